@@ -1,6 +1,6 @@
-"""Admit only local clients that know the token, within limits on connections and rate.
+"""Admit only local clients with the token, within limits on connections and rate.
 
-It comes before everything else, and tells whoever is refused nothing about what is behind it.
+The guard precedes everything else, and its refusals reveal nothing about the application.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def token_file(state: Path) -> Path:
-    """Where the token of a space is."""
+    """Return the path of the token of a space."""
     return state / NAME
 
 
 def token_of(state: Path) -> str:
-    """The token of a space, made now if there is none. Raises DonnaError if others can read it."""
+    """Return the token of a space, creating it if necessary. Raises DonnaError if others can read it."""
     file = token_file(state)
     private_folder(state)
     try:
@@ -84,15 +84,17 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 PATH = "/mcp"
 MOST_BODY_BYTES = 8_000_000
 BODY_SECONDS = 30.0
-"""How long a request may take to arrive."""
+"""Maximum seconds for the arrival of a request."""
 
 CONNECTIONS = Limits(connections=192, untrusted=128, per_address=128)
-"""All clients are on this machine, so one address is no reason to close a connection. A client of httpx may open 100
-at once, none of which has shown the token before the first of its requests is read."""
+"""All clients are on this machine, so connections are not limited by address. A client of httpx may open 100 at once,
+none
+of which is authenticated before the first of its requests is read.
+"""
 
 RATE = 100.0
 BURST = 500.0
-"""Requests a second in the long run, and at once."""
+"""Sustained requests per second, and maximum burst."""
 
 _PHRASES = {
     400: "bad request", 401: "the token is missing or wrong", 403: "not from here", 404: "not found",
@@ -101,7 +103,7 @@ _PHRASES = {
 
 
 class NotAdmittedError(Exception):
-    """A request is not let in."""
+    """A request is not admitted."""
 
     def __init__(self, status: int) -> None:
         super().__init__(_PHRASES[status])
@@ -110,7 +112,7 @@ class NotAdmittedError(Exception):
 
 @dataclass(slots=True)
 class Rate:
-    """A bucket that fills with time and is emptied by requests."""
+    """A token bucket: it refills with time, and each request takes a token."""
 
     rate: float = RATE
     burst: float = BURST
@@ -119,7 +121,7 @@ class Rate:
     _at: float = field(default=0.0)
 
     def take(self) -> bool:
-        """Whether another request is let in now."""
+        """Return whether another request is admitted now."""
         now = self.clock()
         self._left = min(self.burst, self._left + (now - self._at) * self.rate)
         self._at = now
@@ -131,7 +133,7 @@ class Rate:
 
 @dataclass(slots=True)
 class Guard:
-    """An ASGI application around another one. `port` is known once the server listens."""
+    """ASGI middleware around another application. `port` is known once the server listens."""
 
     app: App
     token: str
@@ -139,10 +141,10 @@ class Guard:
     rate: Rate = field(default_factory=Rate)
     door: FrontDoor = field(default_factory=lambda: FrontDoor(CONNECTIONS))
     visitors: dict[tuple[str, int], Visitor] = field(default_factory=dict)
-    """The open connections, by the address and port of the client."""
+    """The open connections, by address and port of the client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request through, or answer that it is refused."""
+        """Admit a request, or answer with a refusal."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -166,7 +168,7 @@ class Guard:
             await self.app(scope, _replaying(body, receive), send)
 
     def _check(self, scope: Scope) -> None:
-        """Raises NotAdmittedError. Names come first: a web page does not even learn whether its token is right."""
+        """Raise NotAdmittedError. Host names are checked first, so that web pages learn nothing about a token."""
         headers = _headers(scope)
         if has_long_header([value for _, value in scope["headers"]]):
             raise NotAdmittedError(431)
@@ -196,7 +198,7 @@ def _headers(scope: Scope) -> dict[str, list[str]]:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """The whole body of a request, None if the client went away. Raises NotAdmittedError if it is too large or slow."""
+    """Read the whole body of a request; None if the client disconnected. Raises NotAdmittedError if large or slow."""
     length = next(iter(_headers(scope).get("content-length", [])), "0")
     if not (length.isascii() and length.isdigit()) or len(length) > 12:
         raise NotAdmittedError(400)
@@ -219,7 +221,7 @@ async def _body(scope: Scope, receive: Receive) -> bytes | None:
 
 
 def _replaying(body: bytes, receive: Receive) -> Receive:
-    """What the application receives: the body at once, then whatever comes."""
+    """Return a receive callable that yields the body at once, then the following messages."""
     waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:

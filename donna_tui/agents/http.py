@@ -1,4 +1,4 @@
-"""MCP over HTTP, on this machine only: the SDK's server behind the guard."""
+"""Serve MCP over HTTP, on this machine only: the SDK's server behind the guard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GOODBYE_SECONDS = 5
 
 
 async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
-    """Answer clients until cancelled; `ready` is told the address. Raises DonnaError if the port cannot be had."""
+    """Answer clients until cancelled; `ready` is called with the address. Raises DonnaError if the port is taken."""
     guard = Guard(OpenSessions(_application(server)), token)
     listener = _Listener(
         uvicorn.Config(
@@ -80,11 +80,11 @@ def _guarded(guard: Guard) -> type[H11Protocol]:
 
 
 class _Listener(uvicorn.Server):
-    """Leaves signals to whoever runs it."""
+    """A server that leaves signals to its caller."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """None of them."""
+        """Capture none of them."""
         yield
 
 
@@ -97,13 +97,13 @@ async def _served(listener: uvicorn.Server, port: int) -> None:
 
 
 def _application(server: Server[Any]) -> Any:
-    """The SDK's application; it looks at names itself once more, whatever the port."""
+    """Return the SDK's application, which checks host names once more, for any port."""
     names = [f"{name}:*" for name in NAMES]
     return server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MOST_BODY_BYTES,
         session_idle_timeout=IDLE_SECONDS,
-        max_sessions=2 * MOST_SESSIONS,  # OpenSessions ends the idlest before it comes to that
+        max_sessions=2 * MOST_SESSIONS,  # OpenSessions ends the idlest one before this limit
         transport_security=TransportSecuritySettings(
             enable_dns_rebinding_protection=True,
             allowed_hosts=names,

@@ -25,7 +25,7 @@ from donna_tui.agents.tools.context import NAMELESS, ClientSession, Quota, ToolC
 from donna_tui.types.errors import DonnaError, Reason
 
 IDLE_SECONDS = 1_800.0
-"""Without a call for so long, a session is over, and the next call begins another."""
+"""Seconds without a call after which a session ends; the next call begins another."""
 
 MOST_SESSIONS = 64
 RAW_SESSION_HEADER = b"mcp-session-id"
@@ -39,10 +39,11 @@ class _Open:
 
 @dataclass(slots=True)
 class Sessions:
-    """The sessions of one server. Over standard streams there is one for as long as the process runs.
+    """The sessions of one server. Over standard streams there is one for the lifetime of the process.
 
-    `quota` is that of all of them: a client over HTTP that opens another session gets no further writes by it.
-    Newer clients send each request by itself, without a session of the transport: they are told apart by their names.
+    `quota` is shared by all of them: a client over HTTP gains no writes by opening another session. Newer clients send
+    each
+    request separately, without a session of the transport: they are distinguished by their names.
     """
 
     quota: Quota
@@ -51,7 +52,7 @@ class Sessions:
     _open: OrderedDict[str, _Open] = field(default_factory=OrderedDict)
 
     def of(self, client: str, transport: str = "") -> ClientSession:
-        """The session of a call from a client, by the transport's own session if there is one."""
+        """Return the session of a call by a client, identified by the transport's session if there is one."""
         actor = actor_of(client)
         key = "" if self.alone else f"{transport}\0{actor}"
         now = self.clock()
@@ -66,9 +67,9 @@ class Sessions:
 
 
 class OpenSessions:
-    """An ASGI application around the SDK's, which refuses everybody once it has too many sessions.
+    """ASGI middleware around the SDK's application, which refuses all clients once it has too many sessions.
 
-    Before it comes to that, the session that was idle longest is ended, with the request by which a client ends one.
+    Before that limit, the session that has been idle longest is ended with the request by which a client ends one.
     """
 
     def __init__(self, app: App) -> None:
@@ -77,7 +78,7 @@ class OpenSessions:
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, and note which session it opens, uses or ends."""
+        """Answer a request, and track the session that it opens, uses or ends."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -119,7 +120,7 @@ class OpenSessions:
             self._opening -= 1
 
     async def _end_idlest(self, scope: Scope) -> None:
-        """End the session that was not used for longest, rather one on which no request is being answered."""
+        """End the session that has been unused longest, preferring one without a request in progress."""
         idlest = next((each for each, requests in self._open.items() if not requests), next(iter(self._open)))
         del self._open[idlest]
         kept = [(name, value) for name, value in scope["headers"] if name.lower() in (b"host", b"mcp-protocol-version")]
@@ -136,11 +137,11 @@ class OpenSessions:
 
 
 AT_ONCE = 8
-"""Calls that are worked on at the same time; the others wait."""
+"""Number of calls processed concurrently; the others wait."""
 
 MOST_WAITING = 4_000
 DEADLINE_SECONDS = 60.0
-"""How long a call may take that changes nothing. A write is never broken off."""
+"""Maximum seconds for a call that changes nothing. A write is never interrupted."""
 
 SESSION_HEADER = "mcp-session-id"
 
@@ -149,7 +150,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Dispatcher:
-    """Answers the calls of all clients of one server. `workspace` is the space as a session sees it."""
+    """Answer the calls of all clients of one server. `workspace` returns the space as seen by a session."""
 
     workspace: Callable[[ClientSession], ToolContext]
     sessions: Sessions
@@ -158,7 +159,7 @@ class Dispatcher:
     _waiting: int = 0
 
     async def call(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
-        """What a tool answers. It raises nothing: what Donna does not understand is told without its text."""
+        """Call a tool and return its answer. Never raises: unexpected errors are reported without their text."""
         if self._waiting >= MOST_WAITING:
             return refusal(DonnaError(Reason.BUSY, "too many calls at once", hint="try again in a moment"))
         self._waiting += 1
@@ -167,7 +168,7 @@ class Dispatcher:
                 return await self._answer(session, name, arguments)
         except TimeoutError:
             return refusal(DonnaError(Reason.BUSY, "this took too long", hint="ask for less, or try again"))
-        except Exception as error:  # the server goes on for the other calls
+        except Exception as error:  # the server continues with the other calls
             log.error("%s failed: %s", name if self.tool(name) else "a tool", type(error).__name__)
             return refusal(DonnaError(Reason.INTERNAL, f"this failed ({type(error).__name__})"))
         finally:
@@ -179,17 +180,17 @@ class Dispatcher:
             return await call(space, name, arguments)
 
     def tool(self, name: str) -> Tool | None:
-        """A tool that clients have."""
+        """Return a tool that clients may use, or None."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that clients have."""
+        """The tools that clients may use."""
         return tools_for(write=self.write)
 
 
 def build_server(service: Dispatcher) -> Server[Any]:
-    """The server of the official SDK over a desk."""
+    """Build the server of the official SDK over a dispatcher."""
 
     async def list_tools(_: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[published(tool) for tool in service.tools])
@@ -213,7 +214,7 @@ def build_server(service: Dispatcher) -> Server[Any]:
 
 
 def published(tool: Tool) -> types.Tool:
-    """A tool as clients see it. All four hints are said, since what is left out counts as dangerous."""
+    """Convert a tool to the SDK's type. All four hints are set, as a missing one counts as dangerous."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -238,13 +239,13 @@ def _result(answer: dict[str, Any]) -> types.CallToolResult:
 
 
 def _client_of(context: ServerRequestContext[Any]) -> str:
-    """What a client calls itself."""
+    """Return the name that a client gives itself."""
     params = context.session.client_params
     return params.client_info.name if params else NAMELESS
 
 
 def _transport_of(context: ServerRequestContext[Any]) -> str:
-    """The session of the transport; a header counts only where the transport itself has checked it."""
+    """Return the session of the transport; the header is trusted only if the transport itself has checked it."""
     if context.request is None or context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
         return ""
     return str(context.request.headers.get(SESSION_HEADER, ""))

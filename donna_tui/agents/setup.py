@@ -1,4 +1,4 @@
-"""Ready configuration for the programs that ask Donna, and the text that tells an agent how to use her."""
+"""Generate the configuration for MCP clients, and the text that tells an agent how to use Donna."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = "donna"
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """How a client starts the server: the program, its arguments, and variables that it needs."""
+    """The command by which a client starts the server: program, arguments, and required variables."""
 
     words: tuple[str, ...]
     environ: Mapping[str, str]
@@ -25,14 +25,14 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What to paste, and where."""
+    """The text to paste, and its destination."""
 
     text: str
     where: str
 
 
 def server_command(arguments: Sequence[str], environ: Mapping[str, str]) -> Command:
-    """The command that starts this very Donna, from any folder."""
+    """Return the command that starts this installation of Donna, from any folder."""
     beside = Path(sys.executable).with_name("donna")
     found = str(beside) if beside.exists() else shutil.which("donna")
     program = (found,) if found else (sys.executable, "-m", "donna_tui")
@@ -41,7 +41,7 @@ def server_command(arguments: Sequence[str], environ: Mapping[str, str]) -> Comm
 
 
 def setup_for(client: str, command: Command) -> Setup:
-    """The configuration for a client. Raises DonnaError for one that is not known."""
+    """Return the configuration for a client. Raises DonnaError for an unknown one."""
     make = _CLIENTS.get(client)
     if make is None:
         raise DonnaError(Reason.USAGE, f"there is no client {client}", hint=f"the clients are {', '.join(_CLIENTS)}")
@@ -49,12 +49,12 @@ def setup_for(client: str, command: Command) -> Setup:
 
 
 def skill_file() -> str:
-    """The skill file: when to search, when to remember."""
+    """Return the skill file: when to search, when to remember."""
     return Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8")
 
 
 def skill_text() -> str:
-    """The same without its head, as a server tells it."""
+    """Return the skill file without its head, as server instructions."""
     return skill_file().split("\n---\n", 1)[-1].strip()
 
 
@@ -85,7 +85,7 @@ def _codex(command: Command) -> Setup:
 
 
 def _toml(text: str) -> str:
-    """A basic string of TOML: what JSON escapes, TOML escapes in the same way, but for DEL and what is no character."""
+    """Quote a basic string of TOML: as in JSON, except for DEL and lone surrogates."""
     quoted = json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False)
     return quoted.replace("\x7f", "\\u007f")
 

@@ -1,4 +1,4 @@
-"""MCP over standard streams. While it is served, nothing but the protocol can get to stdout."""
+"""Serve MCP over standard streams. Meanwhile only the protocol is written to stdout."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ WAITING_LINES = 64
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """The streams of the client, on descriptors of their own."""
+    """The streams of the client, on separate descriptors."""
 
     incoming: int
     outgoing: int
 
 
 def take_wire() -> Wire:
-    """Take stdin and stdout away from everybody else, for good: what is printed goes to stderr from now on.
+    """Take over stdin and stdout permanently: from now on, printed text is written to stderr.
 
     Raises DonnaError if there are no such streams.
     """
@@ -56,12 +56,12 @@ async def serve_stdio(server: Server[Any], wire: Wire) -> None:
         async with stdio_server(lines, replies) as (incoming, outgoing):  # type: ignore[arg-type]
             await server.run(incoming, outgoing, server.create_initialization_options())
     except* (BrokenPipeError, ConnectionError):
-        pass  # the client is gone
+        pass  # the client has disconnected
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A line that is no message: a code and a text of JSON-RPC, and the id of the request as far as it can be read."""
+    """A line that is not a message: the JSON-RPC error code and text, and the id of the request if it is readable."""
 
     code: int
     message: str
@@ -75,9 +75,9 @@ class Unreadable:
 
 
 def readable_message(line: str) -> str | Unreadable:
-    """Return a line that the SDK can parse, or why it cannot; the SDK itself drops what does not parse.
+    """Return a line that the SDK can parse, or the reason why it cannot; the SDK itself drops unparsable lines.
 
-    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes U+FFFD.
+    A lone surrogate, which is valid in JSON but not in UTF-8, becomes U+FFFD.
     """
     if _is_message(line):
         return line
@@ -94,8 +94,9 @@ def readable_message(line: str) -> str | Unreadable:
 
 
 def _is_message(line: str) -> bool:
-    """Whether the SDK reads a line as what it is. A request whose id is of a wrong type it takes for a notification,
-    which gets no answer.
+    """Return whether the SDK parses a line correctly.
+
+    A request whose id has a wrong type is parsed as a notification, which gets no answer.
     """
     try:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
@@ -105,9 +106,10 @@ def _is_message(line: str) -> bool:
 
 
 class _Lines:
-    """The messages on a descriptor. A thread of its own reads them, which never keeps the process from ending.
+    """Iterate over the messages on a descriptor. A daemon thread reads them, which never blocks the exit of the
+    process.
 
-    A line that is no message is answered here with an error.
+    A line that is not a message is answered here with an error.
     """
 
     def __init__(self, descriptor: int, replies: _Replies) -> None:
@@ -128,7 +130,7 @@ class _Lines:
 
     def _read(self) -> None:
         held, too_long = bytearray(), False
-        with contextlib.suppress(OSError, RuntimeError, asyncio.CancelledError):  # the loop may be closed by now
+        with contextlib.suppress(OSError, RuntimeError, asyncio.CancelledError):  # the loop may already be closed
             while chunk := os.read(self._descriptor, CHUNK_BYTES):
                 *whole, rest = chunk.split(b"\n")
                 for each in whole:
@@ -153,7 +155,7 @@ class _Lines:
 
 
 class _Replies:
-    """Writes to a descriptor, whole messages one after the other."""
+    """Write to a descriptor, one whole message after another."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -164,7 +166,7 @@ class _Replies:
             await asyncio.to_thread(self._write, text.encode("utf-8", "replace"))
 
     async def flush(self) -> None:
-        """Nothing is held back."""
+        """Do nothing: writes are not buffered."""
 
     def _write(self, data: bytes) -> None:
         while data:

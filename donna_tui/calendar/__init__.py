@@ -1,1 +1,1 @@
-"""Calendars: files and servers are read, mirrored in `memory.db`, and looked at for meetings that have ended."""
+"""Read calendars from files and servers, mirror them in `memory.db`, and poll them for meetings that are due."""

@@ -1,4 +1,4 @@
-"""Find out what kind of calendar an address or a file is, by reading it, and add it to the settings."""
+"""Detect the kind of a calendar at a URL or path by reading it, and add it to the settings."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from donna_tui.types.errors import CalendarError, DonnaError, Reason
 async def find_calendar(
     where: str, zone: ZoneInfo, state: Path, now: float, *, name: str = "", **login: Any
 ) -> tuple[CalendarConfig, Fetched]:
-    """Read the calendar at `where`: a path of an .ics file or folder, or a web address of a file or a CalDAV server.
+    """Read the calendar at `where`: a path of an .ics file or folder, or the URL of a file or a CalDAV server.
 
-    `login` are fields of `CalendarConfig` (username, password_file, password_env). Raises CalendarError with what each
-    way of reading it met (`login_refused` if its server wants another name or password), and DonnaError (`usage`) if
-    `where` is neither a path nor an address.
+    `login` are fields of `CalendarConfig` (username, password_file, password_env). Raises CalendarError with the error
+    of each attempt (`login_refused` if its server requires another name or password), and DonnaError (`usage`) if
+    `where` is neither a path nor a URL.
     """
     failures: list[str] = []
     reason = Reason.CALENDAR_FAILED
@@ -59,10 +59,10 @@ async def add_calendar(
     password: str = "",
     **login: Any,
 ) -> tuple[CalendarConfig, Fetched]:
-    """Read the calendar at `where` as `find_calendar` does, and add it to the settings in `file`.
+    """Read the calendar at `where` like `find_calendar`, and add it to the settings in `file`.
 
-    `known` are the names of the calendars there. A `password` is kept in a file of its own beside the settings, which
-    only the user can read. Raises DonnaError (`conflict`) for a name that is among them.
+    `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
+    only the user can read. Raises DonnaError (`conflict`) if the name exists.
     """
     kept = await asyncio.to_thread(keep_password, file.parent, name or _name(where), password) if password else None
     try:
@@ -105,6 +105,6 @@ def _name(where: str) -> str:
 
 
 def as_settings(config: CalendarConfig) -> dict[str, Any]:
-    """Write a calendar as an item of the settings file: only what differs from the defaults, name and kind first."""
+    """Serialise a calendar as an item of the settings file: only non-default values, name and kind first."""
     given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     return {name: given[name] for name in ("name", "kind", *given) if name in given}

@@ -1,7 +1,7 @@
-"""A calendar on a CalDAV server: a child process speaks CalDAV and reads the answers, this one only carries bytes.
+"""Read a calendar on a CalDAV server: a child process implements CalDAV, this process only transports bytes.
 
-The child (`donna_tui.calendar.dav`) may neither write files nor grow, and never gets the password: it asks for one
-request after the other, and this process sends them through the one door for outbound bytes.
+The child (`donna_tui.calendar.dav`) has no write access, bounded memory and no password: it sends one request after the
+other to this process, which forwards them through the egress door.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from donna_tui.types.errors import DonnaError, Reason
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
 CHILD_MODULE = "donna_tui.calendar.dav"
 ANSWER_BYTES = 2_000_000
-"""Of one answer. Where a calendar holds more in a stretch of time, it is asked for in halves of it."""
+"""Most bytes of one answer. If a calendar has more in a time range, each half is requested separately."""
 
 MOST_REQUESTS = 200
 FRAME_BYTES = 64_000_000
 CHILD_SECONDS = 25.0
-"""Processor time of the child, for importing its libraries and for all that it reads."""
+"""Processor time of the child in seconds, for its imports and all parsing."""
 
 _FAILURES = {
     "misled": (
@@ -47,7 +47,7 @@ _FAILURES = {
 
 @dataclass(frozen=True, slots=True)
 class CalDav:
-    """A calendar on a server, or all calendars of an account if the address is that of the account."""
+    """A calendar on a server, or all calendars of an account if the URL is that of the account."""
 
     config: CalendarConfig
     zone: ZoneInfo
@@ -61,7 +61,7 @@ class CalDav:
         return "caldav"
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings that the server finds in the window. Raises CalendarError."""
+        """Fetch the meetings in the window. Raises CalendarError."""
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
             raise failed("what reads CalDAV servers is not installed", hint=INSTALL_HINT)
         asked = {
@@ -88,7 +88,7 @@ class CalDav:
 
 @dataclass(slots=True)
 class _Courier:
-    """Sends what the child asks for, to the one server, with the password. Errors are kept here, by number."""
+    """Forwards the child's requests to the one server, with the password. Errors are stored here by number."""
 
     client: httpx2.AsyncClient
     home: httpx2.URL
@@ -100,7 +100,7 @@ class _Courier:
         self.proof = httpx2.BasicAuth(self.login.username, self.login.password) if self.login else None
 
     async def carry(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """What the child is told of the answer to a request."""
+        """Carry out a request, and return the answer for the child."""
         try:
             answer = (await self._answer(asked)).accepted()
         except DonnaError as error:
@@ -110,7 +110,7 @@ class _Courier:
         return {"status": answer.status, "headers": dict(answer.headers), "body": body}
 
     async def _answer(self, asked: dict[str, Any]) -> Answer:
-        """The answer; a server that wants the password in the digest form gets it in that."""
+        """Send a request, repeating it with digest authentication if the server requires it."""
         place = self.home.join(asked["url"])
         if origin(place) != origin(self.home):
             raise failed(
@@ -132,7 +132,7 @@ class _Courier:
         return await exchange(self.client, replace(request, auth=self.proof))
 
     def outcome(self, frame: dict[str, Any], host: str) -> Fetched:
-        """The meetings that the child read. Raises DonnaError."""
+        """Return the meetings that the child read. Raises DonnaError."""
         if "error" in frame:
             raise self.errors[frame["error"]]
         if "failed" in frame:
@@ -142,7 +142,7 @@ class _Courier:
 
 
 async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, Any]:
-    """The next frame of the child. Raises CalendarError if it ended, or takes too long."""
+    """Read the next frame of the child. Raises CalendarError if it has ended or takes too long."""
     assert child.stdout
     try:
         async with asyncio.timeout(CHILD_SECONDS * PATIENCE):
@@ -157,6 +157,6 @@ async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, A
 async def _send(child: asyncio.subprocess.Process, frame: dict[str, Any]) -> None:
     assert child.stdin
     data = json.dumps(frame).encode()
-    with contextlib.suppress(ConnectionError):  # its end is seen where it is read from
+    with contextlib.suppress(ConnectionError):  # the end of the child is detected when reading
         child.stdin.write(len(data).to_bytes(4, "big") + data)
         await child.stdin.drain()

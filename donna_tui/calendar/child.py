@@ -1,7 +1,8 @@
-"""Reads a calendar file in a process of its own: `python -m donna_tui.calendar.child ASKED`, the file on stdin.
+"""Read a calendar file in a child process: `python -m donna_tui.calendar.child ASKED`, with the file on stdin.
 
 ASKED is a JSON object with `calendar`, `start`, `end`, `zone` and `seconds`. One line of JSON is printed: `{"ok": true,
-"meetings", "problems", "complete"}`. A file can do no more than end this process: it may neither write nor grow.
+"meetings", "problems", "complete"}`. The process cannot write files and has bounded memory, so a malicious file can
+only end it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ SPARE_SECONDS = 2
 
 
 def main() -> int:
-    """Read what is on stdin."""
+    """Read the file on stdin and print the answer."""
     asked = json.loads(sys.argv[1])
     confine(asked["seconds"])
     window = Window(datetime.fromisoformat(asked["start"]), datetime.fromisoformat(asked["end"]))
@@ -37,7 +38,7 @@ def main() -> int:
 
 
 def confine(seconds: float) -> None:
-    """Bound what this process can use. Where the system does not know a bound, the others hold."""
+    """Set the resource limits of this process, ignoring those that the system does not support."""
     processor = int(seconds) + SPARE_SECONDS
     for kind, most in (
         (resource.RLIMIT_CPU, processor),
@@ -50,7 +51,7 @@ def confine(seconds: float) -> None:
 
 
 def answer_of(fetched: Fetched) -> dict[str, Any]:
-    """What was read, as plain values."""
+    """Return the result as plain values."""
     return {
         "ok": True,
         "meetings": [_row(meeting) for meeting in fetched.meetings],

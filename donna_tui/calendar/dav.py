@@ -1,7 +1,7 @@
-"""Speaks CalDAV with the `caldav` library in a process of its own: `python -m donna_tui.calendar.dav ASKED`.
+"""Read CalDAV with the `caldav` library in a child process: `python -m donna_tui.calendar.dav ASKED`.
 
 It has no connection: each request is a frame on stdout (four bytes of length, then JSON), its answer a frame on stdin.
-The last frame holds the meetings, or the code of what went wrong. Answers of servers are parsed here and nowhere else.
+The last frame contains the meetings, or the code of the error. Answers of servers are parsed only in this process.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from donna_tui.calendar.values import Window, zone_named
 
 MOST_CALENDARS = 50
 SHORTEST_HOURS = 12
-"""A stretch of time with too many meetings is not divided further."""
+"""Shortest time range that is divided if it has too many meetings."""
 
 _MISLED = (ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError)
-"""What the library raises beside its own errors when a server sends what it does not expect."""
+"""Exceptions of the library, in addition to its own errors, for an unexpected answer."""
 
 _RESOURCE_TYPE = "{DAV:}resourcetype"
 _CALENDAR = "{urn:ietf:params:xml:ns:caldav}calendar"
 
 
 class CarriedError(Exception):
-    """The parent could not or would not send a request; it knows the error by its number."""
+    """The parent could not send a request or refused it; it identifies the error by its number."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -46,15 +46,15 @@ class CarriedError(Exception):
 
 
 class TooLargeError(CarriedError):
-    """The answer was larger than what is taken."""
+    """The answer exceeded the size limit."""
 
 
 class UnreadError(Exception):
-    """There is nothing to read, by this code."""
+    """There is nothing to read; the argument is the code of the reason."""
 
 
 class Parent:
-    """The process that sends requests. Nothing else can get to stdout meanwhile."""
+    """The connection to the parent process. Other output to stdout is redirected to stderr."""
 
     def __init__(self) -> None:
         self._incoming: BinaryIO = sys.stdin.buffer
@@ -68,7 +68,7 @@ class Parent:
         self._outgoing.flush()
 
     def ask(self, frame: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request. Raises CarriedError."""
+        """Send a request and return its answer. Raises CarriedError."""
         self.send(frame)
         length = int.from_bytes(self._incoming.read(4), "big")
         told: dict[str, Any] = json.loads(self._incoming.read(length))
@@ -78,7 +78,7 @@ class Parent:
 
 
 def main() -> int:
-    """Find and read what was asked for."""
+    """Find and read the requested calendars."""
     asked = json.loads(sys.argv[1])
     confine(asked["seconds"])
     parent = Parent()
@@ -106,7 +106,7 @@ def _answered(parent: Parent, asked: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _found(dav: DavClient, url: str, window: Window) -> list[str]:
-    """The calendar files of what touches the window at a calendar or in all calendars of an account."""
+    """Return the calendar files of all events in the window, of a calendar or of all calendars of an account."""
     found: dict[str, str] = {}
     for calendar in await _calendars(dav, url):
         await _find_events(dav, calendar, window, found)
@@ -114,7 +114,7 @@ async def _found(dav: DavClient, url: str, window: Window) -> list[str]:
 
 
 async def _calendars(dav: DavClient, url: str) -> list[str]:
-    """The address itself if it is a calendar's, else those of the calendars of the account."""
+    """Return the URL itself if it is that of a calendar, else those of the calendars of the account."""
     answer = await dav.propfind(url, props=[_RESOURCE_TYPE], depth=0)
     for found in answer.results or []:
         if isinstance(found, PropfindResult) and _CALENDAR in (found.properties.get(_RESOURCE_TYPE) or []):
@@ -126,7 +126,7 @@ async def _calendars(dav: DavClient, url: str) -> list[str]:
 
 
 async def _find_events(dav: DavClient, calendar: str, window: Window, found: dict[str, str]) -> None:
-    """Add the files of a calendar by their addresses; a window with too many is asked for in halves."""
+    """Add the files of a calendar by their URLs, recursively halving a window with too many events."""
     try:
         answer = await dav.calendar_query(calendar, start=window.start, end=window.end, event=True)
     except TooLargeError:
@@ -143,17 +143,17 @@ async def _find_events(dav: DavClient, calendar: str, window: Window, found: dic
 
 
 class DavClient(AsyncDAVClient):
-    """The library's client without its connections: each request is a question to the parent."""
+    """The library's client without connections: each request is sent by the parent."""
 
     def __init__(self, url: str, parent: Parent) -> None:
         self._parent = parent
         super().__init__(url=url, enable_rfc6764=False, require_tls=False)
 
     def _create_session(self) -> None:
-        """There is none."""
+        """Create no session."""
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing."""
 
     async def _async_request(
         self, url: str, method: str = "GET", body: str | bytes = "", headers: Mapping[str, str] | None = None
@@ -170,7 +170,7 @@ class DavClient(AsyncDAVClient):
 
 
 def _checked(status: int, headers: Mapping[str, str], body: bytes) -> httpx2.Response:
-    """The answer as the library takes it. It must be XML: of anything else the library tells the root logger."""
+    """Convert an answer for the library. It must be XML, since the library logs anything else to the root logger."""
     if body:
         try:
             etree.XML(body, parser=etree.XMLParser(resolve_entities=False, no_network=True))

@@ -1,4 +1,4 @@
-"""Brings the mirror up to date with the calendars that are followed: each on its own, and no more often than needed."""
+"""Update the mirror from the followed calendars, each independently, and no more often than needed."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from donna_tui.types.events import CalendarFetched, EventHub
 T = TypeVar("T")
 
 FRESH_SECONDS = 300.0
-"""A calendar is fetched again after so long, unless somebody asks or its files have changed."""
+"""Seconds after which a calendar is fetched again, unless that is requested or its files have changed."""
 
 FETCH_SECONDS = 300.0
-"""The longest that one fetch may take in all."""
+"""Time limit of one fetch."""
 
 DAYS_BACK, DAYS_AHEAD = 31, 62
 
 
 class Books(Protocol):
-    """Runs work with the memory of a space, one piece after another; see `donna_tui.memory.db_thread.BookThread`."""
+    """Runs work with the memory of a space sequentially; see `donna_tui.memory.db_thread.DbThread`."""
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """When a calendar was looked at last, and what told its version then."""
+    """The time of the last fetch of a calendar, and its version then."""
 
     at: float
     version: Hashable | None
 
     def holds(self, now: float, version: Hashable | None) -> bool:
-        """Whether there is no need to look again."""
+        """Check whether the fetch is still fresh."""
         return version == self.version and 0 <= now - self.at < FRESH_SECONDS
 
 
 class Following:
-    """The calendars that are followed. `clock` gives Unix time."""
+    """The followed calendars. `clock` returns Unix time."""
 
     def __init__(
         self, books: Books, sources: Sequence[CalendarSource], hub: EventHub, clock: Callable[[], float] = time.time
@@ -60,16 +60,16 @@ class Following:
         return tuple(source.name for source in self._sources)
 
     def follow(self, source: CalendarSource) -> None:
-        """Follow one more calendar from now on."""
+        """Follow one more calendar."""
         self._sources = (*self._sources, source)
 
     async def settle(self) -> None:
-        """Drop what was followed before and is no longer."""
+        """Drop calendars that are no longer followed."""
         now = self._clock()
         await self._books.run(lambda db: keep_only(db, self.names, now))
 
     async def refresh(self, *, everything: bool = False) -> None:
-        """Fetch the calendars that may have changed, or all. What goes wrong with one is told of that one.
+        """Fetch the calendars that may have changed, or all. An error is stored for its calendar only.
 
         Raises DonnaError only if the memory cannot be written.
         """
@@ -118,13 +118,13 @@ class Following:
 
 
 def window_around(now: float) -> Window:
-    """What is kept up to date: a month back and two ahead."""
+    """Return the mirrored window: a month back and two ahead."""
     moment = datetime.datetime.fromtimestamp(now, datetime.UTC)
     return Window(moment - datetime.timedelta(days=DAYS_BACK), moment + datetime.timedelta(days=DAYS_AHEAD))
 
 
 async def _fetched(source: CalendarSource, window: Window) -> Fetched:
-    """What a source gives; nothing at all is an error. Raises DonnaError, whatever goes wrong inside."""
+    """Fetch from a source; an empty incomplete result is an error. Raises only DonnaError."""
     try:
         async with asyncio.timeout(FETCH_SECONDS):
             fetched = await source.fetch(window)

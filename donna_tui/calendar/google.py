@@ -45,12 +45,12 @@ from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import CalendarError, Reason
 
 SPARE_SECONDS = 60.0
-"""A token is renewed this long before it ends."""
+"""Seconds before its expiry at which a token is renewed."""
 
 
 @dataclass(frozen=True, slots=True)
 class OAuthClient:
-    """Who asks: the id and secret of a client that the user made at Google."""
+    """The id and secret of an OAuth client that the user created at Google."""
 
     client_id: str
     client_secret: str
@@ -58,7 +58,7 @@ class OAuthClient:
 
 @dataclass(slots=True)
 class Tokens:
-    """The tokens of one calendar; `token_url` is where they are renewed."""
+    """The OAuth tokens of one calendar; `token_url` is the renewal endpoint."""
 
     config: CalendarConfig
     state: Path
@@ -67,12 +67,12 @@ class Tokens:
 
     @property
     def file(self) -> Path:
-        """Where they are kept."""
+        """The file of the tokens."""
         name = hashlib.sha256(self.config.name.encode("utf-8", "replace")).hexdigest()[:12]
         return self.state / "calendars" / f"google-{name}.json"
 
     async def access(self, client: httpx2.AsyncClient, *, renew: bool = False) -> str:
-        """A token that is good now; with `renew` a new one. Raises CalendarError."""
+        """Return a valid access token; with `renew` a new one. Raises CalendarError."""
         known = self._known()
         token, ends = known.get("access_token"), known.get("expires_at")
         if not renew and isinstance(token, str) and isinstance(ends, int | float) and self.clock() < ends:
@@ -80,7 +80,7 @@ class Tokens:
         return await self._renewed(client, known)
 
     def keep(self, tokens: dict[str, Any]) -> None:
-        """Keep what the server gave, in the place of what was there."""
+        """Store tokens, atomically replacing the old ones."""
         private_folder(self.file.parent)
         pending = self.file.with_suffix(".new")
         with contextlib.suppress(FileNotFoundError):
@@ -112,7 +112,7 @@ class Tokens:
         return str(given["access_token"])
 
     async def ask(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
-        """What the token server gives for a form: `access_token`, `expires_at` and perhaps a `refresh_token`.
+        """Post a form to the token server; return `access_token`, `expires_at` and possibly a `refresh_token`.
 
         Raises CalendarError.
         """
@@ -141,7 +141,7 @@ class Tokens:
 
 
 def oauth_client(config: CalendarConfig) -> OAuthClient:
-    """The client in the file that Google gave. Raises CalendarError."""
+    """Read the client from the file that Google issued. Raises CalendarError."""
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
     inner = data.get("installed", data)
@@ -167,13 +167,13 @@ def _object(text: str, file: Path) -> dict[str, Any]:
 
 
 ID_CHARS = 1_100
-"""Google's ids have at most 1,024 characters."""
+"""Most characters of an id; Google's have at most 1,024."""
 
 _NOT_PEOPLE = ("@group.calendar.google.com", "@resource.calendar.google.com")
 
 
 def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
-    """The meeting of one item of `events.list`. Raises UnusableError."""
+    """Convert one item of `events.list` to a meeting. Raises UnusableError."""
     if not isinstance(item, dict):
         raise UnusableError("it is not an entry")
     original = item.get("originalStartTime")
@@ -198,7 +198,7 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
 
 
 def _event_id(item: dict[str, Any], original: Any, zone: ZoneInfo) -> str:
-    """The id of a single entry; of an occurrence that of its series, and when it was to take place at first."""
+    """Return the id of a single entry, or for an occurrence that of its series and its original time."""
     own, series = _text(item, "id", ID_CHARS), _text(item, "recurringEventId", ID_CHARS)
     if not own.isprintable() or not series.isprintable() or not own:
         raise UnusableError("it has no id")
@@ -211,7 +211,7 @@ def _event_id(item: dict[str, Any], original: Any, zone: ZoneInfo) -> str:
 
 
 def _moment(value: Any, problem: str, zone: ZoneInfo) -> datetime.date:
-    """A day, or an aware moment."""
+    """Return a day, or an aware datetime."""
     try:
         if "dateTime" in value:
             moment = datetime.datetime.fromisoformat(value["dateTime"])
@@ -231,7 +231,7 @@ def _text(item: dict[str, Any], name: str, most: int) -> str:
 
 
 def _people(item: dict[str, Any]) -> tuple[Attendee, ...]:
-    """Who is invited, the organiser first; rooms and calendars are no people."""
+    """Return the invitees, organiser first, without rooms and calendars."""
     attendees = item.get("attendees")
     invited = attendees if isinstance(attendees, list) else []
     addresses = [each for each in (item.get("organizer"), *invited) if isinstance(each, dict)]
@@ -253,7 +253,7 @@ UNAUTHORISED = 401
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Where Google's servers are."""
+    """The endpoints of Google."""
 
     api: str = "https://www.googleapis.com/calendar/v3"
     consent: str = "https://accounts.google.com/o/oauth2/v2/auth"
@@ -262,7 +262,7 @@ class Endpoints:
 
 @dataclass(frozen=True, slots=True)
 class GoogleCalendar:
-    """A calendar of the user's account."""
+    """A calendar of the user's Google account."""
 
     config: CalendarConfig
     zone: ZoneInfo
@@ -281,7 +281,7 @@ class GoogleCalendar:
         return None
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings that the server finds in the window, series expanded by it."""
+        """Fetch the meetings in the window, with series expanded by the server."""
         listing = _Listing(self)
         async with asking(PAGE_BYTES) as client:
             await listing.read(client, window)
@@ -289,7 +289,7 @@ class GoogleCalendar:
 
 
 class _Listing:
-    """One reading of the calendar, page by page."""
+    """A listing of the calendar, read page by page."""
 
     def __init__(self, calendar: GoogleCalendar) -> None:
         self._calendar = calendar
@@ -321,7 +321,7 @@ class _Listing:
         self._problems.append(EntryProblem(f"it holds too much; only {len(self._meetings):,} meetings are taken"))
 
     async def _page(self, client: httpx2.AsyncClient, asked: dict[str, str]) -> dict[str, Any]:
-        """A page of the listing. A token that is refused is renewed once."""
+        """Fetch a page of the listing. A refused token is renewed once."""
         answer = await self._answer(client, asked, await self._tokens.access(client))
         if answer.status == UNAUTHORISED:
             answer = await self._answer(client, asked, await self._tokens.access(client, renew=True))
@@ -353,7 +353,7 @@ class _Listing:
 
 
 def _page_of(answer: Answer) -> dict[str, Any]:
-    """The listing that an answer holds. Raises CalendarError."""
+    """Parse a page of the listing. Raises CalendarError."""
     try:
         page = json.loads(answer.body)
     except (ValueError, RecursionError) as error:
@@ -372,7 +372,10 @@ DONE = "Donna has received the answer. You can close this page.\n"
 
 
 async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoints) -> None:
-    """Get leave to read a calendar, and keep it. `show` is told the address to open. Raises CalendarError."""
+    """Request the consent to read a calendar, and store its tokens.
+
+    `show` is called with the URL to open. Raises CalendarError.
+    """
     async with _listening() as waiting:
         show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
         code = await waiting.code()
@@ -391,7 +394,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
 @dataclass(slots=True)
 class _Waiting:
-    """One question to the user. `state` and `verifier` are secrets that tell the right answer from any other."""
+    """A pending request for consent. `state` and `verifier` are secrets that authenticate the answer."""
 
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32))
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(48))
@@ -399,7 +402,7 @@ class _Waiting:
     answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def address(self, client_id: str, consent: str) -> str:
-        """What is to be opened in a browser."""
+        """Return the URL to open in a browser."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
         asked = {
             "client_id": client_id,
@@ -415,7 +418,7 @@ class _Waiting:
         return f"{consent}?{urlencode(asked)}"
 
     async def code(self) -> str:
-        """The code that the browser brings. Raises CalendarError if it brings none in time."""
+        """Wait for the authorisation code from the browser. Raises CalendarError after a timeout."""
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await self.answer
@@ -423,7 +426,7 @@ class _Waiting:
             raise failed("no answer came from the browser in five minutes") from error
 
     def take(self, head: Head) -> bytes:
-        """Take a request of the browser. A request that does not know the secret is answered and changes nothing."""
+        """Handle a request of the browser. A request without the secret is answered and has no effect."""
         try:
             told = parse_qs(urlsplit(head.target).query)
         except ValueError:

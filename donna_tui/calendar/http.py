@@ -26,20 +26,20 @@ MOST_BYTES = 64_000
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A name and its password, which shows up in no message."""
+    """A user name and its password, which appears in no message."""
 
     username: str
     password: str = field(repr=False)
 
 
 def login_of(config: CalendarConfig, environ: Mapping[str, str] = os.environ) -> Login | None:
-    """Name and password of a calendar; None if it has neither. Raises CalendarError."""
+    """Return the name and password of a calendar; None if it has neither. Raises CalendarError."""
     password = _password(config, environ)
     return Login(config.username, password) if config.username or password else None
 
 
 def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
-    """The password of a calendar, empty if it has none."""
+    """Return the password of a calendar; empty if it has none. Raises CalendarError."""
     if config.password_file is not None:
         return private_text(config.password_file).split("\n", 1)[0].rstrip("\r")
     if not config.password_env:
@@ -53,7 +53,7 @@ def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
 def keep_password(folder: Path, name: str, password: str) -> Path:
     """Write the password of the calendar called `name` to a new file in `folder` that only its owner can read.
 
-    Returns the file. Raises DonnaError (`io_error`).
+    Return the file. Raises DonnaError (`io_error`).
     """
     stem = "-".join(re.findall(r"\w+", name.lower()))[:60] or "calendar"
     try:
@@ -71,7 +71,7 @@ def keep_password(folder: Path, name: str, password: str) -> Path:
 
 
 def private_text(file: Path) -> str:
-    """The text of a file that only its owner may read. Raises CalendarError."""
+    """Read a file that must be readable by its owner only. Raises CalendarError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -96,7 +96,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 @asynccontextmanager
 async def asking(max_bytes: int) -> AsyncIterator[httpx2.AsyncClient]:
-    """A client for questions to calendars, which hold nothing of any note. Answers may have so many bytes."""
+    """Open a client for requests to calendars, which contain no note text, with a size limit of answers in bytes."""
     with carrying(Sensitivity.PUBLIC):
         async with open_client(timeout_seconds=SECONDS, max_bytes=max_bytes) as client:
             yield client
@@ -104,7 +104,7 @@ async def asking(max_bytes: int) -> AsyncIterator[httpx2.AsyncClient]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is sent. `url` is also where redirects may lead: to the same scheme, host and port."""
+    """A request. Redirects are followed only to the scheme, host and port of `url`."""
 
     method: str
     url: str
@@ -115,7 +115,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back, whole."""
+    """A complete answer."""
 
     status: int
     headers: httpx2.Headers
@@ -123,7 +123,7 @@ class Answer:
     host: str
 
     def accepted(self) -> Answer:
-        """Itself, if the server did what was asked. Raises CalendarError."""
+        """Return the answer itself if the request succeeded. Raises CalendarError."""
         if 200 <= self.status < 300:
             return self
         if self.status in (401, 403):
@@ -138,12 +138,12 @@ class Answer:
 
 
 def failed(message: str, *, hint: str | None = None) -> CalendarError:
-    """The error for a calendar that cannot be read now."""
+    """Return the error for a calendar that cannot be read now."""
     return CalendarError(Reason.CALENDAR_FAILED, message, hint=hint)
 
 
 def host_of(url: str) -> str:
-    """The host of an address, which may be told; its path may hold a secret."""
+    """Return the host of a URL, which may be shown; its path may contain a secret."""
     try:
         return httpx2.URL(url).host or "the server"
     except httpx2.InvalidURL:
@@ -151,9 +151,9 @@ def host_of(url: str) -> str:
 
 
 async def exchange(client: httpx2.AsyncClient, request: Request) -> Answer:
-    """Send a request and follow redirects within its server, asking the same question there.
+    """Send a request, and follow redirects within its server with the same request.
 
-    Raises CalendarError if there is no answer at all, and DonnaError as `open_client` says.
+    Raises CalendarError if there is no answer at all, and DonnaError as `open_client` does.
     """
     host = host_of(request.url)
     try:
@@ -179,5 +179,5 @@ async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    """Scheme, host and port of an address; two that differ are two servers."""
+    """Return scheme, host and port of a URL, which identify its server."""
     return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme)

@@ -1,4 +1,4 @@
-"""Read calendar files: bounded, and parsed in a child process that can be killed."""
+"""Read calendar files with a size limit, and parse them in a child process that can be killed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FOLDER_BYTES = 20_000_000
 MOST_FILES = 20_000
 
 Version = tuple[tuple[str, int, int], ...]
-"""Name, size and modification time of each file: it changes when they do."""
+"""Name, size and modification time of each file, to detect changes."""
 
 
 def calendar_files(path: Path) -> list[Path]:
-    """The file, or the `.ics` files in the folder, by name. Raises CalendarError if there is neither."""
+    """Return the file, or the `.ics` files in the folder, by name. Raises CalendarError if there is neither."""
     try:
         if not path.is_dir():
             return [path]
@@ -40,7 +40,7 @@ def calendar_files(path: Path) -> list[Path]:
 
 
 def version_of(path: Path) -> Version:
-    """What tells one version of a calendar from another; empty if it cannot be looked at."""
+    """Return the version of a calendar; empty if it cannot be read."""
     try:
         statuses = [(file.name, file.stat()) for file in calendar_files(path)]
     except (OSError, CalendarError):
@@ -49,7 +49,7 @@ def version_of(path: Path) -> Version:
 
 
 def read_calendar_file(file: Path) -> bytes:
-    """The bytes of a file; one byte more than `FILE_BYTES` if it is larger than that. Raises CalendarError."""
+    """Read a file up to one byte more than `FILE_BYTES`, so that a larger one is detected. Raises CalendarError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(descriptor, "rb") as opened:
@@ -61,7 +61,7 @@ def read_calendar_file(file: Path) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> CalendarError:
-    """The error for a file or folder that cannot be read."""
+    """Return the error for a file or folder that cannot be read."""
     return CalendarError(Reason.CALENDAR_FAILED, f"{path} cannot be read ({error.strerror})")
 
 
@@ -70,15 +70,15 @@ CHILD_MODULE = "donna_tui.calendar.child"
 PROCESSOR_SECONDS = 2.0
 SECONDS_PER_MEGABYTE = 1.0
 PATIENCE = 10.0
-"""A child may take this many times its processor time on a busy machine."""
+"""Wall-clock limit of a child on a busy machine, as a multiple of its processor time."""
 
 _PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TZDIR", "PYTHONTZPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 
 async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *, most: int = FILE_BYTES) -> Fetched:
-    """The meetings of a calendar file that touch the window; times without a zone are in `zone`.
+    """Return the meetings of a calendar file that overlap the window; times without a zone are in `zone`.
 
-    `data` may be several files on end, of `most` bytes in all. What cannot be read is a problem, never an error.
+    `data` may be several files concatenated, of `most` bytes in all. Unreadable content is a problem, never an error.
     """
     if not _can_read():
         return _nothing("it needs two more packages: pip install 'donna-tui[calendars]'")
@@ -103,7 +103,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
 
 
 def _can_read() -> bool:
-    """Whether what reads calendars is installed; a lean Donna is without it."""
+    """Check whether the optional calendar libraries are installed."""
     return all(find_spec(name) for name in ("icalendar", "recurring_ical_events"))
 
 
@@ -112,7 +112,7 @@ def _nothing(why: str) -> Fetched:
 
 
 def shared_name(zone: ZoneInfo) -> str:
-    """The name by which another process finds the zone; empty if it has none, such as one read from /etc/localtime."""
+    """Return the name by which another process finds the zone; empty if it has none, like one from /etc/localtime."""
     try:
         return ZoneInfo(zone.key).key if zone.key else ""
     except (ValueError, OSError, KeyError):
@@ -120,7 +120,7 @@ def shared_name(zone: ZoneInfo) -> str:
 
 
 async def _child(asked: str, data: bytes) -> bytes:
-    """What the child prints."""
+    """Return the output of the child."""
     async with reading_child(CHILD_MODULE, asked) as child:
         printed, _ = await child.communicate(data)
         return printed
@@ -128,7 +128,7 @@ async def _child(asked: str, data: bytes) -> bytes:
 
 @contextlib.asynccontextmanager
 async def reading_child(module: str, asked: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """Start a process that reads calendars; it ends with the block."""
+    """Start a process that reads calendars, and kill it at the end of the block."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
@@ -164,7 +164,7 @@ def _fetched(printed: bytes) -> Fetched:
 
 
 def fetched_from(answer: dict[str, Any]) -> Fetched:
-    """What a process that read a calendar told, as objects."""
+    """Convert the answer of a child process to objects."""
     if not answer["ok"]:
         return _nothing(answer["message"])
     return Fetched(

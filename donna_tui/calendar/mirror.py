@@ -1,4 +1,4 @@
-"""The mirror of all calendars in `memory.db`: what was fetched last, and how far meetings have been looked after."""
+"""Mirror all calendars in `memory.db`, with a watermark up to which ended meetings have been processed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from donna_tui.types.drafts import Attendee, CalendarRow, Meeting
 from donna_tui.types.memory import ME
 
 IMPORTED = "import"
-"""The kind of a calendar that was read once from a file, and is not followed."""
+"""The kind of a calendar that was imported once from a file and is not followed."""
 
 _COLUMNS = (
     "event_id, calendar_id, series_id, summary, start_time, end_time, day, all_day, location, description, attendees,"
     " cancelled"
 )
 _LATEST_FIRST = "ORDER BY m.cancelled, c.fetched_at DESC, m.calendar_id"
-"""Of an entry that is in two calendars, the one that counts is not cancelled, and was fetched last."""
+"""Precedence of copies of an entry in several calendars: not cancelled, then last fetched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a fetch changed: meetings that are new, that differ, and that are gone from the calendar."""
+    """The changes of a fetch: the numbers of new, changed and removed meetings."""
 
     new: int = 0
     changed: int = 0
@@ -35,10 +35,10 @@ class Stored:
 
 
 def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetched, at: float) -> Stored:
-    """Bring in what was fetched of a calendar at `at` (Unix time). Doing it twice changes nothing.
+    """Store a calendar as it was fetched at `at` (Unix time). The operation is idempotent.
 
-    A meeting that is no longer in a complete listing is cancelled, if it lies in the window and either has not ended,
-    or ended after the earliest meeting that is listed: some calendars leave out what is over, and that has taken place.
+    A meeting that is missing from a complete listing is cancelled if it is in the window and either has not ended, or
+    ended after the earliest listed meeting; some calendars omit past meetings, which did take place.
     """
     database = db.database
     rows = {meeting.event_id: _row(meeting) for meeting in fetched.meetings}
@@ -63,7 +63,7 @@ _UPSERT = (
 
 
 def _row(meeting: Meeting) -> tuple[Any, ...]:
-    """The columns of a meeting but its calendar."""
+    """Return the columns of a meeting except its calendar."""
     attendees = [
         {"name": person.name, "email": person.email} | ({"declined": True} if person.declined else {})
         for person in meeting.attendees
@@ -89,7 +89,7 @@ def _known(database: Database, calendar: str) -> dict[str, tuple[Any, ...]]:
 
 
 def _vanished(database: Database, calendar: str, window: Window, fetched: Fetched, at: float) -> set[str]:
-    """Meetings that a complete listing ought to show. The caller takes off those that it does show."""
+    """Return the meetings that a complete listing has to contain. The caller subtracts those that it does."""
     earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
     rows = database.rows(
         "SELECT event_id FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND NOT cancelled"
@@ -100,7 +100,7 @@ def _vanished(database: Database, calendar: str, window: Window, fetched: Fetche
 
 
 def note_problem(db: MemoryDb, calendar: str, kind: str, problem: str) -> None:
-    """Keep, in a sentence, why a calendar could not be read. What is known of it stays."""
+    """Store why a calendar could not be read, as a sentence. Its meetings are kept."""
     with db.change():
         _note(db.database, calendar, kind, problem, None)
 
@@ -115,7 +115,7 @@ def _note(database: Database, calendar: str, kind: str, problem: str, at: float 
 
 
 def keep_only(db: MemoryDb, followed: Iterable[str], at: float) -> None:
-    """Drop calendars that are followed no longer, with what has not begun. What was imported, and the past, stay."""
+    """Drop calendars that are no longer followed, with their future meetings. Imported and past meetings are kept."""
     names = set(followed)
     with db.change():
         for row in calendar_rows(db.database):
@@ -128,7 +128,7 @@ def keep_only(db: MemoryDb, followed: Iterable[str], at: float) -> None:
 
 
 def calendar_rows(database: Database) -> list[CalendarRow]:
-    """All calendars by name, with the number of their meetings that are not cancelled."""
+    """Return all calendars by name, with the number of their meetings that are not cancelled."""
     rows = database.rows(
         "SELECT c.calendar_id, c.kind, c.fetched_at, c.problem,"
         " (SELECT count(*) FROM calendar_mirror m WHERE m.user_id = c.user_id AND m.calendar_id = c.calendar_id"
@@ -142,9 +142,9 @@ def calendar_rows(database: Database) -> list[CalendarRow]:
 
 
 def meetings_between(database: Database, start: float, end: float) -> list[Meeting]:
-    """The meetings that touch a stretch of time, in Unix seconds from `start` to just before `end`; earliest first.
+    """Return the meetings that overlap the half-open range from `start` to `end` (Unix time), earliest first.
 
-    One that is in several calendars is given once.
+    One that is in several calendars is returned once.
     """
     found = _meetings(
         database,
@@ -156,9 +156,10 @@ def meetings_between(database: Database, start: float, end: float) -> list[Meeti
 
 
 def meeting_of(database: Database, event_id: str, now: float | None = None) -> Meeting | None:
-    """The meeting with this id, or None.
+    """Return the meeting with this id, or None.
 
-    With `now` the id of a series serves too: the latest occurrence that has begun by then, else the first one to come.
+    With `now` the id of a series is accepted too: it gives the latest occurrence that has begun by then, else the first
+    future one.
     """
     found = next(iter(_meetings(database, "m.event_id = ?", (event_id,))), None)
     if found is not None or now is None:
@@ -171,9 +172,9 @@ def meeting_of(database: Database, event_id: str, now: float | None = None) -> M
 
 
 def due_meetings(database: Database, calendar: str, after: float, until: float) -> list[Meeting]:
-    """The meetings of a calendar that begin no later than `until` and end after `after`, the first to end first.
+    """Return the meetings of a calendar that begin by `until` and end after `after`, first to end first.
 
-    Entries of whole days are no meetings, and cancelled ones did not take place.
+    All-day entries and cancelled meetings are excluded.
     """
     condition = "m.calendar_id = ? AND m.end_time > ? AND m.start_time <= ? AND NOT m.all_day AND NOT m.cancelled"
     found = _meetings(database, condition, (calendar, after, until))
@@ -184,13 +185,13 @@ _NEVER = "no-notes:"
 
 
 def series_without_notes(database: Database) -> frozenset[str]:
-    """The ids of the series, and of single meetings, that the user wants no notes of."""
+    """Return the ids of the series, and of single meetings, for which the user disabled notes."""
     rows = database.rows("SELECT substr(key, ?) FROM meta WHERE key LIKE ? || '%'", (len(_NEVER) + 1, _NEVER))
     return frozenset(identity for (identity,) in rows)
 
 
 def want_notes(db: MemoryDb, meeting: Meeting, *, wanted: bool) -> None:
-    """Keep that the user wants notes of the series of a meeting, or none; of the meeting alone if it has no series."""
+    """Store whether the user wants notes of a meeting's series, or of the meeting alone if it has no series."""
     key = _NEVER + (meeting.series_id or meeting.event_id)
     with db.change():
         if wanted:
@@ -234,7 +235,7 @@ def _moment(seconds: float) -> datetime.datetime:
 
 
 def watermark(database: Database, calendar: str) -> float | None:
-    """Until when ended meetings of a calendar have been looked after, in Unix time; None if never."""
+    """Return the watermark of a calendar (Unix time), up to which ended meetings were processed; None if never."""
     found: float | None = database.value(
         "SELECT watermark FROM calendars WHERE user_id = ? AND calendar_id = ?", (ME, calendar)
     )
@@ -242,6 +243,6 @@ def watermark(database: Database, calendar: str) -> float | None:
 
 
 def set_watermark(db: MemoryDb, calendar: str, at: float) -> None:
-    """Note that meetings of a calendar have been looked after until `at`."""
+    """Set the watermark of a calendar, up to which ended meetings were processed."""
     with db.change():
         db.database.run("UPDATE calendars SET watermark = ? WHERE user_id = ? AND calendar_id = ?", (at, ME, calendar))

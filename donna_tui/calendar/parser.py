@@ -1,7 +1,7 @@
 """Parse the events of a calendar file into values whose times and recurrence rules are checked.
 
-What a file holds is cut down before any library sees it, so that no attachment, alarm or list of a million dates costs
-anything, and so that one broken event, or a file that ends too early, harms none of the others.
+The content is filtered before a library parses it, which bounds the cost of attachments, alarms and long lists of
+dates, and isolates a broken event, or a truncated file, from the other events.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from donna_tui.calendar.values import (
 from donna_tui.types.drafts import Attendee
 
 MOST_DATES = 5_000
-"""Dates that an event may list beside its rule."""
+"""Most dates that an event may list in addition to its rule."""
 
 MOST_ZONES = 200
 MOST_ZONE_LINES = 500
@@ -48,14 +48,14 @@ _NAME = re.compile(r"[A-Za-z0-9-]+")
 
 @dataclass(slots=True)
 class Entry:
-    """One VEVENT: its number in the calendar, from 1, and the lines of it that count, unfolded."""
+    """One VEVENT: its number in the calendar, from 1, and its relevant lines, unfolded."""
 
     number: int
     lines: list[str] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
 
     def take(self, line: str) -> None:
-        """Keep a line if it is of use."""
+        """Add a line if its property is supported and within its limit."""
         found = _NAME.match(line)
         name = found.group().upper() if found else ""
         seen = self.counts.get(name, 0)
@@ -69,23 +69,23 @@ class Entry:
                 self.lines.append(line)
 
     def exceeds(self, name: str) -> bool:
-        """Whether there were more values of this property than are taken."""
+        """Check whether this property had more values than its limit."""
         return self.counts.get(name, 0) > _OFTEN[name]
 
     @property
     def uid(self) -> str:
-        """What the file calls it, raw; empty if it does not."""
+        """The raw UID; empty if there is none."""
         return next((line[4:].strip() for line in self.lines if line[:4].upper() == "UID:"), "")
 
     @property
     def text(self) -> str:
-        """The event as a calendar file has it."""
+        """The event in the format of a calendar file."""
         return "\r\n".join(("BEGIN:VEVENT", *self.lines, "END:VEVENT", ""))
 
 
 @dataclass(slots=True)
 class Contents:
-    """What a calendar file holds. `complete` is false where it ends too early or holds too much."""
+    """The content of a calendar file. `complete` is false if it is truncated or exceeds a limit."""
 
     entries: list[Entry] = field(default_factory=list)
     zones: list[str] = field(default_factory=list)
@@ -93,18 +93,18 @@ class Contents:
     complete: bool = True
 
     def lose(self, message: str, number: int = 0) -> None:
-        """Note that something of the file cannot be told."""
+        """Add a problem that makes the content incomplete."""
         self.problems.append(EntryProblem(message, number))
         self.complete = False
 
 
 def contents(data: bytes) -> Contents:
-    """The events and time zones of a calendar file, or of several on end."""
+    """Return the events and time zones of a calendar file, or of several concatenated ones."""
     return _Reader().read(data)
 
 
 class _Reader:
-    """Walks through the lines; `_depth` counts the parts of an event or zone that are open around the current line."""
+    """Scans the lines; `_depth` counts the open components within an event around the current line."""
 
     def __init__(self) -> None:
         self._found = Contents()
@@ -124,7 +124,7 @@ class _Reader:
         return self._found
 
     def _take(self, line: str) -> bool:
-        """Whether to go on after this line."""
+        """Process a line; return whether to continue."""
         keyword = line[:24].rstrip().upper()
         if keyword in ("BEGIN:VCALENDAR", "END:VCALENDAR"):
             self._unterminated()
@@ -175,7 +175,7 @@ class _Reader:
 
 
 def _lines(data: bytes) -> Iterator[str]:
-    """The lines of a file, unfolded as bytes, since a fold may lie within a character."""
+    """Yield the lines of a file, unfolded as bytes, since a fold may split a character."""
     unfolded = _FOLD.sub(b"", data.removeprefix(b"\xef\xbb\xbf"))
     for line in unfolded.splitlines():
         if line:
@@ -187,13 +187,13 @@ _MAILTO = "mailto:"
 
 
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
-    """The people of an event as `icalendar` gives their addresses; the organiser comes first, rooms are none."""
+    """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
     addresses = [each for each in (organiser, *attendees) if each is not None]
     return distinct(_person(each) for each in addresses if _is_person(each))
 
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
-    """Each person once: a mail address is one person, and so is a name without one."""
+    """Remove duplicate people, who are identified by mail address, or by name without one."""
     found: dict[str, Attendee] = {}
     for person in people:
         key = person.email.casefold() or person.name.casefold()
@@ -206,13 +206,13 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
 
 
 def named(name: str, email: str, *, declined: bool = False) -> Attendee:
-    """A person by the name that is given, else by the part of the mail address before the @."""
+    """Return a person with the given name, else with the local part of the mail address."""
     email = bounded(email.strip(), NAME_CHARS)
     return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
 
 
 def _tells_more(person: Attendee, known: Attendee) -> bool:
-    """Whether a name was given for somebody who was known by the mail address only."""
+    """Check whether a person has a name, where the known one has only a mail address."""
     return known.name == known.email.partition("@")[0] and bool(person.name) and person.name != known.name
 
 
@@ -234,15 +234,15 @@ def _parameter(address: Any, name: str) -> Any:
 
 _FREQUENCIES = frozenset({"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY"})
 MOST_PARTS = 400
-"""Values in one part of a rule, such as BYYEARDAY."""
+"""Most values in one part of a rule, such as BYYEARDAY."""
 
 
 class UnusableError(Exception):
-    """An event cannot be used; the text says why, and holds nothing of the event."""
+    """An event cannot be used. The text is the reason, without content of the event."""
 
 
 def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRecur:
-    """The rule of an event that begins at `start`, fit to be expanded. Raises UnusableError."""
+    """Validate the rule of an event that begins at `start` for expansion. Raises UnusableError."""
     if not isinstance(rule, vRecur):
         raise UnusableError("its rule cannot be read")
     if _frequency(rule) not in _FREQUENCIES:
@@ -261,7 +261,7 @@ def _frequency(rule: vRecur) -> str:
 
 
 def _with_last(rule: vRecur, start: datetime.date, zone: datetime.tzinfo) -> vRecur:
-    """The rule with an UNTIL of the kind that its start asks for: a day for days, else a moment in UTC."""
+    """Convert UNTIL to the type of the start: a day for days, else a datetime in UTC."""
     if "UNTIL" not in rule:
         return rule
     last = rule["UNTIL"][0] if isinstance(rule["UNTIL"], list) else rule["UNTIL"]
@@ -286,7 +286,7 @@ _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What an event says besides its times. All text is raw."""
+    """The properties of an event except its times. All text is raw."""
 
     title: str
     location: str
@@ -297,10 +297,9 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvent:
-    """An event whose times all have a zone, unless they are days. `floats` says that they had none.
+    """An event whose times all have a zone, unless they are days. `floats` marks times that had none.
 
-    `event` is an icalendar Event; to name its properties' types is not possible, since any of them may be anything.
-    `remarks` tell what had to be guessed.
+    `event` is an icalendar Event, whose properties may have any type. `remarks` report guesses.
     """
 
     number: int
@@ -312,36 +311,36 @@ class ParsedEvent:
 
     @property
     def start(self) -> datetime.date:
-        """A day, or an aware moment."""
+        """A day, or an aware datetime."""
         start: datetime.date = self.event["DTSTART"].dt
         return start
 
     @property
     def replaces(self) -> datetime.date | None:
-        """Which occurrence of the series this is, if it is one that was changed."""
+        """The occurrence of the series that this event overrides, or None."""
         replaced: datetime.date | None = _value(self.event.get("RECURRENCE-ID"))
         return replaced
 
     @property
     def lasts(self) -> datetime.timedelta | None:
-        """How long it lasts, if it says that instead of when it ends."""
+        """The duration, if given instead of an end."""
         lasts: datetime.timedelta | None = _value(self.event.get("DURATION"))
         return lasts
 
     @property
     def recurs(self) -> bool:
-        """Whether it stands for more than one occurrence."""
+        """Whether it has several occurrences."""
         return "RRULE" in self.event or "RDATE" in self.event
 
     @property
     def rank(self) -> tuple[int, str]:
-        """Of two versions of one event, the one that ranks higher is the newer."""
+        """A key by which the newer of two versions of one event is greater."""
         sequence = self.event.get("SEQUENCE", 0)
         return (sequence if isinstance(sequence, int) else 0, str(_value(self.event.get("DTSTAMP")) or ""))
 
 
 def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
-    """The event of an entry; times without a zone are in `zone`. Raises UnusableError, or what the library does."""
+    """Parse an entry; times without a zone are in `zone`. Raises UnusableError and the errors of the library."""
     event = Event.from_ical(entry.text)
     if not isinstance(event, Event):
         raise UnusableError("it cannot be read")
@@ -354,7 +353,7 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
 
 
 def _uid(event: Any, entry: Entry) -> str:
-    """The UID; for an event without a usable one, a hash of what tells it from others."""
+    """Return the UID, or a hash of the content for an event without a usable one."""
     uid = str(event.get("UID", "")).strip()
     if uid and uid.isprintable() and len(uid) <= UID_CHARS:
         return uid
@@ -370,7 +369,7 @@ def _moment(value: Any, problem: str) -> datetime.date:
 
 
 def _value(value: Any) -> Any:
-    """The Python value of a property; None if it is absent or broken."""
+    """Return the Python value of a property; None if it is absent or broken."""
     return None if isinstance(value, vBroken) else getattr(value, "dt", None)
 
 
@@ -379,7 +378,7 @@ def _is_floating(moment: datetime.date) -> bool:
 
 
 def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
-    """Give all times a zone; what is said where the one that was named is unknown."""
+    """Give all times a zone; return remarks about an unknown one."""
     unknown = False
     for name in _TIMES:
         values = event.get(name)
@@ -407,7 +406,7 @@ def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
 
 
 def _end_in_order(event: Any) -> list[str]:
-    """Drop an end that cannot be; what is said of it."""
+    """Drop an invalid end; return remarks about it."""
     start = event["DTSTART"].dt
     if "DTEND" not in event and "DURATION" not in event:
         return []
@@ -433,7 +432,7 @@ def _end_problem(event: Any, start: datetime.date) -> str:
 
 
 def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:
-    """Bound what an event repeats. Raises UnusableError."""
+    """Validate the recurrence of an event. Raises UnusableError."""
     for name, told in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
         if entry.exceeds(name):
             raise UnusableError(f"it has too many {told}")

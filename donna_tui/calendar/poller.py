@@ -1,4 +1,4 @@
-"""Hand on each meeting once, some minutes before it begins, or later if the machine slept or had no network then."""
+"""Dispatch each meeting once, some minutes before it begins, or later if the machine was asleep or offline."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ from donna_tui.types.events import (
 
 
 def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_notes: Collection[str]) -> str:
-    """Why no draft of a meeting is written by itself, in a sentence; empty if one is.
+    """Return why no draft of a meeting is written automatically, as a sentence; empty if one is.
 
-    `me` are the user's names and addresses; where they are not known, one of the people invited is taken for the user.
-    `rule` is that of its calendar, `without_notes` the series that the user
-    wants no notes of. A draft can be asked for in any case.
+    `me` are the user's names and addresses; without them, one of the invitees is assumed to be the user. `rule` is that
+    of its calendar, `without_notes` the series for which the user disabled notes. A draft can be requested in any case.
     """
     if without_notes and {meeting.series_id, meeting.event_id} & set(without_notes):
         return "You want no notes of this series." if meeting.series_id else "You want no notes of this meeting."
@@ -50,28 +49,28 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
 
 
 CATCH_UP_SECONDS = 86_400.0
-"""Meetings that ended longer ago are not handed on."""
+"""Seconds since its end after which a meeting is not dispatched."""
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3_600.0
-"""How long a meeting that could not be handed on waits before it is tried again; the pause doubles."""
+"""First and longest pause before a failed dispatch is retried; the pause doubles."""
 
 Dispatch = Callable[[Meeting], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Setback:
-    """A meeting that could not be handed on: when it is tried again, and how long it waited for that."""
+    """A failed dispatch: the time of the retry, and the pause before it."""
 
     again_at: float
     pause: float
 
 
 class MeetingEndPoller:
-    """Meetings are due `brief_minutes` before they begin. The watermark of a calendar is an end: a meeting that ended
-    by then has been looked after.
+    """Polls the calendars for meetings, which are due `brief_minutes` before they begin.
 
-    `dispatch` may get a meeting twice, such as after a crash, and must then do nothing. `refreshed` is called after
-    the calendars were read. `clock` gives Unix time.
+    The watermark of a calendar is an end time: meetings that ended by then have been processed. `dispatch` may be
+    called twice with a meeting, such as after a crash, and must be idempotent. `refreshed` is called after the
+    calendars were read. `clock` returns Unix time.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class MeetingEndPoller:
         self._setbacks: dict[str, _Setback] = {}
 
     async def run(self) -> None:
-        """Look until cancelled. A look that fails is told, and the next one comes."""
+        """Poll until cancelled. A failed poll is reported, and polling continues."""
         self._hub.post(MeetingEndPollerStarted(calendars=len(self._following.names)))
         try:
             await self._guarded(self._following.settle)
@@ -105,11 +104,11 @@ class MeetingEndPoller:
             self._hub.post(MeetingEndPollerCancelled())
 
     def hurry(self) -> None:
-        """Look now instead of in a while, such as after the machine woke up."""
+        """Poll now, such as after the machine woke up."""
         self._asked.set()
 
     async def follow(self, source: CalendarSource) -> None:
-        """Follow one more calendar from now on, and fetch it now. Raises DonnaError if the memory cannot be written."""
+        """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
         self._following.follow(source)
         await self._following.refresh()
         self.hurry()
@@ -120,7 +119,7 @@ class MeetingEndPoller:
         self.hurry()
 
     async def look(self) -> None:
-        """Bring the mirror up to date, and hand on what is due since the last look. Raises DonnaError."""
+        """Update the mirror, and dispatch the meetings that became due since the last poll. Raises DonnaError."""
         async with self._one_at_a_time:
             await self._following.refresh()
             if self._refreshed is not None:
@@ -135,7 +134,7 @@ class MeetingEndPoller:
             self._hub.post(MeetingEndPollerCycleFailed(reason=_reason(error)))
 
     async def _look_at(self, row: CalendarRow) -> None:
-        """Hand on the due meetings of one calendar, one after the other."""
+        """Dispatch the due meetings of one calendar sequentially."""
         now = self._clock()
         since = await self._since(row.name, now)
         until = now + self._config.brief_minutes * 60
@@ -148,7 +147,10 @@ class MeetingEndPoller:
         self._forget_before(now - CATCH_UP_SECONDS)
 
     async def _since(self, calendar: str, now: float) -> float:
-        """After which end meetings count. A mark that lies in the future was set by a clock that was wrong."""
+        """Return the watermark from which meetings count.
+
+        One in the future was set under a wrong clock, and is reset.
+        """
         mark = await self._books.run(lambda db: watermark(db.database, calendar))
         if mark is None or mark > now + CATCH_UP_SECONDS:
             first = now - self._config.lookback_minutes * 60
@@ -157,7 +159,7 @@ class MeetingEndPoller:
         return max(mark, now - CATCH_UP_SECONDS)
 
     async def _hand_on(self, meeting: Meeting, now: float) -> bool:
-        """Whether the meeting needs no further look: it was handed on, now or before, or notes are not wanted."""
+        """Dispatch a meeting unless that was done; return whether it is finished, also if notes are disabled."""
         setback = self._setbacks.get(meeting.event_id)
         if meeting.event_id in self._handed_on or not self._config.enabled:
             return True
@@ -181,7 +183,7 @@ class MeetingEndPoller:
         )
 
     def _forget_before(self, moment: float) -> None:
-        """Forget what is too long ago to be looked at again."""
+        """Drop entries that are too old to be needed."""
         self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= moment}
         self._setbacks = {
             event_id: setback for event_id, setback in self._setbacks.items() if setback.again_at >= moment

@@ -38,23 +38,23 @@ _NUMBER = "X-DONNA-NUMBER"
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The event or events that share a UID, the newest version of each."""
+    """The events that share a UID, in the newest version of each."""
 
     events: tuple[ParsedEvent, ...]
 
     @property
     def repeats(self) -> bool:
-        """Whether its meetings are occurrences, which need ids of their own."""
+        """Whether its meetings are occurrences, which need distinct ids."""
         return any(event.recurs or event.replaces is not None for event in self.events)
 
     @property
     def pattern(self) -> ParsedEvent:
-        """The event that the others change; one of these if there is none."""
+        """The master event that the others override; one of these if there is none."""
         return next((event for event in self.events if event.replaces is None), self.events[0])
 
 
 def series_of(events: Iterable[ParsedEvent]) -> list[Series]:
-    """Events by their UID; of several versions the one with the highest SEQUENCE counts, else the last."""
+    """Group events by their UID; of several versions the one with the highest SEQUENCE counts, else the last."""
     grouped: dict[str, dict[datetime.date | None, ParsedEvent]] = {}
     for event in events:
         versions = grouped.setdefault(event.uid, {})
@@ -65,7 +65,10 @@ def series_of(events: Iterable[ParsedEvent]) -> list[Series]:
 
 
 def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tzinfo) -> tuple[list[Meeting], bool]:
-    """The meetings of a series that touch the window, and whether these are all. Raises what the library does."""
+    """Return the meetings of a series that overlap the window, and whether they are complete.
+
+    Raises the errors of the library.
+    """
     place = _Place(series, calendar, zone)
     some = list(islice(_occurrences(series, window, zone), MOST_OF_A_SERIES + 1))
     meetings = {meeting.event_id: meeting for meeting in map(place.meeting, some[:MOST_OF_A_SERIES])}
@@ -73,7 +76,7 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
 
 
 def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Iterator[dict[str, Any]]:
-    """The occurrences as the library gives them. Days are compared with the window in the local zone."""
+    """Yield the occurrences from the library. Days are compared with the window in the local zone."""
     holder = Calendar()
     for event in series.events:
         event.event[_NUMBER] = str(event.number)
@@ -85,7 +88,7 @@ def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Itera
 
 
 class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
-    """Gives occurrences as their number, start and end, where the library would copy the whole event for each."""
+    """Returns occurrences as number, start and end, which avoids the library's copy of the event for each."""
 
     def as_component(self, start: Any = None, stop: Any = None, *_: Any) -> dict[str, Any]:
         return {"number": str(self._component[_NUMBER]), "start": start, "end": stop}
@@ -93,7 +96,7 @@ class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Turns occurrences of a series into meetings."""
+    """Converts occurrences of a series to meetings."""
 
     series: Series
     calendar: str
@@ -121,7 +124,7 @@ class _Place:
         )
 
     def _end(self, source: ParsedEvent, first: datetime.date, last: datetime.date) -> datetime.datetime:
-        """When an occurrence ends. The hours of a duration are hours, also in a night in which the clocks change."""
+        """Return the end of an occurrence. Hours of a duration are exact, also across a daylight saving change."""
         lasts = source.lasts
         if lasts is None or not isinstance(first, datetime.datetime) or first + lasts != last:
             return self._moment(last)
@@ -136,7 +139,10 @@ class _Place:
         return f"{source.uid}/{self._stamp(_original(source, first))}"
 
     def _stamp(self, moment: datetime.date) -> str:
-        """A day, a moment in UTC or, in a series without a zone, the time of day: it must not change on a journey."""
+        """Return a stable stamp: a day, a time in UTC or, in a series without a zone, the local time.
+
+        It must not change when the user's zone does.
+        """
         pattern = self.series.pattern
         if not isinstance(moment, datetime.datetime):
             return f"{moment:%Y%m%d}"
@@ -148,7 +154,7 @@ class _Place:
 
 
 def _original(source: ParsedEvent, first: datetime.date) -> datetime.date:
-    """When an occurrence was to take place before it was moved."""
+    """Return the original start of a moved occurrence."""
     replaced = source.replaces
     if replaced is None:
         return first
@@ -158,10 +164,10 @@ def _original(source: ParsedEvent, first: datetime.date) -> datetime.date:
 
 
 ENTRY_SECONDS = 0.75
-"""Processor time that one event, series or time zone may take."""
+"""Processor time in seconds for one event, series or time zone."""
 
 EXPANDING = 0.5
-"""The share of the time that is kept for expanding what was read."""
+"""Share of the time that is reserved for expanding series."""
 
 _DAYS = re.compile(r"^(DTSTART|DTEND)\b[^\r\n]*?:(\d{8})", re.IGNORECASE | re.MULTILINE)
 _MAY_LAST = re.compile(r"^(RRULE|RDATE|DURATION|RECURRENCE-ID)\b", re.IGNORECASE | re.MULTILINE)
@@ -169,16 +175,16 @@ _MARGIN = datetime.timedelta(days=2)
 
 
 class TooLongError(Exception):
-    """What was begun takes longer than it may."""
+    """An operation exceeded its processor time."""
 
 
 def read_calendar(data: bytes, calendar: str, window: Window, zone: datetime.tzinfo, seconds: float) -> Fetched:
-    """The meetings of a calendar file, or of several on end, that touch the window.
+    """Return the meetings of a calendar file, or of several concatenated ones, that overlap the window.
 
-    `seconds` is the processor time that may be spent. Must run on the main thread of its process.
+    `seconds` is the limit of processor time. Must run on the main thread of its process.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the library remarks on what it has to guess
+        warnings.simplefilter("ignore")  # the library warns about its guesses
         return _Reading(calendar, window, zone, time.process_time() + seconds).read(data)
 
 
@@ -198,13 +204,13 @@ class _Reading:
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
         near = [entry for entry in self._found.entries if _may_touch(entry.text, first, last)]
         events = [event for entry in near if (event := self._parsed(entry))]
-        for series in sorted(series_of(events), key=lambda each: each.repeats):  # what is cheap comes first
+        for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
                 break
         return Fetched(tuple(self._meetings.values()), self._problems(), self._found.complete)
 
     def _parsed(self, entry: Entry) -> ParsedEvent | None:
-        """The event of an entry; None, with a problem, if it is unusable or time is up."""
+        """Parse an entry; None, with a problem, if it is unusable or time is up."""
         if time.process_time() > self._parsed_by:
             self._out_of_time()
             return None
@@ -218,12 +224,12 @@ class _Reading:
             self._report(str(error), entry.number, entry.uid)
         except TooLongError:
             self._report("it takes too long to read", entry.number, entry.uid)
-        except Exception:  # whatever an event does to the library, the others go on
+        except Exception:  # an event that makes the library fail must not affect the others
             self._report("it cannot be read", entry.number, entry.uid)
         return None
 
     def _expand(self, series: Series) -> bool:
-        """Add the meetings of a series; whether there is room for more."""
+        """Add the meetings of a series; return whether there is room for more."""
         number, uid = series.pattern.number, series.pattern.uid
         if time.process_time() > self._deadline:
             self._out_of_time()
@@ -259,7 +265,7 @@ class _Reading:
             self._found.lose(_OUT_OF_TIME)
 
     def _problems(self) -> tuple[EntryProblem, ...]:
-        """The first problems by number, and how many more there are."""
+        """Return the first problems by number, and the number of the others."""
         problems = sorted(self._found.problems, key=lambda problem: problem.number)
         more = len(problems) - MOST_PROBLEMS
         told = problems[:MOST_PROBLEMS]
@@ -271,7 +277,7 @@ _OUT_OF_TIME = "it takes too long to read; the rest is left out"
 
 @contextlib.contextmanager
 def _within(seconds: float) -> Iterator[None]:
-    """Raise TooLongError from whatever runs inside once it has used so much processor time."""
+    """Raise TooLongError inside the block once it has used this much processor time."""
     signal.signal(signal.SIGVTALRM, _too_long)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
@@ -285,7 +291,7 @@ def _too_long(*_: object) -> None:
 
 
 def _margins(window: Window) -> tuple[str, str]:
-    """The days, as calendars write them, between which an event must lie to touch the window in whatever zone."""
+    """Return the first and last day, in the format of calendars, of events that can overlap the window in any zone."""
     start, end = window.start.date(), window.end.date()
     first = start - _MARGIN if start - datetime.date.min > _MARGIN else datetime.date.min
     last = end + _MARGIN if datetime.date.max - end > _MARGIN else datetime.date.max
@@ -293,7 +299,7 @@ def _margins(window: Window) -> tuple[str, str]:
 
 
 def _may_touch(text: str, first: str, last: str) -> bool:
-    """Whether an event is to be looked at: one that takes place once, and far from the window, is not."""
+    """Check whether an event can overlap the window: a single event far from it cannot."""
     if _MAY_LAST.search(text):
         return True
     days: dict[str, str] = {name.upper(): day for name, day in _DAYS.findall(text)}

@@ -1,4 +1,4 @@
-"""Build the sources of meetings: files, folders, web addresses and servers, each asked for a window of time."""
+"""Build the sources of meetings: files, folders, URLs and servers, each read for a window of time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from donna_tui.config.calendars import CalendarConfig, CalendarKind
 
 
 class CalendarSource(Protocol):
-    """A calendar that is followed."""
+    """A followed calendar."""
 
     @property
     def name(self) -> str: ...
@@ -24,10 +24,10 @@ class CalendarSource(Protocol):
     def kind(self) -> CalendarKind: ...
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings that touch a window. Raises CalendarError if the calendar cannot be reached or used."""
+        """Fetch the meetings that overlap a window. Raises CalendarError if the calendar cannot be reached or used."""
 
     async def version(self) -> Hashable | None:
-        """Something that differs once the calendar has changed; None where only fetching it tells."""
+        """Return a value that changes with the calendar; None if only fetching it detects changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class IcsFiles:
         return "ics"
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings of all its files. A file that is too large, or vanished meanwhile, costs only itself."""
+        """Read the meetings of all its files. A file that is too large, or was deleted meanwhile, is skipped."""
         data, problems = await asyncio.to_thread(_read_all, self.path)
         if not data and problems:
             return Fetched((), tuple(problems), complete=False)
@@ -53,12 +53,12 @@ class IcsFiles:
         return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
 
     async def version(self) -> Hashable | None:
-        """Names, sizes and times of its files."""
+        """Return names, sizes and times of its files."""
         return await asyncio.to_thread(version_of, self.path)
 
 
 def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
-    """The files on end. Of a single file, what cannot be read is an error; of many, it is a problem."""
+    """Concatenate the files, skipping those that exceed the limits. Raises CalendarError."""
     files = calendar_files(path)
     found, problems = bytearray(), []
     for file in files:
@@ -87,7 +87,7 @@ class IcsUrl:
         return "ics"
 
     async def fetch(self, window: Window) -> Fetched:
-        """The meetings of the file as it is now."""
+        """Fetch the meetings of the file."""
         import httpx2
 
         from donna_tui.calendar.http import Request, asking, exchange
@@ -108,7 +108,7 @@ class IcsUrl:
 
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
-    """The sources of the calendars in the settings. `state` is the folder of the space, where tokens are kept."""
+    """Return the sources of the calendars in the settings. `state` is the folder of the space, which holds tokens."""
     return tuple(_source(each, zone, state) for each in calendars)
 
 

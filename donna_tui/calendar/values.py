@@ -1,4 +1,4 @@
-"""Values that reading a calendar gives, their limits, and days in the local time zone."""
+"""Define the values of a calendar that was read, their limits, and days in the local time zone."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import tzlocal
 from donna_tui.types.drafts import Meeting
 
 FILE_BYTES = 5_000_000
-"""The largest calendar file that is read."""
+"""Largest calendar file that is read."""
 
 MOST_ENTRIES = 50_000
-"""Entries of a file that are looked at."""
+"""Most entries of a file that are read."""
 
 MOST_OF_A_SERIES = 5_000
-"""Occurrences of one series within a window."""
+"""Most occurrences of one series within a window."""
 
 MOST_MEETINGS = 20_000
-"""Meetings of a calendar within a window."""
+"""Most meetings of a calendar within a window."""
 
 MOST_TEXT = 32_000_000
-"""Characters that the meetings of a calendar within a window may have in all."""
+"""Most characters of all meetings of a calendar within a window."""
 
 TITLE_CHARS = 2_000
 LOCATION_CHARS = 1_000
@@ -35,7 +35,7 @@ MOST_PROBLEMS = 100
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time, from `start` to just before `end`; both are aware."""
+    """A half-open time range from `start` to `end`; both are aware."""
 
     start: datetime.datetime
     end: datetime.datetime
@@ -43,9 +43,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class EntryProblem:
-    """What is wrong with an entry: its number in the calendar, from 1, and its UID.
+    """A problem of an entry, with its number in the calendar, from 1, and its UID.
 
-    Both are empty (0 and "") for the calendar as a whole. The UID is raw, the message holds no text of the calendar.
+    Both are empty (0 and "") for the calendar as a whole. The UID is raw, the message contains no text of the calendar.
     """
 
     message: str
@@ -55,7 +55,7 @@ class EntryProblem:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The meetings that touch a window. If it is not `complete`, there may be others that could not be read."""
+    """The meetings that overlap a window. If it is not `complete`, others may exist that could not be read."""
 
     meetings: tuple[Meeting, ...]
     problems: tuple[EntryProblem, ...] = ()
@@ -63,12 +63,12 @@ class Fetched:
 
 
 def bounded(text: str, most: int) -> str:
-    """The beginning of a text from outside, with nothing in it that a database cannot keep."""
+    """Truncate an untrusted text, and remove characters that a database cannot store."""
     return text[:most].replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def local_zone() -> ZoneInfo:
-    """The zone that this machine's clock is set to; UTC where that cannot be told."""
+    """Return the zone of this machine; UTC if it is unknown."""
     try:
         return tzlocal.get_localzone()
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -76,7 +76,7 @@ def local_zone() -> ZoneInfo:
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """The zone with an IANA name; that of this machine if there is none."""
+    """Return the zone with an IANA name; that of this machine if there is none."""
     try:
         return ZoneInfo(name) if name else local_zone()
     except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -84,7 +84,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def instant(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
-    """A moment in UTC; one without a zone is in `zone`. Those at the ends of the calendar are kept within it."""
+    """Convert a time to UTC; one without a zone is in `zone`. Overflows are clamped."""
     aware = moment if moment.tzinfo else moment.replace(tzinfo=zone)
     try:
         return aware.astimezone(datetime.UTC)
@@ -93,12 +93,12 @@ def instant(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.dateti
 
 
 def midnight(day: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
-    """When a day begins in a zone, in UTC."""
+    """Return the beginning of a day in a zone, in UTC."""
     return instant(datetime.datetime(day.year, day.month, day.day), zone)
 
 
 def local(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
-    """An aware moment as the clocks of a zone show it."""
+    """Convert an aware time to a zone. Overflows are returned unchanged."""
     try:
         return moment.astimezone(zone)
     except OverflowError:

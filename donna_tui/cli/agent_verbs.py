@@ -1,4 +1,4 @@
-"""The verb for agents and other programs."""
+"""Define the command for agents and other programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def mcp(
     demo: Annotated[bool, typer.Option("--demo", help="On a fresh demo vault.")] = False,
     space: SpaceOption = None,
 ) -> None:
-    """Serve the tools for agents by MCP: search, read, recall; with --write also remember, write and undo."""
+    """Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."""
     from donna_tui.cli.mcp import Served, run_call, run_server, run_setup, run_skill
 
     served = Served(

@@ -1,4 +1,4 @@
-"""`donna backfill`: documents anew, source by source."""
+"""Implement `donna backfill`: index documents again, source by source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.types.memory import BackfillRow, MemorySource
 
 
 def run_backfill(source: str, space: str | None, *, as_json: bool) -> None:
-    """Print how each source ended; exit with 5 if one failed. The others are brought in all the same."""
+    """Index the sources again and print the results; exit with 5 if one failed. A failure does not stop the others."""
     names = [each.value for each in SOURCES]
     wanted = [each for each in SOURCES if source in ("all", each)]
     if not wanted:

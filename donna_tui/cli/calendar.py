@@ -1,4 +1,4 @@
-"""`donna calendar`: which calendars are followed, add one, and try them."""
+"""Implement `donna calendar`: add, list and test calendars."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add(
     password_env: Annotated[str, typer.Option("--password-env", help="The variable with the password.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Read a calendar once, and follow it from then on if that works. Only your own settings file is changed."""
+    """Read a calendar once and, if that succeeds, follow it. Only your own settings file is changed."""
     login = {"username": username, "password_file": password_file, "password_env": password_env}
     with guarded(as_json):
         _add(where, name, {key: value for key, value in login.items() if value}, as_json=as_json)
@@ -40,7 +40,7 @@ def add(
 
 @calendar_app.command("list")
 def list_calendars(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """List the calendars that are followed, when each was read last, and what is wrong with it."""
+    """List the followed calendars with the time of the last read and any problem."""
     with guarded(as_json):
         _list(space, as_json=as_json)
 
@@ -49,7 +49,7 @@ def list_calendars(space: SpaceOption = None, as_json: AsJson = False) -> None:
 def try_calendars(
     name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
 ) -> None:
-    """Read each calendar now, and show how many meetings it has or why it cannot be read. Nothing is stored."""
+    """Read each calendar now, and print the number of its meetings or the error. Nothing is stored."""
     with guarded(as_json):
         _try(name, as_json=as_json)
 
@@ -175,5 +175,5 @@ def _meetings(count: int) -> str:
 
 
 def _place(config: CalendarConfig) -> str:
-    """Where it is. Of an address only the host: the rest may be a secret."""
+    """Return the place of a calendar; of a URL only the host, since the rest may be secret."""
     return str(config.path) if config.path is not None else (urlsplit(config.url).hostname or "Google")

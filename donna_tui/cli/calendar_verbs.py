@@ -1,4 +1,4 @@
-"""The verbs for meetings."""
+"""Define the commands for meetings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def meetings_list(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the meetings of some days, after reading the calendars that are followed."""
+    """List the meetings of some days, after reading the followed calendars."""
     from donna_tui.cli.meetings import run_list
 
     with guarded(as_json):
@@ -32,7 +32,7 @@ def meetings_import(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Read a calendar file once: ten years back and one ahead. Doing it again brings in only what changed."""
+    """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
     from donna_tui.cli.meetings import run_import
 
     with guarded(as_json):
@@ -45,7 +45,7 @@ def meetings_connect(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let Donna read a Google calendar: open the address that is printed, and agree."""
+    """Let Donna read a Google calendar: open the printed URL, and agree."""
     from donna_tui.cli.meetings import run_connect
 
     with guarded(as_json):

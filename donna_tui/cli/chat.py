@@ -1,4 +1,4 @@
-"""`donna chat`: conversations from files."""
+"""Implement `donna chat`: import, follow, list and summarise conversations."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from donna_tui.types.memory import ME, ImportReport, MemoryChunk, SessionRow, Su
 SHOWN_LINES = 20
 MOST_SUGGESTIONS = 200
 LOOK_SECONDS = 2.0
-"""How often a followed folder is looked at."""
+"""Seconds between two scans of a followed folder."""
 
 QUIET_SECONDS = 900.0
-"""After so long without a message a conversation is over, and its last message becomes a memory."""
+"""Seconds without a message after which a conversation is closed, and its last message becomes a memory."""
 
 
 def run_import(files: Sequence[str], user: str, space: str | None, *, sensitive: bool, as_json: bool) -> None:
-    """Print what came in; exit with 4 if lines or files could not be used, with 5 if nothing could."""
+    """Import files and print the result; exit with 4 if lines or files could not be used, with 5 if nothing could."""
     paths = [found for file in files for found in exports_in(Path(file).expanduser())]
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
@@ -49,7 +49,7 @@ def run_import(files: Sequence[str], user: str, space: str | None, *, sensitive:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import of several files did, the summaries that became due, and the preferences that it found."""
+    """The result of an import of several files, with new summaries and the number of suggestions."""
 
     report: ImportReport
     messages: tuple[str, ...]
@@ -59,7 +59,7 @@ class Imported:
 
 
 async def _import(session: Session, paths: Sequence[Path], user: str, *, sensitive: bool) -> Imported:
-    """A file that cannot be read costs only itself, unless it is the only one."""
+    """Import files. One that cannot be read is skipped, unless it is the only one."""
     reports: list[ImportReport] = []
     messages: list[str] = []
     async with engine_for(session, "donna chat import") as engine:
@@ -98,7 +98,7 @@ def _total(reports: Sequence[ImportReport]) -> ImportReport:
 
 @contextlib.contextmanager
 def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
-    """One line on a terminal that is redrawn: how much of the file is stored."""
+    """Show the stored share of the file as a progress bar on a terminal."""
     size = size_of(file)
     if not (sys.stderr.isatty() and size):
         yield lambda _: None
@@ -151,7 +151,7 @@ def _afterwards(summaries: Sequence[MemoryChunk], suggestions: int) -> Iterator[
 
 
 def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) -> None:
-    """Follow a folder of session logs until interrupted, and print what came in."""
+    """Follow a folder of session logs until interrupted, and print imports."""
     place = Path(folder).expanduser() if folder else claude_code_folder()
     if not place.is_dir():
         raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="--folder names another one")
@@ -230,7 +230,7 @@ def _session_line(session: SessionRow) -> str:
 
 
 def run_compress(space: str | None, *, as_json: bool) -> None:
-    """Print the summaries; exit with 1 if no conversation was to be summed up."""
+    """Compress due conversations and print the summaries; exit with 1 if there were none."""
     summaries = run(_compress(open_session(space)))
     emit(
         {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
@@ -251,7 +251,7 @@ async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
 
 
 def run_expand(name: str, space: str | None, *, as_json: bool) -> None:
-    """Take a summary back; exit with 1 if there is none."""
+    """Undo the summary of a conversation; exit with 1 if it has none."""
     changed = run(_expand(open_session(space), name.removeprefix("chat:")))
     told = f"{name}: {'its turns are recalled again' if changed else 'it is not summed up'}"
     emit({"id": name, "changed": changed}, as_json=as_json, human=lambda: [told])

@@ -1,4 +1,4 @@
-"""`donna config`: which settings are in force, where they come from, and what there is to set."""
+"""Implement `donna config`: print settings, their origins, and their schema."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
 
 @config_app.command()
 def path(space: Space = None, as_json: AsJson = False) -> None:
-    """Print where settings and Donna's own files are, and which of them exist."""
+    """Print the paths of settings and of Donna's own files, and which of them exist."""
     places = [
         {"id": name, "path": str(place), "exists": os.access(place, os.F_OK)}
         for name, place in _places(_root_if_known(space))
@@ -78,7 +78,10 @@ def _load(space: Path | None) -> LoadedConfig:
 
 
 def _root_if_known(space: Path | None) -> Path | None:
-    """The vault's folder. Broken settings are only mentioned: people call this to find the broken file."""
+    """Return the vault's folder.
+
+    Invalid settings are only a warning, since this command helps to find the invalid file.
+    """
     try:
         if space is None:
             return load_config().config.vault.root

@@ -1,4 +1,4 @@
-"""`donna conflicts`: what sync programs left beside notes, and which version stays."""
+"""Implement `donna conflicts`: list and resolve the conflict copies of sync programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from donna_tui.vault.conflicts import Keep
 
 
 def run_list(space: str | None, *, as_json: bool) -> None:
-    """Print the conflict copies."""
+    """Print the conflict copies; exit with 1 if there are none."""
     copies = open_writer_of(space).resolver.copies()
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
     emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
@@ -19,7 +19,7 @@ def run_list(space: str | None, *, as_json: bool) -> None:
 
 
 def run_resolve(path: str, keep: Keep, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Settle one. Raises DonnaError if nobody agreed."""
+    """Resolve a conflict. Raises DonnaError without consent."""
     writer = open_writer_of(space)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):

@@ -1,4 +1,4 @@
-"""Asks before a change: shows what exactly it does, and waits for a yes."""
+"""Ask for consent before a change, after showing its diff."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donna_tui.vault.write.changes import Plan
 
 
 def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
-    """Whether to carry out a plan. Raises DonnaError if nobody agreed beforehand and nobody can be asked."""
+    """Ask whether to apply a plan. Raises DonnaError if `agreed` is False and there is no terminal to ask on."""
     if agreed:
         return True
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):

@@ -1,6 +1,6 @@
-"""Furnish the demo vault: history, a conflict, a conversation, and meetings around now.
+"""Fill the demo vault: history, a conflict, a conversation, and meetings around the current time.
 
-Everything is made so that each screen has something to show at the first start, and so that doing it again is harmless.
+Each screen has content at the first start. Filling it again is idempotent.
 """
 
 from __future__ import annotations
@@ -85,13 +85,13 @@ _MEETINGS = (
     (2, 9.5, 15, "Standup", "standup", TEAM, ""),
 )
 KEPT = datetime.timedelta(hours=8)
-"""Meetings stay where they are until the one around which they were made is so long ago."""
+"""Age of the current meeting after which the demo meetings are moved to the present."""
 
 
 def furnish_demo(session: Session) -> None:
-    """Fill a demo vault that nobody changed, and bring its calendar up to date. Doing it again changes nothing else.
+    """Fill an unchanged demo vault, and update its calendar. Repeating it changes nothing else.
 
-    The vault is Donna's own copy, so no consent is asked. Raises DonnaError.
+    The vault is Donna's own copy, so no consent is needed. Raises DonnaError.
     """
     root, now = session.space.root, datetime.datetime.now(local_zone())
     writer = open_writer(session.config, session.space)
@@ -111,12 +111,12 @@ def furnish_demo(session: Session) -> None:
 
 
 def drafts_of_demo(paths: AppPaths, folder: Path) -> Mapping[str, str] | None:
-    """The drafts that wait in a demo vault; None where a person has decided on one. Raises DonnaError."""
+    """Return the waiting drafts of a demo vault; None if a person has decided one. Raises DonnaError."""
     return drafts_in(paths.space_state(folder))
 
 
 def drafts_in(state: Path) -> Mapping[str, str] | None:
-    """The drafts that wait in the space with this state folder, as they were written, by path."""
+    """Map the paths of the drafts of a space to their original texts; None if one was decided."""
     if not db_path(state).exists():
         return {}
     db = open_db(state)
@@ -130,7 +130,7 @@ def drafts_in(state: Path) -> Mapping[str, str] | None:
 
 
 def _spread_times(root: Path, now: datetime.datetime) -> None:
-    """Give the notes different ages, so that “Recent” means something. The order depends on their paths alone."""
+    """Give the notes different ages for “Recent”. The order depends only on their paths."""
     notes = sorted(root.rglob("*.md"), key=lambda file: hashlib.sha256(os.fsencode(file.relative_to(root))).digest())
     for place, file in enumerate(notes):
         at = now.timestamp() - 7_200 - place * 29_000
@@ -138,7 +138,7 @@ def _spread_times(root: Path, now: datetime.datetime) -> None:
 
 
 def _make_history(writer: VaultWriter, root: Path, now: datetime.datetime) -> None:
-    """Two changes that can be undone."""
+    """Make two changes that can be undone."""
     person = _text(root / PRIYA)
     writer.write(
         PRIYA, f"{person.rstrip()}\n\nOn leave the week after the cutover. Tomasz has her pager.\n", replace=True
@@ -149,7 +149,7 @@ def _make_history(writer: VaultWriter, root: Path, now: datetime.datetime) -> No
 
 
 def _make_conflict(root: Path, now: datetime.datetime) -> None:
-    """A second version of a note, as Syncthing leaves it after edits on two devices."""
+    """Create a conflict copy of a note, as Syncthing does after edits on two devices."""
     stamp = now - datetime.timedelta(hours=5)
     copy = root / ROADMAP.replace(".md", f".sync-conflict-{stamp:%Y%m%d-%H%M%S}-{DEVICE}.md")
     text = _text(root / ROADMAP).replace(
@@ -176,7 +176,7 @@ def _text(file: Path) -> str:
 
 
 def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
-    """A conversation of yesterday, and two things to remember. What is known already is left as it is."""
+    """Add a conversation from yesterday, and two memories, unless there are turns already."""
     begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
     lines = (
         {
@@ -199,9 +199,9 @@ def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
 
 
 def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
-    """Meetings of some days, and three around now: one that is over, one that is about to begin, and one later.
+    """Add meetings of some days, and three around the current time: one past, one imminent, and one later.
 
-    Two of them are due: their drafts are written as soon as the notes are in the index.
+    Two of them are due: their drafts are written as soon as the notes are indexed.
     """
     around = meetings_between(db.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
     if any(each.event_id.startswith(_identity(CUTOVER)) for each in around):

@@ -1,4 +1,4 @@
-"""`donna draft`: the queue of drafts, and what is decided on each."""
+"""Implement `donna draft`: list, show and decide drafts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
 
 
 def run_show(named: str, space: str | None, *, as_json: bool) -> None:
-    """Print a draft."""
+    """Print a draft with its sources."""
     draft = run(_with(open_session(space), lambda engine: _draft(engine.drafts, named)))
     fields = {
         **row_fields(draft.row),
@@ -56,7 +56,7 @@ def run_show(named: str, space: str | None, *, as_json: bool) -> None:
 
 
 def run_approve(named: str, without: list[int], space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Approve a draft after the diff was shown."""
+    """Approve a draft after showing the diff."""
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
@@ -68,7 +68,7 @@ def run_approve(named: str, without: list[int], space: str | None, *, agreed: bo
 
 
 def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Reject a draft after the diff was shown."""
+    """Reject a draft after showing the diff."""
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
@@ -101,7 +101,7 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
 
 
 def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
-    """Compose a draft anew; exit with 5 if it failed."""
+    """Compose a draft again; exit with 5 if it failed."""
     session = open_session(space)
 
     async def again(engine: Engine) -> DraftRow:
@@ -140,7 +140,7 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
 
 
 async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as_json: bool) -> DraftRow:
-    """Ask whether to create the repository without which a draft could not be written, and write it then."""
+    """Ask whether to create the repository that a failed draft needs, and write the draft then."""
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
@@ -151,19 +151,19 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
 
 
 def print_row(row: DraftRow, *, as_json: bool) -> None:
-    """Print what became of a draft; exit with 5 if it failed."""
+    """Print the row of a draft; exit with 5 if it failed."""
     emit(row_fields(row), as_json=as_json, human=lambda: [row_line(row)])
     if row.state is DraftState.FAILED:
         raise SystemExit(ExitCode.FAILED)
 
 
 def row_fields(row: DraftRow) -> dict[str, Any]:
-    """A row of the queue as it is printed in JSON."""
+    """Return a row of the queue as JSON."""
     return {**asdict(row), "state": row.state.value}
 
 
 def row_line(row: DraftRow) -> str:
-    """A row of the queue for people."""
+    """Format a row of the queue for reading."""
     if row.state is DraftState.FAILED:
         return f"{row.id}  failed    {row.title}: {row.detail}"
     goes = f" → {row.target}" if row.path != row.target else ""
@@ -216,7 +216,10 @@ def _shown(draft: Draft) -> Iterator[str]:
 
 
 def _edited(file: Path) -> str:
-    """What the user makes of a file in their editor. Raises DonnaError without one, or if it fails; the file stays."""
+    """Open a file in the user's editor and return its text. Raises DonnaError without an editor, or if it fails.
+
+    The file is kept.
+    """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise DonnaError(Reason.USAGE, "there is no editor", hint="set $EDITOR")

@@ -1,4 +1,4 @@
-"""The verbs for drafts."""
+"""Define the commands for drafts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def draft_list(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the drafts that wait, and those that failed and why."""
+    """List waiting drafts, and failed ones with the reason."""
     from donna_tui.cli.draft import run_list
 
     with guarded(as_json):
@@ -45,7 +45,7 @@ def draft_approve(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a draft a note of yours: one commit, which `donna undo` takes back."""
+    """Approve a draft as a note: one commit, which `donna undo` reverts."""
     from donna_tui.cli.draft import run_approve
 
     with guarded(as_json):
@@ -54,7 +54,7 @@ def draft_approve(
 
 @draft_app.command("reject")
 def draft_reject(draft: Identity, agreed: Agreed = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Take a draft away; none is written for this occasion again. `donna undo` restores it."""
+    """Reject a draft; none is written for this occasion again. `donna undo` restores it."""
     from donna_tui.cli.draft import run_reject
 
     with guarded(as_json):
@@ -63,7 +63,7 @@ def draft_reject(draft: Identity, agreed: Agreed = False, space: SpaceOption = N
 
 @draft_app.command("edit")
 def draft_edit(draft: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Open a draft in $EDITOR, and write it back as one operation."""
+    """Open a draft in $EDITOR, and write it as one operation."""
     from donna_tui.cli.draft import run_edit
 
     with guarded(as_json):
@@ -72,7 +72,7 @@ def draft_edit(draft: Identity, space: SpaceOption = None, as_json: AsJson = Fal
 
 @draft_app.command("regenerate")
 def draft_regenerate(draft: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Compose a draft anew from what is known now, or try a failed one again."""
+    """Compose a draft again from the current notes, or retry a failed one."""
     from donna_tui.cli.draft import run_regenerate
 
     with guarded(as_json):
@@ -87,7 +87,7 @@ def draft_new(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the draft of a day or a week now. For a meeting there is `donna meetings write`."""
+    """Write the draft of a day or a week now. For meetings use `donna meetings write`."""
     from donna_tui.cli.draft import run_new
 
     with guarded(as_json):

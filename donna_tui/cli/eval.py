@@ -1,4 +1,4 @@
-"""`donna eval`: how well search finds what it should, beside its own legs and plain grep."""
+"""Implement `donna eval`: measure the quality of search, compared with its single legs and plain grep."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
 SYSTEMS = (*MODES, "grep")
 K = 32
 AROUND, TURNS_AROUND = "in context", 4
-"""Hybrid, and each hit with four turns before and after: as much text as a passage of a note that holds the session."""
+"""Hybrid search with four turns before and after each hit, as much text as a passage of a session note."""
 
 Answers = dict[str, list[tuple[Question, Scores | None]]]
-"""By system: each question with its scores, or with None if it has no answer and none was given."""
+"""The questions of each system with their scores; None for an unanswerable question without hits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: a set or a kind of question within it, a system, how many questions, and the averages.
+    """A line of the table: a set or a kind of question, a system, the number of questions, and the averages.
 
-    `abstained` is the share of the questions without an answer that got none; None where there are no such questions.
+    `abstained` is the share of unanswerable questions without hits, or None if there are no such questions.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Row:
 
 
 def run_eval(folders: Sequence[str], mode: str, *, turns: bool, by_kind: bool, as_json: bool) -> None:
-    """Print a line for each set and system. The index of a set is kept apart from those of the user's own vaults."""
+    """Print a line for each set and system. The index of a set is separate from those of the user's vaults."""
     systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
@@ -72,7 +72,7 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
 
 
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
-    """Ask for turns: those of each person are imported into a space of their own, without any note."""
+    """Evaluate turns: those of each person are imported into a separate space without notes."""
     asked = read_turn_set(folder)
     answers: Answers = {system: [] for system in (*systems, *([AROUND] if "hybrid" in systems else []))}
     for person, questions in asked.people.items():
@@ -127,7 +127,7 @@ async def _ask(engine: Engine, question: Question, system: str, sources: tuple[s
 
 
 def _of(hit: Hit) -> str:
-    """The note, or the conversation, that a hit is of."""
+    """Return the note or the conversation of a hit."""
     return str(hit.metadata["session_id"]) if hit.source_type == MemorySource.CHAT else hit.path
 
 

@@ -1,4 +1,4 @@
-"""Handle what nothing else handles: closed standard streams, and errors that end the program with one sentence."""
+"""Handle closed standard streams, and report unexpected errors in one sentence."""
 
 from __future__ import annotations
 
@@ -21,35 +21,35 @@ _closed: set[int] = set()
 
 
 class AppCrashError(Exception):
-    """The full-screen app ended by an error that it did not handle; that error is the cause."""
+    """The full-screen app ended with an unhandled error, which is the cause."""
 
 
 def open_closed_streams() -> None:
-    """Put /dev/null where a standard stream is closed, as with `donna … >&-`.
+    """Open /dev/null for each closed standard stream, as with `donna … >&-`.
 
-    Otherwise the next file that is opened gets its descriptor, and what is printed goes into that file. Standard output
-    is opened for reading only: writing a result to it fails, which is reported.
+    Otherwise the next opened file would get its descriptor, and output would be written to that file. Standard output
+    is opened read-only, so that writing a result fails and is reported.
     """
     for descriptor, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(descriptor)
         except OSError:
             _closed.add(descriptor)
-            os.open(os.devnull, mode)  # gets the lowest free descriptor, which is this one
+            os.open(os.devnull, mode)  # uses the lowest free descriptor, which is this one
     sys.stdin = sys.stdin or open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stdout = sys.stdout or open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
 
 
 def require_open_streams(what: str) -> None:
-    """Raise DonnaError (`usage`) if standard input or output was closed: `what` talks over both."""
+    """Raise DonnaError (`usage`) if standard input or output was closed; `what` communicates over both."""
     if _closed & {0, 1}:
         name = "standard input" if 0 in _closed else "standard output"
         raise DonnaError(Reason.USAGE, f"{what} talks over standard input and output, and {name} is closed")
 
 
 def report_failure(error: Exception) -> ExitCode:
-    """Log where an unexpected error happened, and print one sentence that says so."""
+    """Log the traceback of an unexpected error, and report it in one sentence."""
     cause = error.__cause__ if isinstance(error, AppCrashError) and isinstance(error.__cause__, Exception) else error
     if isinstance(cause, OSError) and cause.errno == errno.EBADF and 1 in _closed:
         say("donna: the result cannot be written: standard output is closed")
@@ -61,7 +61,7 @@ def report_failure(error: Exception) -> ExitCode:
 
 
 def _logged(error: Exception) -> Path | None:
-    """Append an error to the log: its type and the lines that led to it, not its message, which may quote a note."""
+    """Append an error to the log: its type and traceback, but not its message, which may quote a note."""
     from donna_tui.platform.log import LOG_NAME
     from donna_tui.platform.paths import app_paths
 
@@ -75,7 +75,7 @@ def _logged(error: Exception) -> Path | None:
         path = app_paths(os.environ).make().log / LOG_NAME
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "w", encoding="ascii") as log:
             log.write(json.dumps(entry) + "\n")
-    except Exception:  # a full disk, or a home that cannot be made: the sentence is printed all the same
+    except Exception:  # a full disk, or a home that cannot be created: the sentence is still printed
         return None
     return path
 

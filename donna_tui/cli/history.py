@@ -1,4 +1,4 @@
-"""`donna log` and `donna diff`: who changed what, and how."""
+"""Implement `donna log` and `donna diff`: list and show changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:
 
 
 def run_diff(what: str, space: str | None, *, as_json: bool) -> None:
-    """Print what an operation or a commit changed, or what is on disk and not in git."""
+    """Print the changes of an operation or a commit, or those on disk that are not in git."""
     changes = _changes(open_writer_of(space), what)
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]
@@ -39,7 +39,7 @@ def run_diff(what: str, space: str | None, *, as_json: bool) -> None:
 
 
 def diff_lines(change: Change) -> list[str]:
-    """A change as `git diff` would show it."""
+    """Return the lines of a change in the format of `git diff`."""
     return as_unified(diff_bytes(change.path, change.before, change.after)).splitlines()
 
 

@@ -1,4 +1,4 @@
-"""`donna keys`: every action with its keys, as configured."""
+"""Implement `donna keys`: print every action with its configured keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from donna_tui.tui.lib.keymap import keys_table, load_keymap
 
 
 def run_keys(*, check: bool, as_json: bool) -> None:
-    """Print the table. Raises ConfigError naming everything that is wrong with the configured keys."""
+    """Print the table. Raises ConfigError with all errors of the configured keys."""
     ui = load_config().config.ui
     keymap = load_keymap(ui.keymap, ui.keys)
     rows = keys_table(keymap.keys)

@@ -1,4 +1,4 @@
-"""The verbs of `donna`. What is slow to import is imported by the verb that needs it."""
+"""Define the commands of `donna`. Slow imports are deferred to the command that needs them."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
 from donna_tui.types.errors import ConfigError
 
 OPEN = "open"
-"""What is meant where no verb is named."""
+"""The command that is run if none is named."""
 
 
 class OpensByDefault(TyperGroup):
-    """`donna`, `donna SPACE` and `donna --space SPACE` mean `donna open …`."""
+    """Expands `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put `open` in front of what does not begin with a verb."""
+        """Insert `open` before arguments that do not begin with a command."""
         if not args or (args[0] not in self.commands and args[0] not in ABOUT_ALL):
             args = [OPEN, *args]
         return super().parse_args(ctx, args)
@@ -55,7 +55,7 @@ app.add_typer(sync_app)
 
 
 def run_command_line(args: Sequence[str]) -> None:
-    """Do what the arguments say. Raises SystemExit at the end."""
+    """Run the command line. Always raises SystemExit."""
     meant = verb_meant(app, args)
     if meant and not _is_space(args[0]):
         say(f"donna: there is no verb {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?")
@@ -124,7 +124,7 @@ def index(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the index up to date now, and return when text and vectors are in."""
+    """Update the index now, and return when text and vectors are complete."""
     from donna_tui.cli.reports import run_index
 
     with guarded(as_json):
@@ -166,7 +166,7 @@ def why_not(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say why a note is not among the hits of a search."""
+    """Explain why a note is not among the hits of a search."""
     from donna_tui.cli.reports import run_why_not
     from donna_tui.cli.search import Asked
 
@@ -191,7 +191,7 @@ def get(
 
 @app.command()
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Say how far the index is, what is skipped and why, and what needs attention."""
+    """Show the progress of the index, skipped files with reasons, and problems."""
     from donna_tui.cli.reports import run_status
 
     with guarded(as_json):
@@ -200,7 +200,7 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def spaces(as_json: AsJson = False) -> None:
-    """List the vaults and the memories of agents that Donna knows, and how each is."""
+    """List the known vaults and memories of agents with their state."""
     from donna_tui.cli.reports import run_spaces
 
     with guarded(as_json):
@@ -230,7 +230,7 @@ def evaluate(
     by_kind: Annotated[bool, typer.Option("--by-kind", help="Also a line for each kind of question.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Measure how well search finds what it should, beside its own legs and plain grep."""
+    """Measure the quality of search, compared with its single legs and plain grep."""
     from donna_tui.cli.eval import run_eval
 
     with guarded(as_json):

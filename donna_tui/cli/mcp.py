@@ -1,4 +1,4 @@
-"""`donna mcp`: the tools for agents, over standard streams or over HTTP on this machine."""
+"""Implement `donna mcp`: serve the tools for agents over standard streams or over HTTP on this machine."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WHAT = "donna mcp"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What clients of this server may do, and how they reach it."""
+    """The permissions of clients, and the transport."""
 
     write: bool
     quota: int
@@ -46,7 +46,7 @@ class Served:
 
     @property
     def arguments(self) -> list[str]:
-        """The options of the command line that mean this."""
+        """The equivalent command line options."""
         from donna_tui.agents.tools.context import WRITES
 
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
@@ -66,7 +66,7 @@ def run_skill() -> None:
 
 
 def run_setup(client: str, served: Served, space: str | None) -> None:
-    """Print the configuration for a client, and say where it goes."""
+    """Print the configuration for a client, and its location."""
     from donna_tui.agents.setup import server_command, setup_for
 
     meant = open_session(space).space
@@ -77,7 +77,7 @@ def run_setup(client: str, served: Served, space: str | None) -> None:
 
 
 def run_call(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
-    """Call one tool as a client would, and print its answer."""
+    """Call one tool like a client, and print its answer."""
     given = _object(arguments)
     answer = run(_call(open_session(_demo_space() if demo else space), name, given, served))
     emit_lines([json_text(answer)])
@@ -88,7 +88,7 @@ def run_call(name: str, arguments: str, served: Served, space: str | None, *, de
 
 
 def run_server(served: Served, space: str | None, *, demo: bool) -> None:
-    """Serve until the client leaves, or until somebody ends it."""
+    """Serve until the client disconnects or the process is terminated."""
     if importlib.util.find_spec("mcp") is None:
         raise DonnaError(
             Reason.USAGE, "the SDK of MCP is not installed", hint="pip install 'donna-tui[mcp]', or make install"
@@ -156,7 +156,7 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
 
 @contextlib.asynccontextmanager
 async def _staying(session: Session) -> AsyncIterator[Engine]:
-    """An engine that watches, as that of the screens does: whoever keeps the index keeps it true."""
+    """Run an engine that watches, since the process that maintains the index must keep it up to date."""
     from donna_tui.engine.engine import Engine
 
     engine = Engine(session.space, session.config, session.paths, what=WHAT)
@@ -184,7 +184,7 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
 
 
 def _object(text: str) -> dict[str, Any]:
-    """The arguments of a call: a JSON object, or plain words as its question."""
+    """Parse the arguments of a call: a JSON object, or plain words as the query."""
     if not text.lstrip().startswith(("{", "[")):
         return {"query": text}
     try:
@@ -204,21 +204,21 @@ def _demo_space() -> str:
 
 
 def _log_to_stderr() -> None:
-    """What libraries log is told in one clean line each, without tracebacks: those may hold what a note says."""
+    """Print log records of libraries in one clean line each, without tracebacks, which may contain text of notes."""
     root = logging.getLogger()
     root.handlers[:] = [_Said()]
     root.setLevel(logging.ERROR)
 
 
 class _Said(logging.Handler):
-    """Reports records on stderr, the same one once a minute; none while nobody reads stderr, which would block."""
+    """Reports records on stderr, repeated ones once a minute, and none if stderr is not read, which would block."""
 
     def __init__(self) -> None:
         super().__init__()
         self._say = OncePerMinute(_say_if_read)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Report a record in one line."""
+        """Print a record in one line."""
         what = f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""
         self._say(f"donna: {record.name}: {record.getMessage()}{what}")
 

@@ -1,4 +1,4 @@
-"""`donna meetings`: what is in the calendars, and calendar files that are read once."""
+"""Implement `donna meetings`: list meetings, import calendar files, and draft notes."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
 
 
 def run_import(path: str, space: str | None, *, as_json: bool) -> None:
-    """Print what came in; exit with 4 if something could not be used, with 5 if nothing could."""
+    """Import a calendar file and print the result; exit with 4 if parts could not be used, with 5 if nothing could."""
     place = Path(path).expanduser().absolute()
     fetched, stored = run(_import(open_session(space), place))
     emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_told(place, fetched, stored)])
@@ -82,7 +82,7 @@ async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
 
 
 def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
-    """Get leave to read a Google calendar."""
+    """Request the consent to read a Google calendar."""
     session = open_session(space)
     config = next((each for each in session.config.calendars if each.name == name), None)
     if config is None or config.kind != "google":
@@ -97,7 +97,7 @@ def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
 
 
 def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
-    """A meeting as it is printed in JSON; times are those of the zone."""
+    """Return a meeting as JSON, with times in the zone."""
     return {
         "event_id": meeting.event_id,
         "title": meeting.title,
@@ -132,7 +132,7 @@ async def _meetings(
 
 
 async def _bring_up_to_date(session: Session, books: DbThread, zone: ZoneInfo) -> None:
-    """Read what is followed, unless that was just done, by this command or by a Donna that is open."""
+    """Read the followed calendars that this command or a running Donna has not read recently."""
     now = time.time()
     rows = await books.run(lambda db: calendar_rows(db.database))
     fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}

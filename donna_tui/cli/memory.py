@@ -1,4 +1,4 @@
-"""The verbs for what is remembered beside notes: told, said in chats, to be done."""
+"""Define the commands for memories other than notes: facts, chats and tasks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def remember(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Remember something that no note holds."""
+    """Remember something that is not in a note."""
     from donna_tui.cli.remember import run_remember
 
     with guarded(as_json):
@@ -47,7 +47,7 @@ def memories(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is remembered beside notes, the latest first, a page at a time."""
+    """List memories other than notes, latest first, one page at a time."""
     from donna_tui.cli.remember import run_memories
 
     with guarded(as_json):
@@ -64,7 +64,7 @@ def forget(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Forget a memory: it is found and recalled no more. A note is forgotten by deleting it."""
+    """Forget a memory, so that it is neither found nor recalled. To forget a note, delete it."""
     from donna_tui.cli.remember import run_forget
 
     with guarded(as_json):
@@ -87,7 +87,7 @@ def recall(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Pick the memories for a prompt within a budget of tokens, and say what was left out and why."""
+    """Select the memories for a prompt within a token budget, and print what was left out and why."""
     from donna_tui.cli.recall import Recalled, run_recall
 
     with guarded(as_json):
@@ -110,7 +110,7 @@ def backfill(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring documents into the index anew from what they are made from. Doing it twice changes nothing."""
+    """Index documents again from their sources. Repeating it changes nothing."""
     from donna_tui.cli.backfill import run_backfill
 
     with guarded(as_json):
@@ -132,7 +132,7 @@ def chat_import(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import chats. Doing it again brings in only what is new."""
+    """Import chats. Repeating it imports only what is new."""
     from donna_tui.cli.chat import run_import
 
     with guarded(as_json):
@@ -148,7 +148,7 @@ def chat_watch(
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
     space: SpaceOption = None,
 ) -> None:
-    """Follow Claude Code's session logs, and store each message as it is written. It resumes where it was."""
+    """Follow Claude Code's session logs, and store each message when it is written. Resumes after a restart."""
     from donna_tui.cli.chat import run_watch
 
     with guarded(as_json=False):
@@ -180,7 +180,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 @chat_app.command()
 def compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Sum up the oldest conversations, if there are more than recall.compression_threshold. Their turns are kept."""
+    """Summarise the oldest conversations if there are more than recall.compression_threshold. Their turns are kept."""
     from donna_tui.cli.chat import run_compress
 
     with guarded(as_json):
@@ -193,7 +193,7 @@ def expand(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take the summary of a conversation back, so that its turns are recalled again."""
+    """Undo the summary of a conversation, so that its turns are recalled again."""
     from donna_tui.cli.chat import run_expand
 
     with guarded(as_json):
@@ -210,7 +210,7 @@ def task_add(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a check box into a note: one operation, which `donna undo` takes back."""
+    """Write a check box to a note: one operation, which `donna undo` reverts."""
     from donna_tui.cli.task import run_add
 
     with guarded(as_json):
@@ -224,7 +224,7 @@ def task_done(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Check a check box: one operation, which `donna undo` takes back."""
+    """Check a check box: one operation, which `donna undo` reverts."""
     from donna_tui.cli.task import run_done
 
     with guarded(as_json):
@@ -237,7 +237,7 @@ def task_list(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what is to be done, the earliest deadline first."""
+    """List tasks, earliest deadline first."""
     from donna_tui.cli.task import run_list
 
     with guarded(as_json):

@@ -1,4 +1,4 @@
-"""`donna model`: the embedding model on this machine."""
+"""Implement `donna model`: install and list the embedding model, and test language models."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ def install(
 
 @model_app.command("list")
 def list_models(as_json: AsJson = False) -> None:
-    """Show the model for search by meaning: whether it is installed, its size and where its files are."""
+    """Show the model for search by meaning: its state, its size and the path of its files."""
     with guarded(as_json):
         _list(as_json=as_json)
 
 
 @model_app.command("test")
 def ask_models(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Ask each configured language model for one word: shows that server, key, model and answer are right."""
+    """Ask each configured language model for one word, to test server, key, model and answer."""
     from donna_tui.cli.session import open_session, run
 
     with guarded(as_json):

@@ -1,4 +1,4 @@
-"""The command line with only the verb that is asked for: to build all of them takes as long as a search."""
+"""Reduce the command line to the requested command: building all of them takes as long as a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typer.main import get_command_name
 from typer.models import CommandInfo, TyperInfo
 
 ABOUT_ALL = frozenset({"--help", "-h", "--version"})
-"""What is asked of the program as a whole."""
+"""The options of the program as a whole."""
 
 
 LIKENESS = 0.7
@@ -20,7 +20,7 @@ LIKENESS = 0.7
 
 
 def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
-    """The app with the one verb or group of verbs that comes first in `args`; with `otherwise` if none does."""
+    """Return the app with the command or group named first in `args`, or else with `otherwise`."""
     if args and args[0] in ABOUT_ALL:
         return app
     verbs = {_name(each): each for each in _verbs(app)}
@@ -41,7 +41,7 @@ def verb_meant(app: Typer, args: Sequence[str]) -> str:
 
 
 def _verbs(app: Typer) -> Iterator[CommandInfo | TyperInfo]:
-    """Its own, and those of nameless parts, which count as its own."""
+    """Yield its own commands and groups, and those of unnamed sub-apps."""
     yield from app.registered_commands
     for group in app.registered_groups:
         if group.name and isinstance(group.name, str):

@@ -1,4 +1,4 @@
-"""Print results, messages and progress, with exit codes: the one place that writes to the terminal."""
+"""Print results, messages and progress, with exit codes. Only this module writes to the terminal."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def named_day(text: str) -> datetime.date:
-    """A day as it is typed, in ISO 8601. Raises DonnaError."""
+    """Parse a day in ISO 8601. Raises DonnaError."""
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
@@ -28,7 +28,7 @@ def named_day(text: str) -> datetime.date:
 
 
 class ExitCode(IntEnum):
-    """What `donna` returns to the shell."""
+    """The exit codes of `donna`."""
 
     FINE = 0
     NOTHING_FOUND = 1
@@ -60,14 +60,14 @@ _CODES = {
 
 
 def exit_code(reason: Reason) -> ExitCode:
-    """The exit code for a reason. What is not listed is a refusal: the request was understood and not carried out."""
+    """Return the exit code for a reason. Unlisted reasons are refusals: the request was valid and not carried out."""
     return _CODES.get(reason, ExitCode.REFUSED)
 
 
 def emit(data: Mapping[str, Any], *, as_json: bool, human: Callable[[], Iterable[str]]) -> None:
-    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines that `human` gives, sanitised.
+    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines of `human`, sanitised.
 
-    If nobody reads any more, the process ends quietly.
+    If the reader has closed the pipe, the process exits silently.
     """
     if as_json:
         emit_lines([json_text({"ok": True, **data})])
@@ -76,7 +76,7 @@ def emit(data: Mapping[str, Any], *, as_json: bool, human: Callable[[], Iterable
 
 
 def emit_lines(lines: Iterable[str]) -> None:
-    """Print lines that need no cleaning, such as JSON, on stdout."""
+    """Print lines that need no sanitising, such as JSON, on stdout."""
     try:
         _write(sys.stdout, lines)
     except BrokenPipeError:
@@ -97,7 +97,7 @@ def say(*lines: str) -> None:
 
 
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
-    """Report an error, as JSON on stdout or in words on stderr, and leave with its exit code."""
+    """Report an error, as JSON on stdout or in words on stderr, and exit with its code."""
     if as_json:
         emit_lines([json_text({"ok": False, "reason": error.reason, "message": error.message})])
     else:
@@ -106,7 +106,7 @@ def fail(error: DonnaError, as_json: bool) -> NoReturn:
 
 
 def json_text(data: Mapping[str, Any], *, indent: int | None = None) -> str:
-    """JSON in pure ASCII: whatever a note or file name holds, no control character gets to a terminal."""
+    """Serialise to ASCII JSON, so that no control character of a note or file name reaches a terminal."""
     return json.dumps(data, indent=indent, ensure_ascii=True)
 
 
@@ -120,7 +120,7 @@ def _write(stream: TextIO | None, lines: Iterable[str]) -> None:
 
 
 def _discard(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, so that the interpreter does not stumble over it on its way out."""
+    """Redirect a stream to /dev/null, so that flushing its buffer at exit does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -128,7 +128,7 @@ def _discard(stream: TextIO) -> None:
 
 @contextlib.contextmanager
 def guarded(as_json: bool) -> Iterator[None]:
-    """Report a DonnaError raised inside and leave with its exit code."""
+    """Report a DonnaError raised inside, and exit with its code."""
     try:
         yield
     except DonnaError as error:
@@ -140,7 +140,7 @@ WIDTH = 24
 
 @contextlib.contextmanager
 def shown_progress(engine: Engine) -> Iterator[None]:
-    """Draw one line that is redrawn while the engine works; nothing where stderr is not a terminal."""
+    """Draw a progress line while the engine works; nothing if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield
         return
@@ -165,7 +165,7 @@ def shown_progress(engine: Engine) -> Iterator[None]:
 
 
 def progress_line(event: EngineEvent) -> str:
-    """The line for an event; empty if it says nothing about progress."""
+    """Return the progress line of an event; empty if it has none."""
     if isinstance(event, ModelStateChanged) and event.phase is ModelPhase.PREPARING:
         return "Preparing the model for this machine, once …"
     if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:

@@ -1,4 +1,4 @@
-"""`donna recall`: the memories for a prompt, within a budget."""
+"""Implement `donna recall`: print the memories for a prompt within a budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHOWN_CUTS = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recalled:
-    """The options of the command line; `budget` -1 and `k` 0 mean the configured numbers."""
+    """The command line options; `budget` -1 and `k` 0 mean the configured numbers."""
 
     query: str
     budget: int

@@ -1,4 +1,4 @@
-"""`donna remember` and `donna forget`."""
+"""Implement `donna remember`, `memories` and `forget`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLLOWS = "the running Donna indexes it"
 def run_remember(
     text: str, kind: str, space: str | None, *, pin: bool, sensitive: bool, agreed: bool, as_json: bool
 ) -> None:
-    """Remember a text, and print its memories. A preference is replaced only if somebody agrees."""
+    """Remember a text, and print its memories. A preference is replaced only with consent."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
     told = sys.stdin.read() if text == "-" else text
@@ -49,7 +49,7 @@ async def _remember(
 def run_memories(
     text: str, kinds: tuple[str, ...], user: str, space: str | None, *, limit: int, offset: int, as_json: bool
 ) -> None:
-    """Print a page of memories and how many there are; exit with 1 if there are none."""
+    """Print a page of memories and their total number; exit with 1 if there are none."""
     wanted = MemoryFilter(types=tuple(map(type_named, kinds)), text=text, user_id=user or ME)
     page, total = run(_memories(open_session(space), wanted, limit, offset))
     emit(
@@ -72,7 +72,7 @@ async def _memories(
 
 
 def _agree(held: str, fresh: str, *, ask: bool) -> None:
-    """Ask whether a preference may be replaced. Raises DonnaError (`conflict`) unless somebody says yes."""
+    """Ask whether a preference may be replaced. Raises DonnaError (`conflict`) without consent."""
     if ask and sys.stdin.isatty():
         say(f"donna: this replaces “{' '.join(held.split())}”")
         if typer.confirm("Replace it?", err=True):
@@ -83,7 +83,7 @@ def _agree(held: str, fresh: str, *, ask: bool) -> None:
 
 
 def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, as_json: bool) -> None:
-    """Forget, or bring back; exit with 1 if there was nothing to do."""
+    """Forget a memory, or undo that; exit with 1 if nothing changed."""
     if for_good and undo:
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
     changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
@@ -106,7 +106,7 @@ async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool
 
 
 def type_named(kind: str) -> MemoryType:
-    """The memory type of this name. Raises DonnaError if there is none."""
+    """Return the memory type with this name. Raises DonnaError if there is none."""
     try:
         return MemoryType(kind.lower())
     except ValueError:
@@ -115,7 +115,7 @@ def type_named(kind: str) -> MemoryType:
 
 
 def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
-    """A memory as a row of JSON."""
+    """Return a memory as a row of JSON."""
     importance = memory.importance
     return {
         "id": memory.id,
@@ -142,7 +142,7 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
-    """A memory for reading: its type and importance, what it says, where it is from."""
+    """Format a memory for reading: type, content, id, day and importance."""
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)

@@ -1,4 +1,4 @@
-"""`donna status`, `spaces`, `doctor`, `why-not`, `get` and `index`."""
+"""Implement `donna status`, `spaces`, `doctor`, `why-not`, `get` and `index`."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ SHOWN = 20
 
 
 def run_status(space: str | None, *, as_json: bool) -> None:
-    """Print the report; exit with 4 where there is no model, the vault is missing or the memory of an agent is not
-    indexed. Raises DatabaseError.
+    """Print the status report.
+
+    Exits with 4 if there is no model, the vault is missing or the memory of an agent is not indexed. Raises
+    DatabaseError.
     """
     session = open_session(space)
     report = read_report(session.space, session.paths)
@@ -72,7 +74,7 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
 
 
 def run_spaces(*, as_json: bool) -> None:
-    """Print the list. Raises ConfigError."""
+    """Print the list of spaces. Raises ConfigError."""
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
     emit({"spaces": [row.fields() for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
 
@@ -115,7 +117,7 @@ def run_doctor(space: str | None, *, repair: bool, as_json: bool) -> None:
 
 
 def _repair(session: Session, findings: list[Finding]) -> Iterator[Finding]:
-    """Restore text that waits in files of unfinished writes, and set a damaged index aside."""
+    """Restore text from files of unfinished writes, and move a damaged index aside."""
     if any(each.id == "leftovers" for each in findings):
         yield from restore_orphans(session.space, session.config)
     if any(each.state == "fail" and each.id != "vault" for each in findings):
@@ -130,7 +132,7 @@ def _finding_lines(findings: list[Finding]) -> Iterator[str]:
 
 
 def run_why_not(path: str, query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
-    """Print the reason. Raises DonnaError without a question."""
+    """Print the explanation. Raises DonnaError without a question."""
     session = open_session(space)
     request = question_of(query, asked, session)
     found = run(_explain(session, path, request))
@@ -191,7 +193,7 @@ def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> d
 
 
 def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
-    """Print what was done; exit with 4 if the index is complete only in part."""
+    """Update the index and print the result; exit with 4 if it is incomplete."""
     session = open_session(space)
     started = time.perf_counter()
     status, read_only = run(_index(session, full=full))

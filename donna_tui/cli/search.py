@@ -1,4 +1,4 @@
-"""`donna search`: one question, or a file of them."""
+"""Implement `donna search`: answer one question, or a file of them."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
 
 NEAR_MATCHES = 3
-"""Matches that are shown where nothing is relevant, without being asked for."""
+"""Number of near misses that are shown by default if there is no hit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The options of the command line; `k` 0 means the configured number."""
+    """The command line options; `k` 0 means the configured number."""
 
     k: int
     mode: str
@@ -37,7 +37,7 @@ class Asked:
     everywhere: bool = False
 
     def request(self, session: Session) -> SearchRequest:
-        """The request for an empty question. Raises DonnaError for an unknown mode."""
+        """Return the request for an empty question. Raises DonnaError for an unknown mode."""
         mode = next((each for each in MODES if each == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
@@ -55,7 +55,7 @@ class Asked:
 
 
 class BatchQuery(BaseModel):
-    """One line of a batch: `id` and `query`, notes to leave out, and the notes to stay in."""
+    """One line of a batch: `id` and `query`, notes to exclude, and notes to restrict the search to."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -67,12 +67,12 @@ class BatchQuery(BaseModel):
     @field_validator("within", mode="before")
     @classmethod
     def _as_list(cls, given: Any) -> Any:
-        """One note, several, or none as `null`."""
+        """Accept one note, several, or `null` for none."""
         return () if given is None else (given,) if isinstance(given, str) else given
 
 
 def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
-    """Print the hits; exit with 1 if nothing relevant was found."""
+    """Print the hits; exit with 1 if there are none, with 4 if nothing is indexed."""
     session = open_session(space)
     request = question_of(query, asked, session)
     outcome = run(_answer(session, request))
@@ -84,7 +84,7 @@ def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) ->
 
 
 def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
-    """The request for a question. Raises DonnaError if there is none."""
+    """Return the request for a question. Raises DonnaError if it is empty."""
     if not query.strip():
         raise DonnaError(Reason.USAGE, "there is no question", hint='donna search "why did we move"')
     return replace(asked.request(session), text=query)
@@ -92,7 +92,7 @@ def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
     async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
-        if session.space.agent:  # whoever asks is a program with little time
+        if session.space.agent:  # the caller is a program with little time
             with shown_progress(engine):
                 return await engine.search_fresh(request)
         fresh = await bring_up_to_date(engine)
@@ -100,8 +100,9 @@ async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
 
 
 async def bring_up_to_date(engine: Engine) -> bool:
-    """Whether that was possible. A missing vault, a full disk or a locked index does not keep from searching what is
-    known.
+    """Update the index; return whether that was possible.
+
+    A missing vault, a full disk or a locked index leaves the existing index searchable.
     """
     try:
         with shown_progress(engine):
@@ -152,14 +153,14 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line of a batch that is no question."""
+    """A line of a batch that is not a question."""
 
     number: int
     id: str | int | None
 
     @property
     def row(self) -> dict[str, Any]:
-        """What is printed in place of an answer."""
+        """The row that is printed instead of an answer."""
         message = f"line {self.number} of the questions is not an object with id and query"
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
@@ -167,7 +168,7 @@ class BadLine:
 def run_batch(source: str, asked: Asked, space: str | None) -> None:
     """Answer each line of a file of questions with one line, in the same order.
 
-    A line that is no question is answered with an error; the exit code is then that of a wrong usage.
+    An invalid line is answered with an error, and the exit code is then 2.
     """
     session = open_session(space)
     queries = list(read_batch(source))
@@ -193,7 +194,7 @@ def _rows(hits: tuple[Hit, ...]) -> list[dict[str, Any]]:
 
 
 def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
-    """The questions of a file, or of stdin for `-`. Raises DonnaError if it cannot be read."""
+    """Read the questions of a file, or of stdin for `-`. Raises DonnaError if it cannot be read."""
     try:
         text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
@@ -207,7 +208,7 @@ def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
 
 
 def _id_of(line: bytes) -> str | int | None:
-    """The id that a line has all the same."""
+    """Return the id of an invalid line, if it has one."""
     try:
         found = json.loads(line)["id"]
     except (ValueError, TypeError, KeyError, RecursionError):

@@ -1,4 +1,4 @@
-"""`donna serve-webdav`: the vault for the WebDAV clients of its user, and an engine that follows what they do."""
+"""Implement `donna serve-webdav`: serve the vault to its user's WebDAV clients, with an engine that follows changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What was asked for."""
+    """The command line options."""
 
     host: str
     port: int
@@ -39,7 +39,7 @@ class Wanted:
 
 
 def run_serve(wanted: Wanted, space: str | None, *, as_json: bool) -> None:
-    """Serve the vault until somebody ends it. Raises DonnaError."""
+    """Serve the vault until terminated. Raises DonnaError."""
     session = open_session(space)
     if session.space.agent:
         raise DonnaError(
@@ -91,7 +91,7 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
 
 
 def _webdav_parts() -> type[Address]:
-    """The address type of the server. Raises DonnaError where what it stands on is not installed."""
+    """Return the address type of the server. Raises DonnaError if a required package is not installed."""
     try:
         from donna_tui.webdav.server import Address
     except ModuleNotFoundError as error:

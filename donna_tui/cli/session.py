@@ -1,4 +1,4 @@
-"""Open what a command works on: the space, its settings, and an engine for as long as the command runs."""
+"""Open the space and settings of a command, and an engine while the command runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A space with its settings, and where Donna's files are."""
+    """A space with its settings, and the paths of Donna's files."""
 
     space: Space
     config: MemoryConfig
@@ -33,10 +33,9 @@ class Session:
 
 
 def find_session(named: str | None) -> Session | None:
-    """The session for an agent or a space that was named, for the vault that is configured, or for the one that was
-    open last; None if there is none to go by.
+    """Return the session for the named agent or space, the configured vault, or the last opened one; None without any.
 
-    The id of an agent goes before a folder of that name. Raises SpaceError and ConfigError.
+    The id of an agent takes precedence over a folder of that name. Raises SpaceError and ConfigError.
     """
     paths = app_paths(os.environ)
     if named and may_be_agent(named) and (agent := load_trusted().config.agents.agent(named)):
@@ -46,21 +45,21 @@ def find_session(named: str | None) -> Session | None:
 
 
 def agent_session(agent: Agent, paths: AppPaths) -> Session:
-    """The session for an agent's memory, which is there even where nothing is indexed. Raises ConfigError.
+    """Return the session for an agent's memory, which exists even if nothing is indexed. Raises ConfigError.
 
-    Settings in the workspace do not count: an agent may write there.
+    Settings in the workspace are ignored, since an agent may write there.
     """
     space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
     return Session(space, settings_of(agent, load_trusted().config), paths)
 
 
 def session_for(space: Space, paths: AppPaths) -> Session:
-    """The session for the space of a vault. Raises ConfigError."""
+    """Return the session for the space of a vault. Raises ConfigError."""
     return Session(space, load_config(overrides={"vault.root": str(space.root)}).config, paths)
 
 
 def open_session(named: str | None) -> Session:
-    """The same, where there must be a space."""
+    """Like `find_session`, but raises SpaceError without a space."""
     session = find_session(named)
     if session is None:
         raise SpaceError(
@@ -73,7 +72,7 @@ def open_session(named: str | None) -> Session:
 
 @contextlib.asynccontextmanager
 async def engine_for(session: Session, what: str, *, by_meaning: bool = True) -> AsyncIterator[Engine]:
-    """An engine that does not watch; `by_meaning` says that questions come for which it needs the model."""
+    """Run an engine that does not watch; `by_meaning` announces queries for which it needs the model."""
     from donna_tui.engine.engine import Engine
 
     engine = Engine(session.space, session.config, session.paths, watch=False, what=what, by_meaning=by_meaning)
@@ -85,5 +84,5 @@ async def engine_for(session: Session, what: str, *, by_meaning: bool = True) ->
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a verb's coroutine."""
+    """Run the coroutine of a command."""
     return asyncio.run(work)

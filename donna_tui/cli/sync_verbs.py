@@ -1,4 +1,4 @@
-"""The verbs for vaults that are on several devices."""
+"""Define the commands for vaults on several devices."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def serve_webdav(
 
 @conflicts_app.callback()
 def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """List the conflict copies that sync programs left, each with its note."""
+    """List the conflict copies of sync programs, each with its note."""
     from donna_tui.cli.conflicts import run_list
 
     if context.invoked_subcommand is None:
@@ -73,7 +73,7 @@ def resolve(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Keep one version or both and drop the copy, as one operation, after showing what that changes."""
+    """Keep one version or both and drop the copy, as one operation, after showing the diff."""
     from donna_tui.cli.conflicts import run_resolve
 
     with guarded(as_json):

@@ -1,4 +1,4 @@
-"""`donna task`: check boxes of notes, listed, written and checked."""
+"""Implement `donna task`: list, add and check the check boxes of notes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from donna_tui.vault.write.changes import Plan, expecting
 
 
 def run_add(text: str, note: str, due: str, priority: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Write a check box at the end of a note, which is made if need be."""
+    """Append a check box to a note, which is created if necessary."""
     if not text.strip():
         raise DonnaError(Reason.USAGE, "there is no task", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
@@ -86,7 +86,7 @@ def _read(session: Session, path: str) -> VaultNote | None:
 
 
 def today() -> str:
-    """The local day, as ISO 8601."""
+    """Return the local day in ISO 8601."""
     return datetime.date.today().isoformat()
 
 

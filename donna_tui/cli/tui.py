@@ -1,4 +1,4 @@
-"""`donna` without a verb: the full-screen app."""
+"""Implement `donna open` and `donna demo`: run the full-screen app."""
 
 from __future__ import annotations
 
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
     from donna_tui.types.events import Listener
 
 SWITCH_SECONDS = 0.001
-"""How long Python lets one thread go on while others want to. With its own 5 ms a key waits for that long, again and
-again, while notes are imported: the slowest one in twenty is drawn a fifth sooner."""
+"""Python's thread switch interval.
+
+With the default of 5 ms, handling a key repeatedly waits that long while notes are imported; 1 ms draws the slowest 5 %
+of keys a fifth sooner.
+"""
 
 
 def run_tui(named: str | None) -> None:
-    """Open the app on a space; without one to go by, ask for it on the first screen.
+    """Open the app on a space; if there is none, the first screen asks for it.
 
-    Raises SpaceError (`no_terminal`) where there is no terminal to draw on, and `not_indexed` for an agent whose memory
-    is not.
+    Raises SpaceError (`no_terminal`) without a terminal, and (`not_indexed`) for an agent whose memory is not indexed.
     """
     require_terminal()
     session = find_session(named)
@@ -58,7 +60,7 @@ def _next_demo(paths: AppPaths) -> Path:
 
 
 def require_terminal() -> None:
-    """Raises SpaceError (`no_terminal`) unless stdin and stdout are a terminal that can be drawn on."""
+    """Raise SpaceError (`no_terminal`) unless stdin and stdout are a capable terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
         raise SpaceError(
             Reason.NO_TERMINAL,
@@ -100,7 +102,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
 
 
 def _indexed(session: Session) -> Session:
-    """Raises SpaceError (`not_indexed`) for the memory of an agent that is not."""
+    """Raise SpaceError (`not_indexed`) for the memory of an agent that is not indexed."""
     if isinstance(session.config, AgentSettings):
         session.config.require_indexed()
     return session
@@ -109,7 +111,7 @@ def _indexed(session: Session) -> Session:
 def _backend(
     session: Session | None, choice: VaultChoice | None, paths: AppPaths, heard: Listener, *, is_demo: bool = False
 ) -> Backend:
-    """Build the engine of a space. A demo vault is filled here, off the event loop, since that takes a while."""
+    """Build the engine of a space. A demo vault is filled here, off the event loop, since that is slow."""
     from donna_tui.engine.engine import Engine
 
     if choice is not None and choice.space:
@@ -129,7 +131,7 @@ def _backend(
 
 
 def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
-    """Those that were open before, the latest first; then agents, and vaults of Obsidian."""
+    """Yield known vaults, last opened first; then agents, and vaults of Obsidian."""
     from donna_tui.tui.lib.backend import KnownVault
     from donna_tui.vault.obsidian import known_vaults
 

@@ -1,4 +1,4 @@
-"""`donna undo` and `donna redo`: what exactly would change, a question, and one step."""
+"""Implement `donna undo` and `donna redo`: show the change, ask for consent, and apply it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donna_tui.vault.write.writer import VaultWriter
 
 
 def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Undo or redo `n` operations as one, wherever they were made. Raises DonnaError if nobody agreed."""
+    """Undo or redo `n` operations as one, anywhere in the vault. Raises DonnaError without consent."""
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.restorer.undo(n) if kind is OperationKind.UNDO else writer.restorer.redo(n)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
@@ -23,7 +23,7 @@ def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as
 
 
 def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Take back what a session of an agent did, and forget what it remembered. Raises DonnaError if nobody agreed."""
+    """Undo the writes of an agent's session, and forget its memories. Raises DonnaError without consent."""
     writer = open_writer_of(space)
     plan = _session_plan(writer, identity)
     if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):

@@ -1,4 +1,4 @@
-"""The verbs that change a vault and show its history."""
+"""Define the commands that change a vault and show its history."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def write(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a note: one commit, one step of undo. Frontmatter that the text does not name is kept."""
+    """Write a note: one commit, one undo step. Frontmatter keys that the text omits are kept."""
     from donna_tui.cli.write import run_write
 
     with guarded(as_json):
@@ -86,7 +86,7 @@ def log(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """List who changed what and when: Donna's operations and everybody else's commits."""
+    """List changes with author and time: Donna's operations and other commits."""
     from donna_tui.cli.history import run_log
 
     with guarded(as_json):
@@ -99,7 +99,7 @@ def diff(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what an operation changed; for a note, or without a name, what is on disk and not yet in git."""
+    """Show the changes of an operation; for a note, or without a name, those on disk that are not in git."""
     from donna_tui.cli.history import run_diff
 
     with guarded(as_json):
@@ -116,7 +116,7 @@ def undo(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Take back Donna's last operations, or all of an agent's session, after showing what that changes."""
+    """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
     from donna_tui.cli.undo import run_undo, run_undo_session
     from donna_tui.vault.write.changes import OperationKind
 
@@ -129,7 +129,7 @@ def undo(
 
 @vault_app.command()
 def redo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Do again what was taken back last, after showing what that changes."""
+    """Redo the last undone operations, after showing the diff."""
     from donna_tui.cli.undo import run_undo
     from donna_tui.vault.write.changes import OperationKind
 

@@ -1,4 +1,4 @@
-"""`donna write`, `rm` and `mv`: one operation each, which `donna undo` takes back."""
+"""Implement `donna write`, `rm` and `mv`, each as one operation that `donna undo` reverts."""
 
 from __future__ import annotations
 
@@ -79,12 +79,12 @@ def _refuse_etag(path: str, etag: str | None) -> None:
 
 
 def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
-    """The writer of the space that is meant."""
+    """Open the writer of a space."""
     return writer_for(open_session(space), allowlist=allowlist)
 
 
 def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
-    """The writer of a session. What it has to say of an interrupted write goes to stderr."""
+    """Open the writer of a session. It reports interrupted writes on stderr."""
     return open_writer(session.config, session.space, on_recovered=_report, allowlist=allowlist)
 
 
@@ -93,7 +93,7 @@ def _report(trouble: VaultWriteError) -> None:
 
 
 def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as_json: bool) -> None:
-    """Plan and apply one operation, and print what came of it."""
+    """Plan and apply one operation, and print the outcome."""
     planned = plan()
     try:
         outcome = writer.apply(planned)
@@ -109,7 +109,7 @@ def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as
 
 
 def agrees_to_repository(as_json: bool) -> bool:
-    """Ask for consent to make a repository, where there is somebody to ask."""
+    """Ask for consent to create a repository; return False without a terminal."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
     say("This vault is not in a git repository yet. Donna records every change in git, so that it can be undone.")
@@ -117,7 +117,7 @@ def agrees_to_repository(as_json: bool) -> bool:
 
 
 def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
-    """Ask whether a note that was private may be committed. Raises `error` if not, or if nobody is there to ask."""
+    """Ask whether a note that was private may be committed. Raises `error` without consent."""
     if not as_json and sys.stdin.isatty() and sys.stderr.isatty():
         say(f"{error.path}: {error.message}.")
         if confirmed("Commit it to the branch? [y/N] "):
@@ -127,7 +127,7 @@ def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
 
 
 def confirmed(question: str) -> bool:
-    """Ask on the terminal."""
+    """Ask a yes-or-no question on the terminal."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -183,7 +183,7 @@ def _told(plan: Plan, outcome: Outcome) -> list[str]:
 
 
 def kept_out(outcome: Outcome) -> list[str]:
-    """What to say of private notes whose change is not in the branch."""
+    """Return a message about private notes whose change is not in the branch."""
     if not outcome.record_only:
         return []
     names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")

@@ -1,4 +1,4 @@
-"""The settings that hold in an agent's space: the user's, with what the agent's own blocks change of them."""
+"""The settings of an agent's space: those of the user, overridden by the agent's own blocks."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ SOURCE_FILE = "MEMORY.md"
 SOURCE_FOLDER = "memory"
 
 LOCAL_WINDOW = 256
-"""Tokens that the default model reads."""
+"""Maximum number of tokens that the default model reads."""
 
 
 class AgentEmbedding(EmbeddingConfig):
-    """Who embeds for an agent. `provider` and `dim` are those of the local model."""
+    """Embedding settings of an agent. `provider` and `dim` are those of the local model."""
 
     first: str
     fallback: str
@@ -27,13 +27,13 @@ class AgentEmbedding(EmbeddingConfig):
 
 
 class AgentSettings(MemoryConfig):
-    """Settings of an agent's space. Every part of Donna that gets them reads the sources of the agent and no more."""
+    """Settings of an agent's space. Components that receive them read the sources of the agent only."""
 
     agent: Agent
 
     @property
     def not_indexed(self) -> str:
-        """Why this memory is not indexed now, in words that follow its name; empty if it is."""
+        """The reason why this memory is not indexed, as a predicate that follows its name; empty if it is."""
         workspace = self.agent.workspace
         if not self.agent.search.enabled:
             return "its memory_search is switched off"
@@ -46,19 +46,19 @@ class AgentSettings(MemoryConfig):
         return "" if os.access(workspace, os.R_OK | os.W_OK | os.X_OK) else "its workspace is read-only"
 
     def require_indexed(self) -> None:
-        """Raises SpaceError (`not_indexed`) unless this memory may be indexed and changed."""
+        """Raise SpaceError (`not_indexed`) unless this memory may be indexed and changed."""
         if self.not_indexed:
             raise not_indexed(self)
 
 
 def not_indexed(settings: AgentSettings) -> SpaceError:
-    """The error for a memory that is not indexed."""
+    """Return the error for a memory that is not indexed."""
     message = f"the memory of {settings.agent.id} is not indexed: {settings.not_indexed}"
     return SpaceError(Reason.NOT_INDEXED, message, hint="look at agents in your settings; donna spaces lists them")
 
 
 def settings_of(agent: Agent, config: MemoryConfig) -> AgentSettings:
-    """The user's settings as they are for an agent: nothing is drafted, and only its own notes are a source."""
+    """Derive the settings of an agent from the user's: nothing is drafted, and only its own notes are a source."""
     search = agent.search
     changed: dict[str, Any] = {
         "vault": config.vault.model_copy(update={"root": agent.workspace}),
@@ -100,5 +100,5 @@ def _embedding(agent: Agent, embedding: EmbeddingConfig) -> AgentEmbedding:
 
 
 def workspace_of(agent: Agent) -> Path:
-    """The folder of an agent; where none is set, a place that is not there."""
+    """Return the folder of an agent, or a path that does not exist if none is set."""
     return agent.workspace or Path("/nonexistent") / agent.id

@@ -1,4 +1,4 @@
-"""Settings of agents: where the memory of each is, how it is searched, and what is different for it.
+"""Settings of agents: the location, search and deviations of each agent's memory.
 
 They name folders and servers, so a file in a vault or workspace may not set them.
 """
@@ -23,18 +23,18 @@ from donna_tui.platform.addresses import host_of, is_this_machine
 OPENAI = "https://api.openai.com/v1"
 OPENAI_KEY = "OPENAI_API_KEY"
 LONGEST_PASSAGE = 8_000
-"""Tokens that an embedding model of OpenAI reads, less some for what their tokenizer counts otherwise."""
+"""Maximum tokens of an OpenAI embedding model, reduced to allow for differences of their tokenizer."""
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
 def both(name: str) -> AliasChoices:
-    """A name in YAML's spelling and in that of JSON."""
+    """Return the aliases of a name in snake case and in camel case."""
     return AliasChoices(name, to_camel(name))
 
 
 def _place(path: Path) -> Path:
-    """A folder or file that may name the agent. Raises ValueError."""
+    """Check a path that may contain the agent's name. Raises ValueError."""
     if not path.is_absolute():
         raise ValueError("must be an absolute path, or begin with ~")
     for name in PLACEHOLDER.findall(str(path)):
@@ -44,7 +44,7 @@ def _place(path: Path) -> Path:
 
 
 def _variable(text: str) -> str:
-    """The name of a variable; what does not look like one may be the key itself and is never shown."""
+    """Check the name of a variable; an invalid one may be the key itself and is never shown."""
     if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", text):
         message = "must be the name of an environment variable, such as OPENAI_API_KEY, and never the key itself"
         raise PydanticCustomError("secret", message)
@@ -52,7 +52,7 @@ def _variable(text: str) -> str:
 
 
 def _server(url: str) -> str:
-    """The address of a server; one that is refused may hold a password and is never shown."""
+    """Check the address of a server; an invalid one may contain a password and is never shown."""
     try:
         return checked_server(url)
     except ValueError as error:
@@ -66,7 +66,7 @@ Flag = Annotated[bool, Field(strict=True)]
 
 
 class StoreConfig(Block):
-    """Where the index of an agent's memory is."""
+    """The location of an agent's index."""
 
     driver: Literal["sqlite"] = Field("sqlite", description="What the index is kept in.")
     path: Place | None = Field(
@@ -79,7 +79,7 @@ class StoreConfig(Block):
 
 
 class RemoteConfig(Block):
-    """The server of the provider openai: OpenAI's own, or any that speaks as it does."""
+    """The server of the provider openai: OpenAI's own, or a compatible one."""
 
     base_url: Server = Field(
         OPENAI, validation_alias=both("base_url"), description="Its address; http:// only on this machine."
@@ -99,18 +99,18 @@ class RemoteConfig(Block):
 
     @property
     def is_local(self) -> bool:
-        """Whether the server is on this machine, so that private notes may be sent to it."""
+        """True if the server is on this machine, so that private notes may be sent to it."""
         return is_this_machine(host_of(self.base_url))
 
     @property
     def key_variable(self) -> str | None:
-        """Where the key is. That of OpenAI is never sent to anybody else unless it is named."""
+        """The variable with the key. OpenAI's key is never sent to another server unless it is named explicitly."""
         usual = OPENAI_KEY if host_of(self.base_url) == host_of(OPENAI) else None
         return self.api_key_env or usual
 
 
 class ChunkingConfig(Block):
-    """How an agent's notes are cut."""
+    """The chunking of an agent's notes."""
 
     tokens: Whole = Field(400, ge=32, le=LONGEST_PASSAGE, description="Longest passage; the local model reads 256.")
     overlap: Whole = Field(
@@ -119,7 +119,7 @@ class ChunkingConfig(Block):
 
 
 class SyncConfig(Block):
-    """When an agent's index is brought up to date."""
+    """The times at which an agent's index is updated."""
 
     on_session_start: Flag = Field(
         True, validation_alias=both("on_session_start"), description="When a session begins."
@@ -148,7 +148,7 @@ class SyncConfig(Block):
 
 
 class QueryConfig(Block):
-    """What a search of an agent gives."""
+    """Limits on the results of an agent's searches."""
 
     max_results: Whole = Field(
         6, ge=1, le=1_024, validation_alias=both("max_results"), description="Hits of a search that names no number."
@@ -159,7 +159,7 @@ class QueryConfig(Block):
 
 
 class MemorySearchConfig(Switch):
-    """How the memory of an agent is searched. It can also be switched with a plain true or false."""
+    """The search of an agent's memory. It can also be switched with a plain true or false."""
 
     provider: Literal["local", "openai"] = Field(
         "local", description="Who embeds: the model of embedding.provider on this machine, or a server."
@@ -185,7 +185,7 @@ B = TypeVar("B", bound=Block)
 
 
 def may_be_agent(text: str) -> bool:
-    """Whether this can be the id of an agent at all."""
+    """Return whether this is a valid agent id."""
     return _ID.fullmatch(text) is not None
 
 
@@ -199,7 +199,7 @@ AgentId = Annotated[str, StringConstraints(strict=True), AfterValidator(_id)]
 
 
 class AgentDefaults(Block):
-    """What holds for every agent that does not say otherwise."""
+    """The defaults for every agent."""
 
     workspace: Place | None = Field(
         None, description="The folder of an agent, with {agentId} in its name: MEMORY.md and memory/ are read there."
@@ -215,7 +215,7 @@ class AgentDefaults(Block):
 
 
 class AgentConfig(Block):
-    """An agent, and what is different for it."""
+    """An agent, with its deviations from the defaults."""
 
     id: AgentId = Field(description="Its name, which --space takes.")
     workspace: Place | None = Field(None, description="Its folder, if not the one of agents.defaults.")
@@ -231,7 +231,7 @@ class AgentConfig(Block):
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """An agent with all that holds for it. `store` is the folder of its index; None means the usual place."""
+    """An agent with its resolved settings. `store` is the folder of its index; None means the default folder."""
 
     id: str
     workspace: Path | None
@@ -241,7 +241,7 @@ class Agent:
 
 
 def _ids_by_prefix(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
-    """Names that differ only in case would share a folder on some systems. Raises ValueError."""
+    """Reject ids that differ only in case, as they would share a folder on some systems. Raises ValueError."""
     names = [agent.id.casefold() for agent in agents]
     for agent in agents:
         if names.count(agent.id.casefold()) > 1:
@@ -253,7 +253,7 @@ Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), After
 
 
 class AgentsConfig(Block):
-    """Agents whose memory of Markdown files is indexed and searched, each apart from all others."""
+    """Agents whose memory of Markdown files is indexed and searched, each separately."""
 
     defaults: AgentDefaults = Field(default_factory=AgentDefaults)
     list: Agents = Field(
@@ -274,11 +274,11 @@ class AgentsConfig(Block):
         return self
 
     def resolved(self) -> tuple[Agent, ...]:
-        """Every agent, its own settings over the defaults."""
+        """Return every agent, with its own settings merged over the defaults."""
         return tuple(self._resolved(each) for each in self.list)
 
     def agent(self, named: str) -> Agent | None:
-        """The agent of this id; None if there is none."""
+        """Return the agent with this id, or None."""
         return next((agent for agent in self.resolved() if agent.id == named), None)
 
     def _resolved(self, own: AgentConfig) -> Agent:
@@ -294,7 +294,7 @@ class AgentsConfig(Block):
 
 
 def _over(base: B, own: B) -> B:
-    """The settings that were given in `own`, over those of `base`."""
+    """Merge the settings given in `own` over those of `base`."""
     given = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
     return base.model_copy(
         update={name: _over(low, high) if isinstance(high, Block) else high for name, (low, high) in given.items()}
@@ -318,12 +318,12 @@ def _problem(agent: Agent, workspaces: Sequence[Path]) -> str:
 
 
 def _real(path: Path) -> Path:
-    """Where a path leads, links followed as far as they are there."""
+    """Resolve a path and its symbolic links as far as they exist."""
     return Path(os.path.realpath(path))
 
 
 def _shared(agent: Agent, places: dict[Path, str]) -> str:
-    """Two agents must not share an index, or they would see each other's memory."""
+    """Return the problem if two agents share an index, by which they would see each other's memory."""
     if agent.store is None:
         return ""
     other = places.setdefault(_real(agent.store), agent.id)

@@ -1,4 +1,4 @@
-"""Define the base of all settings: strict field types, and marks for what a vault may set."""
+"""Define the base of all settings: strict field types, and marks for the settings that a vault may change."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class FromSpace(Enum):
-    """How the file in a space may change a setting. A setting without this mark is closed to it.
+    """The way in which the file in a space may change a setting. A setting without this mark cannot be changed.
 
-    A vault may come from elsewhere, so nothing that sends, runs or widens anything bears a mark.
+    A vault may be untrusted, so no setting that sends, runs or widens anything has a mark.
     """
 
     REPLACE = "may set it"
@@ -29,7 +29,7 @@ class FromSpace(Enum):
 class Block(BaseModel):
     """A group of settings: unknown names are refused and values never change after loading."""
 
-    # Deferred: only MemoryConfig's own validator is ever needed, and it holds those of all blocks.
+    # Deferred: only MemoryConfig's own validator is ever needed, and it includes those of all blocks.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
@@ -49,7 +49,7 @@ class Switch(Block):
 
 
 def related(message: str, *ids: str) -> PydanticCustomError:
-    """The error for settings that are fine alone but not together; `ids` are all settings that play a part."""
+    """Return the error for settings that are valid alone but not together; `ids` are all settings involved."""
     return PydanticCustomError("related", message, {"ids": ids})
 
 

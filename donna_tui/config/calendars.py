@@ -1,4 +1,4 @@
-"""Settings of the calendars that Donna follows. They name servers and files, so a file in a vault may not set them."""
+"""Settings of the calendars to follow. They name servers and files, so a file in a vault may not set them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_CALENDARS = 50
 
 
 def _url(text: str) -> str:
-    """A web address; `webcal` is what calendars call https. Raises ValueError."""
+    """Check a web address, and convert `webcal` to https. Raises ValueError."""
     if not text:
         return text
     if text.startswith("webcal://"):

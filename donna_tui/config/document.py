@@ -1,7 +1,7 @@
-"""Parse settings as bounded YAML that remembers the line of every value, and report wrong ones.
+"""Parse settings from bounded YAML, remember the line of every value, and report errors.
 
-The text is taken from the parser event by event instead of being composed first, because PyYAML's C composer recurses
-without a limit and ends the process on a deeply nested file, and because an alias can blow up a few bytes.
+Events are read from the parser one by one instead of composing a tree first, because PyYAML's C composer recurses
+without a limit and crashes on a deeply nested file, and because an alias can expand a few bytes without bound.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import yaml
 from donna_tui.types.errors import ConfigError, Reason
 
 Layer = Literal["default", "user", "space", "environment", "command line"]
-"""Where values come from; later ones win."""
+"""The layers of the configuration; later ones take precedence."""
 
 SHOWN_CHARS = 60
 
@@ -35,12 +35,12 @@ class Origin:
 
 
 def invalid(origin: Origin, problem: str, *, hint: str | None = None) -> ConfigError:
-    """The error for something that `origin` says and that cannot be used."""
+    """Return the error for an unusable value or name at `origin`."""
     return ConfigError(Reason.CONFIG_INVALID, f"{origin}: {problem}", hint=hint)
 
 
 def shown(value: object) -> str:
-    """A value or name as an error message may show it: short, on one line, without control characters."""
+    """Format a value or name for an error message: short, on one line, without control characters."""
     text = value if isinstance(value, str) else _YAML_WORDS.get(repr(value)) or repr(value)
     visible = "".join(char if char.isprintable() else "�" for char in text[: SHOWN_CHARS + 1])
     return visible if len(visible) <= SHOWN_CHARS else f"{visible[: SHOWN_CHARS - 1]}…"
@@ -49,36 +49,36 @@ def shown(value: object) -> str:
 MAX_DEPTH = 12
 
 TOO_DEEP = "exceeded maximum nesting depth"
-"""What PyYAML says from 6.0.4 on, where the C parser reads ahead through very many brackets."""
+"""The message of PyYAML from 6.0.4 on if the C parser reads ahead through very many brackets."""
 
 Place = tuple[str | int, ...]
-"""Keys and list positions that lead to a value."""
+"""Path to a value: keys and list indices."""
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed settings file. `lines` gives the 1-based line of each key and list item, by its place."""
+    """A parsed settings file. `lines` maps each key and list item, by its path, to its 1-based line."""
 
     origin: Origin
     data: Mapping[str, object]
     lines: Mapping[Place, int]
 
     def at(self, place: Place) -> Origin:
-        """The place of a key or item, or of the nearest thing around it that has a line."""
+        """Return the origin of a key or item, or of the nearest enclosing one that has a line."""
         while place and place not in self.lines:
             place = place[:-1]
         return Origin(self.origin.layer, self.origin.source, self.lines.get(place))
 
 
 def parse_value(text: str, origin: Origin) -> object:
-    """A single value written as YAML, such as `[a, b]`. Raises ConfigError."""
+    """Parse a single value written as YAML, such as `[a, b]`. Raises ConfigError."""
     return _Builder(text, origin).build()
 
 
 def parse_document(text: str, origin: Origin) -> Document:
-    """The settings in the text of a file. Raises ConfigError for broken YAML and for anything but a mapping."""
+    """Parse the text of a settings file. Raises ConfigError for invalid YAML and for anything but a mapping."""
     builder = _Builder(text, origin)
     data = builder.build()
     if not isinstance(data, dict | None):
@@ -87,7 +87,7 @@ def parse_document(text: str, origin: Origin) -> Document:
 
 
 class _Builder:
-    """Builds plain values from parser events."""
+    """Build plain values from parser events."""
 
     def __init__(self, text: str, origin: Origin) -> None:
         self._text = text
@@ -95,7 +95,7 @@ class _Builder:
         self.lines: dict[Place, int] = {}
 
     def build(self) -> object:
-        """The one value in the text; None if there is none."""
+        """Return the only value in the text, or None if it is empty."""
         try:
             self._loader = _Loader(self._text)
             return self._whole()

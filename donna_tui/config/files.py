@@ -23,12 +23,12 @@ SPACE_FOLDER = ".donna"
 
 
 def space_file(root: Path) -> Path:
-    """Where the space at `root` keeps settings of its own."""
+    """Return the path of the settings file of the space at `root`."""
     return root / SPACE_FOLDER / FILE_NAME
 
 
 def is_folder(path: Path) -> bool:
-    """Whether there is a folder at `path` that can be looked at."""
+    """Return whether `path` is an accessible folder."""
     try:
         return path.is_dir()
     except OSError:
@@ -36,7 +36,7 @@ def is_folder(path: Path) -> bool:
 
 
 def read_file(file: Path, layer: Layer) -> Document | None:
-    """The settings in `file`, or None if there is no such file. Raises ConfigError."""
+    """Read the settings in `file`; return None if it does not exist. Raises ConfigError."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -47,7 +47,7 @@ def read_file(file: Path, layer: Layer) -> Document | None:
 
 
 def read_space_file(root: Path) -> Document | None:
-    """The settings that the space at `root` brings along, read without following links; None if it has none."""
+    """Read the settings file of the space at `root`, without following links; None if absent. Raises ConfigError."""
     file = space_file(root)
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -91,9 +91,9 @@ def _unreadable(file: Path, why: str | None) -> ConfigError:
 
 
 def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
-    """Append `item` to the list at the top-level `key` of a settings file, which is made if it is missing.
+    """Append `item` to the list at the top-level `key` of a settings file, which is created if it is missing.
 
-    The file is replaced at once, readable by its owner only. Raises ConfigError if the file is not valid as it is, and
+    The file is replaced atomically, readable by its owner only. Raises ConfigError if the existing file is invalid, and
     DonnaError (`io_error`, `disk_full`) if it cannot be written.
     """
     try:
@@ -107,11 +107,11 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
 
 
 def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> str:
-    """`text` with one more item in the list at `key`. Comments, order and spelling of the rest stay.
+    """Append one item to the list at `key` in `text`. Comments, order and spelling of the rest are kept.
 
-    Raises ConfigError if the text is not valid YAML, or has something else than a list there.
+    Raises ConfigError if the text is not valid YAML, or has another value than a list there.
     """
-    before = parse_document(text, origin).data  # bounded, as every settings file is read
+    before = parse_document(text, origin).data  # bounded, as for every settings file
     listed = before.get(key)
     if listed is not None and not isinstance(listed, list):
         raise invalid(origin, f"{key} is not a list")
@@ -143,7 +143,7 @@ def _inserted(text: str, key: str, entry: str, *, is_empty: bool) -> str:
 
 
 def _last(node: Any) -> Any:
-    """The scalar or flow collection that a block collection ends with: its own end lies behind comments."""
+    """Return the last scalar or flow collection of a block collection, whose own end follows trailing comments."""
     while not getattr(node, "flow_style", True) and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(last, tuple) else last

@@ -1,4 +1,4 @@
-"""One layer of the configuration each: the values that a file, the environment or the command line sets."""
+"""Read the values of one configuration layer: a file, the environment or the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value as a layer gave it, before it is checked. `below` is the list that this one was appended to."""
+    """A value from a layer, not validated yet. `below` is the list to which this one was appended."""
 
     value: object
     origin: Origin
@@ -26,7 +26,7 @@ class Given:
     below: Given | None = None
 
     def place_of(self, inside: Place) -> Origin:
-        """The origin of a part of the value, such as one item of a list."""
+        """Return the origin of a part of the value, such as one item of a list."""
         if self.below is not None and isinstance(self.below.value, list) and inside and isinstance(inside[0], int):
             index = inside[0] - len(self.below.value)
             if index < 0:
@@ -42,7 +42,7 @@ Values = dict[str, Given]
 
 
 def from_document(document: Document) -> Values:
-    """The values that a file sets. Raises ConfigError for names that do not exist or are given twice."""
+    """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
     for place, identifier, value in _leaves(document, ROOT, document.data, ()):
         _add(values, identifier, Given(value, document.at(place), _inner(document, place, value)))
@@ -50,9 +50,10 @@ def from_document(document: Document) -> Values:
 
 
 def from_environment(environ: Mapping[str, str]) -> Values:
-    """The values that variables like `DONNA_RETRIEVAL__DEFAULT_K` set. Raises ConfigError.
+    """Return the values set by variables like `DONNA_RETRIEVAL__DEFAULT_K`. Raises ConfigError.
 
-    Two underscores make a variable a setting, or the name of one that is in no block. `DONNA_HOME` is none.
+    A variable is a setting if it contains two underscores, or names a setting outside all blocks. `DONNA_HOME` is
+    neither.
     """
     values: Values = {}
     for variable, text in environ.items():
@@ -70,7 +71,7 @@ def from_environment(environ: Mapping[str, str]) -> Values:
 
 
 def from_overrides(overrides: Mapping[str, object]) -> Values:
-    """The values given on the command line, by dotted name. Text is converted as for a variable. Raises ConfigError."""
+    """Return the values given on the command line, by dotted name, converted like variables. Raises ConfigError."""
     values: Values = {}
     for name, value in overrides.items():
         _add(values, *_single(name.split("."), value, Origin("command line", shown(name))))
@@ -78,7 +79,7 @@ def from_overrides(overrides: Mapping[str, object]) -> Values:
 
 
 def with_space(base: Values, space: Values) -> Values:
-    """`base` as the file in the space changes it. Raises ConfigError for what a vault from elsewhere may not do."""
+    """Apply the file in the space to `base`. Raises ConfigError for a change that an untrusted vault may not make."""
     merged = dict(base)
     for identifier, given in space.items():
         match SETTINGS[identifier].from_space:
@@ -153,7 +154,7 @@ def _leaves(
 
 
 def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, Given]:
-    """The id and the value of the one setting at a path of names."""
+    """Return the id and the value of the setting at a path of names."""
     member: Setting | Group = ROOT
     for name in path:
         if isinstance(member, Setting):
@@ -169,7 +170,7 @@ def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, Gi
 
 
 def _converted(kind: Any, text: str, origin: Origin) -> object:
-    """Text as the kind of value that a setting holds; what does not fit stays text, and the check will refuse it."""
+    """Convert text to the type of a setting; text that does not fit is kept, and fails validation."""
     if kind is tuple and not text.lstrip().startswith("["):
         return [item.strip() for item in text.split(",") if item.strip()]
     if kind in (tuple, dict):

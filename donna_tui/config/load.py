@@ -1,4 +1,4 @@
-"""Puts the configuration together from its layers, and remembers where each value came from."""
+"""Merge the configuration from its layers, and record the origin of each value."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ _PLAIN = {
     "string_type": "must be text",
     "tuple_type": "must be a list",
 }
-"""What pydantic's most common objections mean, in words for people who do not write Python."""
+"""Plain wording for pydantic's most common errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedConfig:
-    """The configuration in force, and the origin of each setting by its dotted name."""
+    """The effective configuration, and the origin of each setting by its dotted name."""
 
     config: MemoryConfig
     origins: dict[str, Origin]
 
 
 def packaged_file() -> Path:
-    """The file with all defaults."""
+    """Return the path of the file with all defaults."""
     return resource("config", FILE_NAME)
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the user's own settings are; the file need not exist."""
+    """Return the path of the user's own settings file, which need not exist."""
     return app_paths(environ).config / FILE_NAME
 
 
 def load_config(
     *, environ: Mapping[str, str] = os.environ, overrides: Mapping[str, object] | None = None
 ) -> LoadedConfig:
-    """The settings in force: defaults, user file, file in the space, environment and `overrides`; later ones win.
+    """Load the effective settings: defaults, user file, file in the space, environment and `overrides`; later ones win.
 
     `overrides` maps dotted names to values, which may be text as typed on a command line. The space is the one at
-    `vault.root`, if that is set. Raises ConfigError with file, line and name for anything that is not valid.
+    `vault.root`, if that is set. Raises ConfigError with file, line and name for any invalid setting.
     """
     base, on_top = _trusted_layers(environ, overrides or {})
     trusted = _checked(base | on_top)
@@ -80,14 +80,15 @@ def load_config(
 
 
 def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
-    """The user's own settings, without those that any vault brings along. Raises ConfigError."""
+    """Load the user's own settings, without those of any vault. Raises ConfigError."""
     base, on_top = _trusted_layers(environ, {})
     return _checked(base | on_top)
 
 
 def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedConfig | None:
-    """The settings that hold for the agent of this id; what is different there comes from its block. None if there is
-    no such agent. Raises ConfigError.
+    """Load the settings of an agent; its block is the origin of each deviation. Return None if there is no such agent.
+
+    Raises ConfigError.
     """
     loaded = load_trusted(environ)
     agent = loaded.config.agents.agent(named)
@@ -103,7 +104,7 @@ def _value(config: MemoryConfig, identifier: str) -> object:
 
 
 def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:
-    """What the files set that are the user's, and what stands above any file."""
+    """Return the values of the trusted files, and the values that override every file."""
     base = _from_file(packaged_file(), "default") | _from_file(user_file(environ), "user")
     return base, from_environment(environ) | from_overrides(overrides)
 
@@ -133,7 +134,7 @@ def _nested(values: Values) -> dict[str, Any]:
 
 
 def _explained(error: ErrorDetails, values: Values) -> ConfigError:
-    """The first thing that the models did not accept, in plain words and with its place."""
+    """Convert the first validation error to a ConfigError with its origin."""
     if error["type"] == "related":
         return _conflict(error, values)
     identifier, inside = _split(error["loc"])
@@ -145,7 +146,7 @@ def _explained(error: ErrorDetails, values: Values) -> ConfigError:
 
 
 def _split(location: Place) -> tuple[str, Place]:
-    """The setting that a location lies in, and the way from there."""
+    """Split a location into the setting that contains it, and the path within that setting."""
     for end in range(len(location), 0, -1):
         identifier = ".".join(str(part) for part in location[:end])
         if identifier in SETTINGS:
@@ -154,14 +155,14 @@ def _split(location: Place) -> tuple[str, Place]:
 
 
 def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
-    """Settings that exclude each other: whoever set one of them last is told."""
+    """Return the error for settings that exclude each other, at the origin that was set last."""
     parts: list[Given] = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
     latest = max(parts, key=lambda given: _LAYERS.index(given.origin.layer))
     return invalid(latest.origin, error["msg"])
 
 
 def _problem(error: ErrorDetails) -> str:
-    if error["type"] == "secret":  # what was given must not be shown
+    if error["type"] == "secret":  # the given value must not be shown
         return error["msg"]
     given = shown(error["input"])
     if error["type"] == "literal_error":

@@ -1,4 +1,4 @@
-"""The settings of Donna as typed values: every name, its default, its bounds and one sentence on it."""
+"""The settings of Donna as typed values: every name, its default, its bounds and one sentence of documentation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Limit = Annotated[Whole, Field(ge=0, le=200)]
 
 
 class Skill(Switch):
-    """What all skills share. Those with an hour of their own begin once they are switched on."""
+    """Settings shared by all skills. Those with an hour start once they are switched on."""
 
     autonomy_level: Literal["low", "medium", "high"] = Field(
         "medium", description="low writes to Inbox for review; medium and high write to the target folder."
@@ -46,7 +46,7 @@ class Skill(Switch):
 
 
 class MeetingNoteLimits(Block):
-    """How many passages of each kind a meeting note may draw on."""
+    """Maximum number of passages of each kind that a meeting note may use."""
 
     prior_meetings: Limit = Field(5, description="Notes of the series whose open check boxes are carried over.")
     recent_chats: Limit = Field(0, description="Passages of your chats; 0 leaves chats out.")
@@ -70,7 +70,7 @@ class MeetingNoteConfig(Skill):
 
 
 class DailyReflectionLimits(Block):
-    """How many passages of each kind a daily reflection may draw on."""
+    """Maximum number of passages of each kind that a daily reflection may use."""
 
     meetings: Limit = Field(10, description="Meetings of the day.")
     completed_tasks: Limit = Field(25, description="Tasks completed that day.")
@@ -87,7 +87,7 @@ class DailyReflectionConfig(Skill):
 
 
 class CommitmentLogLimits(Block):
-    """How many passages of each kind are searched for promises."""
+    """Maximum number of passages of each kind that are searched for promises."""
 
     chat_hits: Limit = Field(50, description="Passages of chats.")
     task_hits: Limit = Field(25, description="Tasks.")
@@ -103,7 +103,7 @@ class CommitmentLogConfig(Skill):
 
 
 class WeeklyReviewLimits(Block):
-    """How many passages of each kind a weekly review may draw on."""
+    """Maximum number of passages of each kind that a weekly review may use."""
 
     tasks: Limit = Field(25, description="Tasks.", validation_alias=AliasChoices("tasks", "completed_tasks"))
     meetings: Limit = Field(15, description="Meetings of the week.")
@@ -124,7 +124,7 @@ class WeeklyReviewConfig(Skill):
 
 
 class PersonProfileLimits(Block):
-    """How many passages of each kind a profile may draw on."""
+    """Maximum number of passages of each kind that a profile may use."""
 
     vault: Limit = Field(10, description="Passages of notes.", validation_alias=AliasChoices("vault", "vault_hits"))
     chat: Limit = Field(10, description="Passages of chats.", validation_alias=AliasChoices("chat", "chat_hits"))
@@ -163,17 +163,17 @@ class SkillsConfig(Block):
 MODEL = "minilm-l6-v2"
 
 MINILM_POSITIONS = 512
-"""Tokens that all-MiniLM-L6-v2 can take in at most (`max_position_embeddings` of its config.json)."""
+"""Maximum number of tokens of all-MiniLM-L6-v2 (`max_position_embeddings` of its config.json)."""
 
 VEC0_MAX_K = 4096
-"""Neighbours that one vec0 query can return at most (`SQLITE_VEC_VEC0_K_MAX` of sqlite-vec)."""
+"""Maximum number of neighbours of one vec0 query (`SQLITE_VEC_VEC0_K_MAX` of sqlite-vec)."""
 
 CANDIDATES_PER_HIT = 4
-"""A search asks the vector index for this many times k."""
+"""A search requests this many times k from the vector index."""
 
 
 class VaultConfig(Block):
-    """The folder of notes, and how Donna treats it."""
+    """The folder of notes and its settings."""
 
     root: HomePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
@@ -223,7 +223,7 @@ class SafetyConfig(Block):
 
 
 def _known_or_folder(value: str) -> str:
-    """A path is told from a name by its slash. Raises PydanticCustomError for a name that no model has."""
+    """Check a model: a value with a slash is a path. Raises PydanticCustomError for the name of an unknown model."""
     if value != MODEL and not re.search(r"[/\\]", value):
         raise PydanticCustomError("literal_error", "unknown model", {"expected": f"'{MODEL}' or 'a folder'"})
     return value
@@ -233,7 +233,7 @@ Provider = Annotated[Line, AfterValidator(_known_or_folder)]
 
 
 class EmbeddingConfig(Block):
-    """The model that turns text into vectors, and how text is cut for it."""
+    """The embedding model, and the chunking of text for it."""
 
     provider: Provider = Field(
         MODEL,
@@ -264,7 +264,7 @@ class EmbeddingConfig(Block):
 
 
 class RetrievalConfig(Block):
-    """How many hits a search gives, and how good they must be."""
+    """Number and minimum quality of the hits of a search."""
 
     default_k: Annotated[Whole, FromSpace.REPLACE] = Field(
         8,
@@ -333,11 +333,11 @@ class TaskSourceConfig(Switch):
 
 
 class CorrectionSourceConfig(Switch):
-    """What people changed in Donna's drafts."""
+    """Corrections that people made to Donna's drafts."""
 
 
 class SourcesConfig(Block):
-    """Where memories come from. Each source can also be switched with a plain true or false."""
+    """Sources of memories. Each source can also be switched with a plain true or false."""
 
     vault: VaultSourceConfig = Field(default_factory=VaultSourceConfig)
     chat: ChatSourceConfig = Field(default_factory=ChatSourceConfig)
@@ -348,7 +348,7 @@ class SourcesConfig(Block):
 
 
 class RecallConfig(Block):
-    """What `donna recall` and prompts get."""
+    """Settings of `donna recall` and of prompts."""
 
     memories: Whole = Field(
         0, ge=0, le=100, description="Memories of a recall that does not ask for a number; 0 means as many as fit."
@@ -366,13 +366,13 @@ class RecallConfig(Block):
 
 
 class MetricsConfig(Block):
-    """Numbers for Prometheus, served to this machine only."""
+    """Metrics for Prometheus, served to this machine only."""
 
     port: Whole = Field(0, ge=0, le=65_535, description="The port at which they are served; 0 serves none.")
 
 
 class UiConfig(Block):
-    """How the screens look and which keys do what."""
+    """Appearance of the screens, and key bindings."""
 
     theme: Line = Field("donna-dark", description="Name of the colour theme.")
     keymap: Line = Field("default", description="Name of a set of keys that comes with Donna, or a file with one.")

@@ -1,6 +1,6 @@
-"""Define the settings of `models.yaml`: which language models are used, where they are, and what they may cost.
+"""Define the settings of `models.yaml`: the language models in use, their servers, and their maximum cost.
 
-It lies beside the user's `memory.yaml`. A vault has no such file: notes from elsewhere choose no server.
+The file is next to the user's `memory.yaml`. A vault has none: an untrusted vault must not choose a server.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SECRET = ("api_key_env", "base_url")
 
 
 def checked_server(url: str) -> str:
-    """The address of a model's server, without a slash at its end. Raises ValueError."""
+    """Check the address of a model's server, and strip a trailing slash. Raises ValueError."""
     parts = _split(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be the address of a server, such as http://localhost:11434")
@@ -65,7 +65,7 @@ Price = Annotated[Number, Field(ge=0, le=100_000)]
 
 
 class Route(Block):
-    """A language model that can be asked."""
+    """A language model that can be called."""
 
     dialect: Dialect = Field(description="What the server speaks: openai, anthropic or ollama.")
     model: Line = Field(description="The model's name, as its server knows it.")
@@ -84,40 +84,40 @@ class Route(Block):
 
     @property
     def server(self) -> str:
-        """The address in force, without a slash at its end."""
+        """The effective address, without a trailing slash."""
         return self.base_url or _USUAL[self.dialect]
 
     @property
     def is_local(self) -> bool:
-        """Whether the model runs on this machine, so that private notes may be shown to it."""
+        """True if the model runs on this machine, so that private notes may be sent to it."""
         return is_this_machine(_split(self.server).hostname or "")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
-        """The price of a call in US dollars."""
+        """Return the price of a call in US dollars."""
         return (tokens_in * (self.price_in or 0.0) + tokens_out * (self.price_out or 0.0)) / 1_000_000
 
 
 class Routes(Block):
-    """The language models by what they are for. What none is configured for is done without one."""
+    """The language models by purpose. A purpose without a model is served without one."""
 
     day_limit_usd: Number = Field(1.0, ge=0, le=10_000, description="Calls that could exceed it are refused.")
     reasoner: Route | None = Field(None, description="The model that drafts notes.")
     summarizer: Route | None = Field(None, description="The model that sums up old conversations.")
 
     def route(self, alias: Alias) -> Route | None:
-        """The model for a purpose; None if there is none."""
+        """Return the model for a purpose, or None."""
         return self.reasoner if alias == "reasoner" else self.summarizer
 
 
 def models_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where the user's own models are named; the file need not exist."""
+    """Return the path of the user's own `models.yaml`, which need not exist."""
     return app_paths(environ).config / MODELS_NAME
 
 
 def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
-    """The models that are configured: the packaged file, with what the user's file sets in its place.
+    """Load the configured models: the packaged file, overridden by the user's file.
 
-    Raises ConfigError with file, line and name for anything that is not valid.
+    Raises ConfigError with file, line and name for any invalid setting.
     """
     packaged, own = resource("config", MODELS_NAME), models_file(environ)
     documents = [each for each in (read_file(packaged, "default"), read_file(own, "user")) if each]
@@ -127,12 +127,12 @@ def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
     except ValidationError as error:
         problems = error.errors(include_url=False)
         unknown = (each for each in problems if each["type"] == "extra_forbidden")
-        problem = next(unknown, problems[0])  # a name with a typo also makes another one missing
+        problem = next(unknown, problems[0])  # a misspelt name also makes another one missing
         raise _explained(problem, _source(documents, problem["loc"])) from None
 
 
 def _source(documents: list[Document], place: Place) -> Document:
-    """The file that set something last."""
+    """Return the file that set a value last."""
     return next((each for each in reversed(documents) if place and place[0] in each.data), documents[-1])
 
 

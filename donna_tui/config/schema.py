@@ -1,4 +1,4 @@
-"""Derive from the settings a JSON Schema for editors, the reference page, and the file with all defaults."""
+"""Generate from the settings a JSON Schema for editors, the reference page, and the file with all defaults."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from donna_tui.config.models import MemoryConfig
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One value that can be set. `id` is its dotted name, `aliases` are other spellings of the last part."""
+    """One setting. `id` is its dotted name, `aliases` are other spellings of the last part."""
 
     id: str
     field: FieldInfo
@@ -28,12 +28,12 @@ class Setting:
 
     @property
     def kind(self) -> Any:
-        """The bare type: int, float, bool, str, tuple, dict, or something that is written as plain text."""
+        """The bare type: int, float, bool, str, tuple, dict, or a type that is written as plain text."""
         return get_origin(self.field.annotation) or self.field.annotation
 
     @property
     def from_space(self) -> FromSpace | None:
-        """What the file in a space may do with it; None if nothing."""
+        """The permitted change by the file in a space, or None."""
         return next((mark for mark in self.field.metadata if isinstance(mark, FromSpace)), None)
 
 
@@ -52,11 +52,11 @@ class Group:
 
     @property
     def is_switch(self) -> bool:
-        """Whether the whole block may be given as true or false."""
+        """True if the whole block may be given as true or false."""
         return issubclass(self.model, Switch)
 
     def nearest(self, name: str) -> str | None:
-        """The id of the member that `name` probably means; if none is near, a like-named setting elsewhere."""
+        """Return the id of the member closest to `name`; if none is close, of a setting of a similar name elsewhere."""
         close = difflib.get_close_matches(name, list(self.names), n=1)
         if close:
             return self.names[close[0]].id
@@ -93,14 +93,14 @@ def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Sett
 
 
 def item_settings(setting: Setting) -> list[Setting]:
-    """The settings of one item, if the setting is a list of blocks. They are not set one by one."""
+    """Return the settings of one item, if the setting is a list of blocks. They cannot be set one by one."""
     model = _item_model(setting)
     fields = model.model_fields.items() if model else ()
     return [Setting(f"{setting.id}[].{name}", field, _aliases(name, field)) for name, field in fields]
 
 
 def nearest_inside(setting: Setting, place: Sequence[str | int]) -> str | None:
-    """The name that the last part of a place inside a list of blocks probably means."""
+    """Return the known name closest to the last part of a path inside a list of blocks, or None."""
     group: Setting | Group | None = _group(model, setting.id) if (model := _item_model(setting)) else None
     *around, wrong = [part for part in place if isinstance(part, str)]
     for name in around:
@@ -142,13 +142,13 @@ _KINDS = {int: "whole number", float: "number", bool: "true or false", tuple: "l
 
 
 def json_schema() -> dict[str, Any]:
-    """JSON Schema of a settings file, with which editors complete and check it."""
+    """Return the JSON Schema of a settings file, for completion and validation in editors."""
     schema = MemoryConfig.model_json_schema()
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def plain(value: object) -> Any:
-    """A value of the configuration as plain data for JSON and YAML."""
+    """Convert a value of the configuration to plain data for JSON and YAML."""
     if isinstance(value, tuple):
         return [plain(item) for item in value]
     if isinstance(value, Block):
@@ -159,7 +159,7 @@ def plain(value: object) -> Any:
 
 
 def value_of(config: MemoryConfig, identifier: str) -> Any:
-    """The plain value of the setting with this dotted name."""
+    """Return the plain value of the setting with this dotted name."""
     value: Any = config
     for name in identifier.split("."):
         value = getattr(value, name)
@@ -167,12 +167,12 @@ def value_of(config: MemoryConfig, identifier: str) -> Any:
 
 
 def default_file() -> str:
-    """The text of `config/memory.yaml`: every setting with its default and, where it comes up first, what it does."""
+    """Return the text of `config/memory.yaml`: every setting with its default and, once, its description."""
     return "\n".join([*_comment(_HEAD, ""), *_DefaultFile().lines(ROOT, 0), ""])
 
 
 def markdown_reference() -> str:
-    """The reference page of all settings, as Markdown."""
+    """Return the reference page of all settings, as Markdown."""
     return "\n".join(_section(each) if isinstance(each, Group) else _list_section(each) for each in ROOT.members)
 
 
@@ -183,7 +183,7 @@ def _section(group: Group) -> str:
 
 
 def _list_section(setting: Setting) -> str:
-    """A setting of its own is a list of blocks: the table has a row for it and one for each setting of an item."""
+    """Return the section of a setting that is a list of blocks: one row for it and one per setting of an item."""
     rows = [_row(setting), *(_row(each) for each in item_settings(setting))]
     return "\n".join([f"## {setting.id}", "", setting.field.description or "", "", *_HEADINGS, *rows, ""])
 
@@ -195,7 +195,7 @@ def _row(setting: Setting) -> str:
 
 
 def _values(setting: Setting) -> str:
-    """Which values a setting takes, in words."""
+    """Describe the valid values of a setting."""
     annotation = setting.field.annotation
     if get_origin(annotation) is Literal:
         return " or ".join(f"`{choice}`" for choice in get_args(annotation))
@@ -220,7 +220,7 @@ def _flow(setting: Setting) -> str:
 
 
 class _DefaultFile:
-    """Writes settings as YAML, and each comment only once."""
+    """Write settings as YAML, and each comment only once."""
 
     def __init__(self) -> None:
         self._said: set[str] = set()

@@ -1,4 +1,4 @@
-"""Plan what approving or rejecting a draft does to the vault, and extract what the person changed as corrections."""
+"""Plan the changes of approving or rejecting a draft, and extract the person's edits as corrections."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
 
 class Approver:
-    """Plans for one vault. Every method blocks and raises DonnaError."""
+    """Plans approvals and rejections in one vault. Every method blocks and raises DonnaError."""
 
     def __init__(
         self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str], *, makes_pages: bool = True
     ) -> None:
-        """`makes_pages` says whether people without a page get an empty one."""
+        """With `makes_pages`, people without a page get an empty one."""
         self._client, self._writer = client, writer
         self._allowlist = allowlist if makes_pages else ()
 
     def note_of(self, entry: Entry) -> VaultNote:
-        """The note of a draft as it stands on disk. Raises DonnaError if it is not there, or is no draft any more."""
+        """Read the note of a draft from disk. Raises DonnaError if it is missing, or is no longer a draft."""
         if entry.state != DraftState.WAITING:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
         try:
@@ -56,9 +56,9 @@ class Approver:
         return note
 
     def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = ()) -> Plan:
-        """The draft becomes a note: at its target, without its mark, without the hunks that are left out.
+        """Plan the move of a draft to its target, without its draft mark and without the hunks that are left out.
 
-        `taken` are paths that other approvals, to be carried out together with this one, create.
+        `taken` are paths that other approvals create, which are applied together with this one.
         """
         note = self.note_of(entry)
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
@@ -73,7 +73,7 @@ class Approver:
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 
     def carry_out(self, plan: Plan) -> Outcome:
-        """Apply a plan that was looked at. Where a page of a person cannot be made, the note is approved without it."""
+        """Apply a reviewed plan. If the page of a person cannot be created, the note is approved without it."""
         try:
             return self._writer.apply(plan)
         except DonnaError:
@@ -83,15 +83,15 @@ class Approver:
             return self._writer.apply(replace(plan, changes=rest))
 
     def plan_rejection(self, entry: Entry) -> Plan:
-        """The draft goes; git keeps it."""
+        """Plan the deletion of a draft, which remains in git's history."""
         note = self.note_of(entry)
         plan = self._writer.planner.delete(entry.path, seen=expecting(note.etag))
         return replace(plan, subject=f"Reject {entry.path}")
 
     def plan_redraft(self, entry: Entry, fresh: str) -> Plan:
-        """The draft gets a new text, into which the lines that the person changed are merged (diff3).
+        """Plan a new text for a draft, with a three-way merge (diff3) of the person's changes.
 
-        Raises DonnaError (`conflict`) where the person and the new draft changed the same lines.
+        Raises DonnaError (`conflict`) if the person and the new draft changed the same lines.
         """
         note = self.note_of(entry)
         merged = merge_texts(entry.original, note.text, fresh)
@@ -105,7 +105,7 @@ class Approver:
         return replace(plan, subject=f"Draft {entry.path} anew")
 
     def plan_realign(self, entry: Entry, times: Mapping[str, Any], lines: Mapping[str, str], target: str) -> Plan:
-        """The draft of a meeting that moved or was renamed: other times, other lines at its head, another path."""
+        """Plan the update of a meeting's draft after the meeting moved or was renamed: times, head lines and path."""
         note = self.note_of(entry)
         text = with_lines(note.text, lines)
         text = merge_frontmatter(text, frontmatter_block(times) + _body(text))
@@ -117,7 +117,7 @@ class Approver:
         return replace(plan, subject=f"Follow the calendar: {entry.path}")
 
     def before(self, entry: Entry) -> str | None:
-        """The note that approving would replace: a page of a person that Donna may bring up to date."""
+        """Return the text that an approval would replace, which is a person's page written by Donna; None otherwise."""
         if entry.target == entry.path:
             return None
         try:
@@ -127,7 +127,7 @@ class Approver:
         return note.text if _is_page_of_donna(note) else None
 
     def _free(self, entry: Entry, taken: Collection[str] = ()) -> str:
-        """The target, or the next name that no other note has; a person's page of Donna's is brought up to date."""
+        """Return the target, or the next free numbered name; a person's page written by Donna may be overwritten."""
         stem = entry.target.removesuffix(".md")
         folded = {path.casefold() for path in taken}
         for name in (entry.target, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES))):
@@ -165,9 +165,8 @@ class Approver:
 def combined(plans: Sequence[Plan]) -> Plan:
     """Combine approvals that were planned on the same state of the vault into one operation.
 
-    What several of them create in the same way, such as the page of a person, is created once; edits of one note, such
-    as links that follow a draft to its place, are merged (diff3). Raises DonnaError (`conflict`) where that is not
-    possible.
+    A file that several of them create identically, such as the page of a person, is created once; edits of one note,
+    such as links that follow a moved draft, are merged (diff3). Raises DonnaError (`conflict`) if that is not possible.
     """
     if len(plans) == 1:
         return plans[0]
@@ -189,17 +188,17 @@ def combined(plans: Sequence[Plan]) -> Plan:
 
 
 def target_of(plan: Plan) -> str:
-    """The path of the note that an approval makes."""
+    """Return the path of the note that an approval creates."""
     return next((change.path for change in plan.changes if change.after is not None), "")
 
 
 def _moves(plan: Plan) -> Iterator[tuple[str, str]]:
-    """The path of a draft and that of its note, where they differ."""
+    """Yield the path of a draft and of its note, if they differ."""
     yield from ((change.path, target_of(plan)) for change in plan.changes if change.after is None)
 
 
 def _one_change(changes: Sequence[Change]) -> Change:
-    """Combine the changes of several plans to one file. A draft that moves away is deleted in any case."""
+    """Combine the changes of several plans to one file. A draft that is moved is deleted in any case."""
     first = changes[0]
     if len(changes) == 1:
         return first
@@ -212,7 +211,7 @@ def _one_change(changes: Sequence[Change]) -> Change:
 
 
 def _merged(path: str, before: bytes | None, *versions: bytes | None) -> bytes | None:
-    """Several versions of one text with the edits of all of them. Raises DonnaError (`conflict`)."""
+    """Merge several versions of one text. Raises DonnaError (`conflict`)."""
     merged, *others = versions
     for other in others:
         if before is None or merged is None or other is None:
@@ -233,13 +232,13 @@ def _collides(path: str) -> DonnaError:
 
 
 def head_of(text: str) -> tuple[str, str]:
-    """The lines of a meeting's note that say what it is and when: its first heading, and the line after it."""
+    """Return the head lines of a meeting's note: its first heading, and the line with its time."""
     lines = [line for line in _body(text).splitlines() if line.strip()]
     return (lines[0], lines[1]) if len(lines) > 1 else ("", "")
 
 
 def start_in(text: str) -> float | None:
-    """Read from the frontmatter of a draft when its meeting starts."""
+    """Read the start of the meeting (Unix time) from the frontmatter of a draft."""
     start = parse_frontmatter(text).data.get("event_start")
     try:
         return datetime.datetime.fromisoformat(str(start)).timestamp()
@@ -248,7 +247,7 @@ def start_in(text: str) -> float | None:
 
 
 def with_lines(text: str, lines: Mapping[str, str]) -> str:
-    """`text` with whole lines replaced, each where it stands first."""
+    """Replace whole lines in `text`, each at its first occurrence."""
     for old, new in lines.items():
         if old:
             text = text.replace(f"\n{old}\n", f"\n{new}\n", 1)
@@ -256,7 +255,7 @@ def with_lines(text: str, lines: Mapping[str, str]) -> str:
 
 
 def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
-    """What the person changed in a draft before approving it, a correction for each place."""
+    """Return the changes that the person made to a draft before its approval, one correction for each place."""
     before, after = _body(entry.original), _body(approved)
     changes = list(_changes(before, after))[:MOST_CORRECTIONS]
     return [
@@ -275,13 +274,14 @@ def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
 
 
 def task_type_of(skill: str) -> str:
-    """The task type under which a skill's model calls and corrections are logged."""
+    """Return the task type under which a skill's model calls and corrections are logged."""
     return "extract_commitments" if skill == "commitment_log" else f"draft_{skill}"
 
 
 def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
-    """The heading, the old lines and the new lines of each place that was edited or left out. What was only added is
-    no correction: the draft leaves room for it.
+    """Yield heading, old lines and new lines of each replacement or deletion.
+
+    Insertions are not corrections, since the draft leaves room for them.
     """
     old, new = before.splitlines(), after.splitlines()
     for tag, low, high, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -291,7 +291,7 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _section(lines: list[str], line: int) -> str:
-    """The heading above a line, or `note`."""
+    """Return the heading above a line, or `note`."""
     found = headings("\n".join(lines[:line]) + "\n")
     return found[-1].text if found else "note"
 
@@ -315,6 +315,6 @@ def _body(text: str) -> str:
 
 
 def _is_page_of_donna(note: VaultNote) -> bool:
-    """Only pages of people are written more than once: any other note of Donna's is that of another occasion."""
+    """Check whether a note is a person's page written by Donna, the only kind of note that is rewritten."""
     front = note.frontmatter.data
     return is_own(front) and front.get("type") == "person"

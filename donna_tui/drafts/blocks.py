@@ -1,7 +1,7 @@
-"""Parses a note into the blocks that a draft may quote: whole bullets and sentences and check boxes, by section.
+"""Parse a note into the blocks that a draft may quote: whole bullets, sentences and check boxes, by section.
 
-Every block keeps its own line range, so that each quoted line can be shown beside its source. Code, comments, tables,
-quotations, lists of attendees and what Donna generated herself are not blocks.
+Every block keeps its line range, so that each quoted line can be shown with its source. Code, comments, tables,
+quotations, lists of attendees and Donna's generated text are not blocks.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s")
 
 
 def hunks_of(text: str) -> tuple[Hunk, ...]:
-    """The list items and paragraphs of a note, from top to bottom, without headings and frontmatter."""
+    """Return the list items and paragraphs of a note in order, without headings and frontmatter."""
     lines = _lines(text)
     first = _first_line(text)
     return tuple(Hunk(number, start, end) for number, (start, end) in enumerate(_blocks(lines, first), 1))
 
 
 def without_hunks(text: str, left_out: Collection[int]) -> str:
-    """The note without these hunks; a heading under which nothing is left goes as well."""
+    """Remove hunks from a note, with the headings that become empty."""
     hunks = hunks_of(text)
     if not left_out:
         return text
@@ -47,7 +47,7 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
 
 
 def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[Claim, ...]:
-    """The lines in which statements stand word for word, with the numbers of what they rest on."""
+    """Find the lines that contain statements verbatim, with the numbers of the passages that the statements cite."""
     found = []
     for number, line in enumerate(_lines(text), 1):
         bare = line.replace("\\", "")
@@ -62,12 +62,12 @@ def _lines(text: str) -> list[str]:
 
 
 def _first_line(text: str) -> int:
-    """The number of the first line of the body."""
+    """Return the number of the first line of the body."""
     return len(_lines(text[: parse_frontmatter(text).body_start])) + 1
 
 
 def _fenced(lines: Sequence[str], first: int) -> set[int]:
-    """The lines of blocks of code, whose blank lines and `#` are text as any other."""
+    """Return the line numbers of fenced code, in which blank lines and `#` are plain text."""
     found: set[int] = set()
     fence = ""
     for number, line in enumerate(lines, 1):
@@ -81,7 +81,7 @@ def _fenced(lines: Sequence[str], first: int) -> set[int]:
 
 
 def _headings(lines: Sequence[str], first: int) -> dict[int, int]:
-    """The headings of the body by their line, and how deep each is."""
+    """Map the line of each heading in the body to its level."""
     fenced = _fenced(lines, first)
     numbered = ((number, _HEADING.match(line)) for number, line in enumerate(lines, 1) if number >= first)
     return {number: found[0].count("#") for number, found in numbered if found and number not in fenced}
@@ -103,7 +103,7 @@ def _blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, int]]:
 
 
 def _emptied(lines: Sequence[str], gone: Collection[int], first: int) -> set[int]:
-    """Headings under which there was something and nothing is left. The title stays."""
+    """Return the headings whose sections become empty. The title is kept."""
     found: set[int] = set()
     depths = _headings(lines, first)
     for number in sorted(depths, reverse=True):
@@ -123,13 +123,13 @@ def _without_double_blanks(lines: Sequence[str], first: int) -> str:
 
 
 LONGEST_BLOCK = 480
-"""A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
+"""Most characters of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
 
 LONGEST_NOTE, MOST_BLOCKS = 1_000_000, 5_000
 
 
 class Role(StrEnum):
-    """What a section of a note is for."""
+    """The purpose of a section of a note."""
 
     DECISIONS = "decisions"
     NOTES = "notes"
@@ -141,10 +141,10 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """A whole bullet or sentence. `text` is its words without markup, `raw` the lines as they stand in the note.
+    """A whole bullet or sentence.
 
-    `box` is the mark of a check box, empty for anything else; `parent` is the index of the bullet that it is nested
-    under, -1 for none. Lines are 1-based and inclusive.
+    `text` is its words without markup, `raw` the source lines. `box` is the mark of a check box, empty for anything
+    else; `parent` is the index of the enclosing bullet, or -1. Lines are 1-based and inclusive.
     """
 
     text: str
@@ -233,12 +233,12 @@ _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)"
 
 
 def is_own(front: Mapping[str, Any]) -> bool:
-    """Whether Donna wrote the note that has this frontmatter."""
+    """Check whether this frontmatter is that of a note written by Donna."""
     return front.get("autowritten_by") == "donna" or bool(front.get("donna_id"))
 
 
 def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Block]:
-    """The blocks of a note in order. Of Donna's own notes (`own`) only what a person wrote in them."""
+    """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
     text = text[:LONGEST_NOTE]
     sections = split_sections(text, body_start)
     roles = _roles_of(sections, own=own)
@@ -257,8 +257,9 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 
 
 class _Parser:
-    """Turns the paragraphs and list items of a note into blocks. `_items` are the open items: the column of their text,
-    and the index of their block.
+    """Turns the paragraphs and list items of a note into blocks.
+
+    `_items` is the stack of open items: the column of their text, and the index of their block.
     """
 
     def __init__(self, text: str, *, own: bool) -> None:
@@ -268,11 +269,11 @@ class _Parser:
         self._items: list[tuple[int, int]] = []
 
     def leave_list(self) -> None:
-        """A heading ends every open list."""
+        """Close every open list at a heading."""
         self._items.clear()
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
-        """A paragraph, list item or table row by its offsets."""
+        """Add a paragraph, list item or table row by its offsets."""
         first = line_of(self._lines, low)
         before = self._text[self._lines[first - 1] : low]
         if before.strip() and not _MARKER.match(before):
@@ -288,14 +289,14 @@ class _Parser:
             self._paragraph(low, high, section, role, parent)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
-        """The index of the block of a list item, -1 if it is not quotable."""
+        """Add the block of a list item; return its index, or -1 if it is not quotable."""
         raw = self._text[low:high]
         box = _BOX.match(raw)
         if self._own:
             if _OWN_CITED.search(raw):
                 return -1
             if role is Role.AGENDA and self._items:
-                role = Role.NOTES  # the points are from the invitation, what is nested below them is not
+                role = Role.NOTES  # the points are from the invitation, nested items are not
         if not (_quotable_section(role) or (box and role is Role.AGENDA and not self._own)):
             return -1
         words = bare(raw[box.end() :] if box else raw)
@@ -340,12 +341,12 @@ class _Parser:
 
 
 def bare(raw: str) -> str:
-    """The words of a bullet or sentence: no markup, block id, struck-through text or fields of Obsidian Tasks."""
+    """Return the words of a bullet or sentence, without markup, block id, struck-through text and Tasks fields."""
     return words_only(_TASK_MARKS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:
-    """Whether a block says something: no code, log line, boilerplate of invitations, or “nothing new”."""
+    """Check whether a block has content: not code, a log line, boilerplate of invitations, or “nothing new”."""
     text = block.text
     if _CODE.search(text) or _LOG_LEVEL.search(text) or _BOILERPLATE.search(text) or _NOTHING.search(text):
         return False
@@ -360,7 +361,7 @@ def _quotable_section(role: Role) -> bool:
 
 
 def _roles_of(sections: list[Section], *, own: bool) -> list[Role]:
-    """The role of each section. An agenda is one only beside other sections; without them the minutes stand in it."""
+    """Return the role of each section. Without other sections of minutes, the agenda contains the minutes."""
     roles = [_role(section.heading_path, own=own) for section in sections]
     has_minutes = own or any(
         role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS) and _is_minutes(section.heading_path)
@@ -377,7 +378,7 @@ def _is_minutes(path: tuple[str, ...]) -> bool:
 
 
 def _role(path: tuple[str, ...], *, own: bool) -> Role:
-    """The role that the nearest heading gives; below a heading that is skipped everything is."""
+    """Return the role given by the nearest heading; everything below a skipped heading is skipped."""
     found = [role for heading in path if (role := heading_role(heading, own=own))]
     if Role.SKIPPED in found:
         return Role.SKIPPED
@@ -385,7 +386,7 @@ def _role(path: tuple[str, ...], *, own: bool) -> Role:
 
 
 def heading_role(heading: str, *, own: bool = False) -> Role | None:
-    """What a heading says that its section is for, None for a topic."""
+    """Return the role that a heading names, or None for a topic."""
     words = _LEADING.sub("", words_only(heading, 200)).strip()
     if own and _OWN.fullmatch(words):
         return Role.SKIPPED
@@ -393,7 +394,7 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
 
 
 def topics_of(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
-    """The heading paths under which something was noted, in order: the deepest ones, below the title."""
+    """Return the heading paths with more than one note, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
     found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
     return [path for path in found if len(path) > 1 and not any(each[: len(path)] == path != each for each in found)]

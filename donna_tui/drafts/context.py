@@ -1,4 +1,4 @@
-"""Gather what a skill reads before it drafts: earlier notes of a meeting, its background, searches and tasks."""
+"""Gather the context of a draft: earlier notes of a meeting, its background, searches and tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatherer:
-    """Reads the index for a draft. `remote` says that a model elsewhere will read it: nothing private is looked at.
+    """Reads the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
 
     `me` are the names and addresses of the user.
     """
@@ -37,7 +37,7 @@ class Gatherer:
     async def hits(
         self, about: str, source: MemorySource, most: int, *, note_type: str = "", within: Sequence[str] = ()
     ) -> list[Hit]:
-        """The best passages of one source, without those of drafts."""
+        """Return the best passages of one source, without drafts."""
         if most < 1 or not about.strip():
             return []
         filters = Filters(
@@ -51,16 +51,16 @@ class Gatherer:
         return [hit for hit in outcome.hits if not is_draft(hit.metadata)][:most]
 
     async def own_chats(self, about: str, most: int) -> list[Hit]:
-        """What the user, and not an assistant, said about it in chats."""
+        """Return the user's own turns about a subject in chats."""
         hits = await self.hits(about, MemorySource.CHAT, 3 * most)
         return [hit for hit in hits if hit.metadata.get("role", "user") == "user"][:most]
 
     def invited(self, meeting: Meeting) -> Invited:
-        """The meeting as it is compared with notes."""
+        """Return the features of a meeting that are compared with notes."""
         return Invited.to(meeting, self.me)
 
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
-        """The notes of the earlier meetings, the latest first."""
+        """Return the notes of the earlier meetings, latest first."""
         invited = self.invited(meeting)
         found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.user_id))
         if found and self.remote and found[0].note.sensitive:
@@ -68,12 +68,12 @@ class Gatherer:
         return [each for each in found if not (self.remote and each.note.sensitive)]
 
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
-        """Project notes that the title of a meeting names."""
+        """Return project notes that are named in the title of a meeting."""
         invited = self.invited(meeting)
         found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.user_id))
         return [each for each in found if not (self.remote and each.sensitive)]
 
 
 def as_words(text: str) -> str:
-    """A text from outside as a question: its words, and none of the query language."""
+    """Turn an untrusted text into a query of plain words, without query syntax."""
     return " ".join(_WORD.findall(words_only(text, 300)))

@@ -1,7 +1,7 @@
-"""Compose a draft: by extraction from its sources alone, or by a language model with the same schema.
+"""Compose a draft: by extraction from its sources, or by a language model with the same schema.
 
-A sentence weighs the words that many of the passages use, more those that the occasion is about, and less what says
-the same as one that is taken already (maximal marginal relevance, Carbonell and Goldstein 1998).
+Extraction ranks sentences by the words that are frequent in the passages, weighted by the subject, and penalises
+similarity to sentences already chosen (maximal marginal relevance, Carbonell and Goldstein 1998).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LONGEST_STATEMENT = 600
 
 StatementText = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_STATEMENT)]
-"""One sentence. `[1]` or `[1][3]` at its end names the passages that it rests on."""
+"""One sentence. `[1]` or `[1][3]` at its end cites passages."""
 
 Statements = Annotated[list[StatementText], Field(max_length=25)]
 
@@ -43,7 +43,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
 
 
 def _as_statements(said: Any) -> Any:
-    """A text of several sentences as a list of them; models give either."""
+    """Split a text of several sentences into a list; models return either."""
     if not isinstance(said, str):
         return said
     marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(said.split()))
@@ -51,7 +51,7 @@ def _as_statements(said: Any) -> Any:
 
 
 Summary = Annotated[Statements, BeforeValidator(_as_statements)]
-"""A text, one sentence each."""
+"""A text, one sentence per item."""
 
 
 class Answer(BaseModel):
@@ -109,7 +109,7 @@ _ABBREVIATION = re.compile(
     r"|[Ee]d|[Bb]zw|[Cc]a|[Nn]r|[Uu]sw|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Jj]un|[Jj]ul|[Aa]ug|[Ss]ept?|[Oo]ct|[Nn]ov|[Dd]ec|[Mm]on|[Tt]ues?"
     r"|[Ww]ed|[Tt]hurs?|[Ff]ri|[Ss]at|[Ss]un)\.$"
 )
-"""What ends with a full stop and does not end a sentence: initials and abbreviations."""
+"""Initials and abbreviations, whose full stop does not end a sentence."""
 
 LONGEST_ABBREVIATION = 12
 _ITEM = re.compile(r"^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s+)?")
@@ -132,7 +132,7 @@ _QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b
 _ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
 _DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
 _DONE_MARK = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
-"""What Obsidian Tasks writes behind a task."""
+"""The fields that Obsidian Tasks appends to a task."""
 
 _LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
 _OPEN = re.compile(
@@ -144,8 +144,10 @@ _OPEN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a passage. `stems` are those of its content words, `box` is the mark of its check box, if any, and
-    `heading` what it stands under.
+    """A sentence of a passage.
+
+    `stems` are those of its content words, `box` is the mark of its check box, if any, and `heading` the heading above
+    it.
     """
 
     text: str
@@ -168,7 +170,7 @@ class Sentence:
 
     @property
     def promises(self) -> bool:
-        """Whether somebody is to do something."""
+        """Whether it assigns something to somebody."""
         if self.box:
             return self.box == " "
         if _ACTIONS.search(self.heading):
@@ -178,12 +180,12 @@ class Sentence:
 
     @property
     def stands_alone(self) -> bool:
-        """Whether it can be read without the one before it: it begins as a sentence does, and not with a pronoun."""
+        """Whether it is readable without the previous sentence."""
         return stands_alone(self.text)
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
-    """The half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
+    """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
     start = 0
     for found in _END.finditer(text):
         end = found.start() + 1
@@ -200,7 +202,7 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
 
 
 def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
-    """The sentences of all passages in order, each once."""
+    """Return the sentences of all passages in order, without duplicates."""
     found: dict[str, Sentence] = {}
     for passage in passages:
         for sentence in _sentences(passage):
@@ -209,12 +211,12 @@ def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
 
 
 def stands_alone(text: str) -> bool:
-    """Whether a sentence can be read without the one before it: it does not begin in lower case or with a pronoun."""
+    """Check whether a sentence is self-contained: it does not begin in lower case or with a pronoun."""
     return not text[:1].islower() and not _LEANING.match(text)
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """The stems of the content words of a text."""
+    """Return the stems of the content words of a text."""
     return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
 
 
@@ -230,7 +232,7 @@ def _sentences(passage: Evidence) -> Iterator[Sentence]:
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Paragraphs and list items with the mark of their check box. A line that is wrapped goes on in the next one."""
+    """Yield paragraphs and list items with the mark of their check box. Wrapped lines are joined."""
     block, box = "", ""
     for line in text.splitlines():
         item = _ITEM.match(line)
@@ -247,22 +249,22 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
 
 
 SUMMARY, LISTED = 5, 6
-"""Sentences of a summary, and of a list."""
+"""Most sentences of a summary, and of a list."""
 
 SAME = 0.6
-"""Share of words in common from which two sentences say the same."""
+"""Share of common words from which two sentences count as duplicates."""
 
 ABOUT = 2.0
-"""How much more a word weighs that the occasion is about."""
+"""Weight of a word of the subject, relative to other words."""
 
 LEANING, DECIDED = 0.6, 1.5
-"""What a sentence weighs that begins with a pronoun or in the middle of a thought, and one that was decided."""
+"""Weight of a sentence that is not self-contained, and of a decision."""
 
 LOOKED_AT = 2_000
 
 
 class Extract:
-    """What passages say, chosen once for all parts of an answer: no sentence stands in two of them."""
+    """An extractive summary, chosen once for all parts of an answer: no sentence is used twice."""
 
     def __init__(self, passages: Sequence[Evidence], about: str) -> None:
         self._about = stems_of(about)
@@ -271,16 +273,16 @@ class Extract:
         self._taken: list[Sentence] = []
 
     def promises(self, most: int = LISTED) -> list[str]:
-        """What somebody is to do; open check boxes first."""
+        """Return what somebody has to do, open check boxes first."""
         found = [sentence for sentence in self._sentences if sentence.promises]
         return self._take(sorted(found, key=lambda each: (each.box != " ", -self._weight(each))), most)
 
     def questions(self, most: int = LISTED) -> list[str]:
-        """What is left open."""
+        """Return the open questions."""
         return self._take(self._by_weight(sentence for sentence in self._sentences if sentence.asks), most)
 
     def summary(self, most: int = SUMMARY) -> list[str]:
-        """What the passages say mostly, in their order."""
+        """Return the most representative sentences, in their order."""
         found = [sentence for sentence in self._sentences if sentence.box in ("", "x", "X")]
         return self._take(self._by_weight(found), most, in_order=True)
 
@@ -307,7 +309,7 @@ class Extract:
 
 
 def cited(text: str, *numbers: int) -> str:
-    """A statement with the numbers of its passages, in the form of all answers."""
+    """Return a statement with the numbers of its passages, in the form of all answers."""
     return " ".join((text, "".join(f"[{number}]" for number in numbers)))
 
 
@@ -321,12 +323,15 @@ _CITES = re.compile(r"\s*\[(\d{1,3})\]")
 _LINE = re.compile(r"^\s*(?:[-*+]\s+)?(?:\[.\]\s+)?")
 _CITED = re.compile(r"\s*\(\[\[[^\[\]]*\]\]\)")
 _RESTS_ON = 0.5
-"""Share of a statement's words that a passage must hold to be its evidence, where it names none itself."""
+"""Least share of a statement's words that a passage must contain to be its evidence, if it cites none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """What a draft said and what the person made of it, empty where they left it out; `private` must not leave."""
+    """A correction of an earlier draft.
+
+    `after` is empty if the text was removed; `private` text must not leave this machine.
+    """
 
     before: str
     after: str
@@ -335,7 +340,7 @@ class Corrected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to be composed. `private` are the numbers of passages that must not leave this machine."""
+    """A request for an answer. `private` are the numbers of passages that must not leave this machine."""
 
     task_type: str
     about: str
@@ -343,18 +348,18 @@ class Task:
     passages: tuple[Evidence, ...]
     private: frozenset[int] = frozenset()
     facts: tuple[str, ...] = ()
-    """Plain lines about the occasion, such as who is invited."""
+    """Plain lines about the occasion, such as the list of invitees."""
     dates: Mapping[int, str] = field(default_factory=dict)
     """The ISO days of passages, by their numbers."""
     me: str = ""
-    """The name of the user, where it is known."""
+    """The name of the user, if known."""
     corrections: tuple[Corrected, ...] = ()
-    """What people changed in earlier drafts of this kind."""
+    """Corrections of earlier drafts of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """An answer, who gave it, and what it cost in US dollars."""
+    """An answer, the drafter that gave it, and its cost in US dollars."""
 
     answer: Answer
     drafter: str = EXTRACTIVE
@@ -365,23 +370,23 @@ class Drafter(Protocol):
     """Composes answers. Raises DonnaError."""
 
     remote: bool
-    """Whether what it reads leaves this machine."""
+    """Whether the passages leave this machine."""
 
     async def compose(self, task: Task) -> Composed: ...
 
 
 class ExtractiveDrafter:
-    """Needs no model, no key and no network. Skills quote notes themselves; it adds sentences of chats."""
+    """Composes from sentences of chats, without a model, a key or the network. Skills quote notes themselves."""
 
     remote = False
 
     async def compose(self, task: Task) -> Composed:
-        """The passages' own sentences, as people corrected them before."""
+        """Return sentences of the passages, with earlier corrections applied."""
         return Composed(corrected(extract(task), task.corrections))
 
 
 def extract(task: Task) -> Answer:
-    """The answer that the passages give by themselves."""
+    """Return the extractive answer from the passages."""
     chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
     found = Extract(chats, task.about)
     if task.schema is MeetingNoteAnswer:
@@ -398,10 +403,10 @@ def extract(task: Task) -> Answer:
 
 
 def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
-    """An answer in which what was corrected before says what people made of it, or is not said where they took it out.
+    """Apply earlier corrections to an answer: a corrected statement is replaced, or removed if the person removed it.
 
-    The first of several corrections of a statement counts. Only whole statements are replaced: what stands in a
-    sentence may mean something else.
+    The first of several corrections of a statement counts. Only whole statements are replaced, since a fragment may
+    have another meaning in another sentence.
     """
     known = _known(corrections)
     changed: dict[str, Any] = {
@@ -411,7 +416,7 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
 
 
 def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
-    """A function from a line to what people made of it before: the same line if nothing, empty if they left it out."""
+    """Return a function that maps a line to its earlier correction, which is empty if the line was removed."""
     known = _known(corrections)
     return lambda line: _fixed(line, known)
 
@@ -424,7 +429,7 @@ def _known(corrections: Iterable[Corrected]) -> dict[str, str]:
 
 
 def _by_line(old: str, new: str) -> list[tuple[str, str]]:
-    """A correction of several lines as one for each, where it is clear which line became which."""
+    """Split a correction of several lines into one for each line, if the lines can be paired."""
     before, after = ([line for line in text.splitlines() if line.strip()] for text in (old, new))
     if not after:
         return [(line, "") for line in before]
@@ -441,26 +446,29 @@ def _fixed(statement: str, known: Mapping[str, str]) -> str:
 
 
 def _bare(line: str) -> str:
-    """The words of a line of a note or an answer, without its mark of a list and without what it cites."""
+    """Return the words of a line of a note or an answer, without list mark and citations."""
     return words_only(_LINE.sub("", _CITED.sub("", _CITES.sub("", line)))).replace("\\", "")
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One sentence of an answer as bare words, and the numbers of the passages that it rests on."""
+    """One sentence of an answer as plain words, and the numbers of the passages that it cites."""
 
     text: str
     evidence: tuple[int, ...]
 
 
 def statements(said: Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
-    """The sentences of an answer. One that names no passage gets those that hold most of its words."""
+    """Parse the sentences of an answer.
+
+    One without a citation is assigned the passage that contains most of its words.
+    """
     found = [_statement(sentence, passages) for sentence in said]
     return list({each.text: each for each in found if each.text}.values())
 
 
 def all_statements(answer: Answer, passages: Sequence[Evidence]) -> dict[str, list[Statement]]:
-    """Every part of an answer by its name."""
+    """Parse every part of an answer, by its name."""
     parts: dict[str, Any] = answer.model_dump()
     return {name: statements(said, passages) for name, said in parts.items() if name != "links_suggested"}
 
@@ -483,17 +491,17 @@ def _resting_on(text: str, passages: Sequence[Evidence]) -> tuple[int, ...]:
 
 ALIAS: Alias = "reasoner"
 PROMPT_CHARS = 48_000
-"""Characters of passages in one question, about 12,000 tokens."""
+"""Most characters of passages in one prompt, about 12,000 tokens."""
 
 
 class ModelDrafter:
-    """Composes with the model that is configured for drafts."""
+    """Composes with the language model that is configured for drafts."""
 
     def __init__(self, router: ModelRouter, prompts: Prompts, *, remote: bool) -> None:
         self._router, self._prompts, self.remote = router, prompts, remote
 
     async def compose(self, task: Task) -> Composed:
-        """The model's answer. Raises DonnaError; nothing private is sent to a model elsewhere."""
+        """Return the model's answer. Nothing private is sent to a remote model. Raises DonnaError."""
         payload = payload_of(task, await asyncio.to_thread(self._prompts.system, task))
         done = await self._router.complete(payload, task_type=task.task_type, schema=task.schema, alias=ALIAS)
         return Composed(done.output, done.metadata.model, done.metadata.cost_usd)
@@ -502,14 +510,14 @@ class ModelDrafter:
 class Prompts:
     """The prompts, as template files: `rules.md.j2` for all, and one for each task type.
 
-    Those in the first folder that has them are used, so that a user may change any of them.
+    A file in an earlier folder overrides later ones, so that users can change any of them.
     """
 
     def __init__(self, *folders: Path) -> None:
         self._folders = [folder for folder in folders if folder.is_dir()]
 
     def system(self, task: Task) -> str:
-        """What a model is told to do. Blocks. Raises DonnaError (`template_error`)."""
+        """Render the system prompt of a task. Blocks. Raises DonnaError (`template_error`)."""
         known = {"me": words_only(task.me, 80), "about": words_only(task.about, 200)}
         return "\n\n".join(self._rendered(name, known).strip() for name in ("rules", task.task_type))
 
@@ -519,7 +527,7 @@ class Prompts:
 
 
 def payload_of(task: Task, system: str) -> Payload:
-    """The question: what is asked, and the passages with their numbers and days, each as private as it is."""
+    """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
     return Payload(system=system, segments=(*_about(task), *_corrections(task), *_passages(task)))
 
 

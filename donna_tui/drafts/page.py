@@ -1,4 +1,4 @@
-"""Assemble the page of a draft from what was gathered, for the template."""
+"""Assemble the page of a draft from its context, for the template."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ INBOX = "Inbox"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """What a skill has gathered. `data` is for the template and `frontmatter` for the note; both fit for JSON.
+    """The context that a skill has gathered. `data` is for the template and `frontmatter` for the note; both are JSON.
 
-    Text of others in `data` has been through `plain` already.
+    Untrusted text in `data` has been through `inline` already.
     """
 
     task: Task
     data: Mapping[str, Any]
     frontmatter: Mapping[str, Any]
     listed: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Lines that the template lists by itself, and the passages that they are from."""
+    """Lines that the template lists itself, with the numbers of their passages."""
     all_passages: tuple[Evidence, ...] = ()
-    """Those of the task and of what is listed."""
+    """The passages of the task and of the listed lines."""
     is_empty: bool = False
-    """Whether nothing was found that a note could say."""
+    """Whether the context has nothing to write about."""
     links_private: bool = False
-    """Whether the note will link to one that must not leave this machine."""
+    """Whether the note will link to a private one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One call of `run`, as it was asked for."""
+    """The arguments of one call of `run`."""
 
     template: str
     task_type: str
@@ -54,13 +54,13 @@ class Run:
 
     @property
     def effective_path(self) -> str:
-        """Where the note is written: a draft of low autonomy waits in the Inbox."""
+        """The path of the note; a draft of low autonomy is written to the Inbox."""
         return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A context with its answer, on the way to becoming a note."""
+    """A context with its answer, from which the note is rendered."""
 
     run: Run
     context: Context
@@ -70,11 +70,15 @@ class Page:
     remarks: tuple[str, ...]
     is_private: bool
     used: frozenset[int]
-    """The numbers of the passages that the note may rest on."""
+    """The numbers of the passages that the note may be based on."""
 
     @classmethod
     def of(cls, run: Run, context: Context, answer: Answer, drafter: str, *, is_note: Callable[[str], bool]) -> Page:
-        """A model may have used all that it was given; an extract holds what it names. Only notes are linked to."""
+        """Build the page of an answer.
+
+        A model may have used all its passages, an extract only those that it cites; links are kept only to existing
+        notes.
+        """
         said = all_statements(answer, context.task.passages)
         cited = {number for part in said.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
@@ -85,7 +89,7 @@ class Page:
 
     @property
     def frontmatter(self) -> dict[str, Any]:
-        """What stands above the note, whatever the template."""
+        """The frontmatter of the note, independent of the template."""
         front = dict(self.context.frontmatter)
         if self.is_private:
             front["donna"] = "local-only"
@@ -102,18 +106,18 @@ class Page:
 
     @property
     def rest(self) -> Rest:
-        """What the note rests on."""
+        """The passages, statements and remarks of the note."""
         known = self.context.all_passages or self.context.task.passages
         return Rest(tuple(each for each in known if each.number in self.used), self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Every statement with the passages that it rests on."""
+        """All statements with the numbers of their passages."""
         return (*((each.text, each.evidence) for part in self.said.values() for each in part), *self.context.listed)
 
 
 def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Links to the notes that were suggested, and what is said of suggestions that are none."""
+    """Return links to the suggested notes, and remarks about suggestions that are not notes."""
     found = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
     links = tuple(wikilink(path, PurePosixPath(path).stem) for path, known in found.items() if known)
     missing = [words_only(path, 80) for path, known in found.items() if not known]
@@ -121,8 +125,9 @@ def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[st
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
-    """A statement for the template: its words as Markdown, and links to what it rests on. `box` is always empty: only a
-    person makes a task.
+    """Return a statement for the template: its words as Markdown, and links to its passages.
+
+    `box` is always empty, since only a person creates a task.
     """
     by_number = {passage.number: passage for passage in passages}
     cited = [by_number[number] for number in statement.evidence]

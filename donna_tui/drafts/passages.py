@@ -1,4 +1,4 @@
-"""The passages that a draft may rest on: hits and notes of the index, numbered in the order in which they are taken."""
+"""Collect the passages that a draft may cite: hits and notes of the index, numbered in the order of their addition."""
 
 from __future__ import annotations
 
@@ -19,23 +19,26 @@ _KEYS = (
     "json_extract(metadata_json, '$.frontmatter.idempotency_key'),"
     " json_extract(metadata_json, '$.frontmatter.donna_id')"
 )
-"""Where the key of its occasion stands in a draft, and in an approved note."""
+"""The keys of the occasion in the frontmatter of a draft, and of an approved note."""
 
 
 @dataclass(slots=True)
 class Passages:
-    """Collects evidence; a passage that is there already keeps its number. `private` are those that must not leave."""
+    """Collects evidence.
+
+    A passage that was added before keeps its number; `private` are those that must stay on this machine.
+    """
 
     taken: list[Evidence] = field(default_factory=list)
     private: set[int] = field(default_factory=set)
     _numbers: dict[tuple[str, int, int, str], int] = field(default_factory=dict)
 
     def add_hits(self, hits: Iterable[Hit]) -> list[Evidence]:
-        """Passages of a search. What nobody has approved yet is no evidence."""
+        """Add the passages of a search, without unapproved drafts."""
         return [self._add_hit(hit) for hit in hits if not is_draft(hit.metadata)]
 
     def add(self, passage: Evidence, *, sensitive: bool) -> Evidence:
-        """One passage, with a number of its own."""
+        """Add one passage under its own number."""
         place = (passage.path, passage.start_line, passage.end_line, passage.text[:LONGEST_TEXT])
         known = self._numbers.get(place)
         if known is not None:
@@ -60,7 +63,7 @@ class Passages:
 
 
 def is_draft(metadata: dict[str, Any]) -> bool:
-    """Whether the metadata of a document says that nobody has approved it yet."""
+    """Check whether the metadata of a document marks an unapproved draft."""
     front = metadata.get("frontmatter")
     return isinstance(front, dict) and bool(front.get(DRAFT_KEY))
 
@@ -77,7 +80,7 @@ class IndexedNote:
 
 
 def approved_notes(database: Database, user_id: str = ME) -> Iterator[IndexedNote]:
-    """All notes but the drafts that nobody has approved."""
+    """Yield all notes except unapproved drafts."""
     for path, title, modified_at, metadata, sensitive in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
@@ -90,7 +93,7 @@ def approved_notes(database: Database, user_id: str = ME) -> Iterator[IndexedNot
 
 
 def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
-    """The paths of the notes that were written for this occasion."""
+    """Return the paths of the notes that were written for this occasion."""
     rows = database.rows(
         "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ?"  # noqa: S608
         f" AND deleted_at IS NULL AND ? IN ({_KEYS}) ORDER BY source_id",
@@ -100,7 +103,7 @@ def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
 
 
 def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) -> dict[str, str]:
-    """The paths of notes by the occasions for which they were written."""
+    """Map occasions to the paths of their notes."""
     rows = database.rows(
         "SELECT k.value, source_id FROM memory_documents, json_each(?) k"  # noqa: S608
         " WHERE source_type = ? AND user_id = ?"
@@ -111,7 +114,7 @@ def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) ->
 
 
 def is_noted(database: Database, event_id: str, series_id: str, start: str, user_id: str = ME) -> bool:
-    """Whether a note names this calendar event, or an event of the same series with the same start (as written)."""
+    """Check whether a note names this calendar event, or one of the same series with the same start (as written)."""
     front = "json_extract(metadata_json, '$.frontmatter.{}')"
     event, series, begins = (front.format(name) for name in ("calendar_event_id", "series_id", "event_start"))
     sql = (
@@ -123,7 +126,7 @@ def is_noted(database: Database, event_id: str, series_id: str, start: str, user
 
 
 def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) -> bool:
-    """Whether one of these notes must not leave this machine."""
+    """Check whether one of these notes must not leave this machine."""
     sql = (
         "SELECT 1 FROM memory_documents JOIN json_each(?) p ON source_id = p.value WHERE source_type = ?"
         " AND user_id = ? AND deleted_at IS NULL AND sensitive LIMIT 1"
@@ -132,7 +135,7 @@ def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) 
 
 
 def note_passages(database: Database, path: str, most: int, user_id: str = ME) -> list[tuple[Evidence, bool]]:
-    """The first passages of a note in their order, each with whether it is private; none of a draft."""
+    """Return the first passages of a note in order, each with its privacy flag; none of a draft."""
     rows = database.rows(
         "SELECT d.metadata_json, d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive"
         " FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"

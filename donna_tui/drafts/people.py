@@ -1,4 +1,4 @@
-"""Links to people by their names, and the pages that approving makes for those who have none."""
+"""Link to people by their names, and create the pages that an approval adds for those without one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
 def resolve_person_link(name: str, vault_client: VaultClient) -> str:
-    """`[[Name]]`, or `[[People/Name]]` where another note has the same name; one that no link can hold stays words."""
+    """Return `[[Name]]`, `[[People/Name]]` if another note has the same name, or plain words if it cannot be linked."""
     plain = words_only(name, LONGEST_NAME)
     if not can_be_linked(plain):
         return inline(name, LONGEST_NAME)
@@ -33,7 +33,7 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
 
 
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
-    """The links to people, each once."""
+    """Return the links to people, without duplicates."""
     count: Counter[str] = Counter()
     for path in vault_client.list():
         count[path.rpartition("/")[2].removesuffix(".md").casefold()] += 1
@@ -51,10 +51,10 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
 
 
 def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
-    """A page for each bare `[[Name]]` of a note that names nothing in the vault, to be written together with the note.
+    """Plan a page for each bare `[[Name]]` of a note that resolves to nothing, to be applied with the note.
 
-    None where `People` is no folder that Donna may write to or is ignored by git, and none for a name that cannot be a
-    file.
+    Plans none if `People` is not writable by Donna or is ignored by git, and none for a name that cannot be a file
+    name.
     """
     if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
@@ -71,7 +71,7 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
 
 
 def is_stub(content: bytes | None) -> bool:
-    """Whether this is the page of a person on which nothing stands yet."""
+    """Check whether this is the empty page of a person."""
     front = parse_frontmatter((content or b"").decode("utf-8", "replace")).data
     return bool(front.get("stub")) and front.get("type") == "person"
 

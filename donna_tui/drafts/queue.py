@@ -1,7 +1,7 @@
 """Queue drafts by idempotency key in `memory.db`, find the note of a key, and show meetings with their draft.
 
-A row is `composing` before anything is asked, holds the answer as soon as there is one, and is `ready` with the whole
-text before anything is written. What was paid for is kept and never asked again.
+A row is `composing` before a model is called, stores the answer as soon as there is one, and is `ready` with the whole
+text before the note is written. An answer that was paid for is never requested again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DECIDED = (DraftState.APPROVED, DraftState.REJECTED)
 SETTLED = (DraftState.WAITING, *DECIDED)
 
 BACK_OFF = (60.0, 300.0, 1_800.0, 7_200.0, 43_200.0, 86_400.0)
-"""Seconds until a failed draft is tried again, by how often it has failed; after the last it is not."""
+"""Seconds until a failed draft is retried, by the number of failures; after the last it is not retried."""
 
 _COLUMNS = (
     "id, user_id, skill, key, title, state, target, path, original, answer, evidence, drafter, cost, sensitive,"
@@ -33,8 +33,9 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """What a draft rests on: its passages, and each statement with the numbers of those that it names; `remarks` are
-    plain sentences about what was left out.
+    """The sources of a draft: its passages, and each statement with the numbers that it cites.
+
+    `remarks` are plain sentences about omissions.
     """
 
     passages: tuple[Evidence, ...] = ()
@@ -42,12 +43,12 @@ class Rest:
     remarks: tuple[str, ...] = ()
 
     def dumped(self) -> str:
-        """As JSON."""
+        """Serialise to JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def loaded(cls, text: str) -> Rest:
-        """From JSON."""
+        """Parse from JSON."""
         if not text:
             return cls()
         known: dict[str, Any] = json.loads(text)
@@ -60,10 +61,10 @@ class Rest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A row of the queue. `state` is one of DraftState, or `composing` or `ready` on the way there.
+    """A row of the queue. `state` is a DraftState, or before that `composing` or `ready`.
 
-    `key` is that of the occasion, `path` where the draft waits, `target` where its note is once it is approved;
-    `original` is the text as Donna wrote it, `answer` the answer of a model as JSON.
+    `key` is that of the occasion, `path` the draft, `target` the note once it is approved; `original` is the text as
+    Donna wrote it, `answer` the answer of a model as JSON.
     """
 
     id: str
@@ -89,21 +90,21 @@ class Entry:
 
     @property
     def rest(self) -> Rest:
-        """What it rests on."""
+        """The sources of the draft."""
         return Rest.loaded(self.evidence)
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it is being written, unless the program that began it was stopped."""
+        """Whether it is being written, or its writing was interrupted."""
         return self.state in (COMPOSING, READY)
 
     @property
     def is_settled(self) -> bool:
-        """Whether its note was written, or was decided on."""
+        """Whether its note was written or decided."""
         return self.state in SETTLED
 
     def row(self) -> DraftRow:
-        """As the screens show it. One that was begun and never finished counts as failed."""
+        """Return the row for the screens. An interrupted draft counts as failed."""
         known = not self.is_under_way
         return DraftRow(
             id=self.id,
@@ -123,7 +124,7 @@ class Entry:
 
 
 def begin(db: MemoryDb, entry: Entry) -> Entry:
-    """The row of an occasion; the first time it is made."""
+    """Return the row of an occasion, inserting it if it is new."""
     _insert(db, entry, otherwise="IGNORE")
     known = of_key(db.database, entry.skill, entry.key, entry.user_id)
     assert known is not None
@@ -131,19 +132,19 @@ def begin(db: MemoryDb, entry: Entry) -> Entry:
 
 
 def save(db: MemoryDb, entry: Entry) -> Entry:
-    """Store a row as it is now."""
+    """Store a row, replacing the old one."""
     _insert(db, entry, otherwise="REPLACE")
     return entry
 
 
 def drop(db: MemoryDb, identity: str) -> None:
-    """Take a row away for which there was nothing to write."""
+    """Delete a row that has nothing to write about."""
     with db.change():
         db.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
 
 
 def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> Entry:
-    """Note that it could not be written, and when it is tried again."""
+    """Mark a row as failed, and schedule its retry."""
     again = now + BACK_OFF[entry.attempts] if entry.attempts < len(BACK_OFF) else None
     failed = replace(
         entry, state=DraftState.FAILED.value, reason=reason, detail=detail, attempts=entry.attempts + 1, next_try=again
@@ -152,17 +153,17 @@ def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> En
 
 
 def of_key(database: Database, skill: str, key: str, user_id: str = ME) -> Entry | None:
-    """The row of an occasion."""
+    """Return the row of an occasion."""
     return _one(database, "user_id = ? AND skill = ? AND key = ?", (user_id, skill, key))
 
 
 def of_id(database: Database, identity: str) -> Entry | None:
-    """The row with this id."""
+    """Return the row with this id."""
     return _one(database, "id = ?", (identity,))
 
 
 def entries(database: Database, user_id: str = ME) -> list[Entry]:
-    """The newest 200 of the queue, decided ones as well."""
+    """Return the newest 200 rows, including decided ones."""
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? ORDER BY created_at DESC, id LIMIT 200",  # noqa: S608
         (user_id,),
@@ -171,7 +172,7 @@ def entries(database: Database, user_id: str = ME) -> list[Entry]:
 
 
 def due_again(database: Database, now: float, cut_short_before: float) -> list[Entry]:
-    """Failed drafts whose time has come, and those that were begun before some moment and never finished."""
+    """Return failed drafts whose retry is due, and those that were begun before a given time and never finished."""
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM drafts WHERE (state = ? AND next_try <= ?)"  # noqa: S608
         " OR (state IN (?, ?) AND created_at < ?) ORDER BY created_at",
@@ -181,7 +182,7 @@ def due_again(database: Database, now: float, cut_short_before: float) -> list[E
 
 
 def keys_of(database: Database, skill: str, user_id: str = ME) -> dict[str, Entry]:
-    """The rows of a skill by their keys."""
+    """Map the keys of a skill to its rows."""
     rows = database.rows(f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? AND skill = ?", (user_id, skill))  # noqa: S608
     found = [_entry(row) for row in rows]
     return {entry.key: entry for entry in found}
@@ -205,10 +206,10 @@ def _insert(db: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE
 
 
 ID_KEY = "donna_id"
-"""The key of its occasion in an approved note, in which it is the only key of the machine."""
+"""The frontmatter key of the occasion in an approved note, its only machine key."""
 
 MACHINE_KEYS = ("idempotency_key", "autowritten_by", "autowritten_at")
-"""The keys of a draft that are removed when it is approved."""
+"""The frontmatter keys of a draft that are removed by its approval."""
 
 _SKILLS = {
     "meeting": "meeting_note",
@@ -217,14 +218,14 @@ _SKILLS = {
     "weekly_review": "weekly_review",
     "person": "person_profile",
 }
-"""The skill whose notes have a type."""
+"""The skill of each note type."""
 
 
 def is_of(front: Mapping[str, Any], skill: str, key: str) -> bool:
-    """Whether a note with this frontmatter was written for the occasion `key` of a skill.
+    """Check whether a note with this frontmatter was written for the occasion `key` of a skill.
 
-    A key alone does not tell: the reflection and the commitments of a day have the same. A type that no skill has was
-    given by the user, and says nothing.
+    The key alone is ambiguous: the reflection and the commitments of a day share it. A type that no skill has was set
+    by the user, and is ignored.
     """
     note_type = front.get("type")
     known = _SKILLS.get(note_type, skill) if isinstance(note_type, str) else skill
@@ -232,7 +233,7 @@ def is_of(front: Mapping[str, Any], skill: str, key: str) -> bool:
 
 
 SOON_SECONDS = 180.0
-"""A meeting that has ended since is looked at in a moment."""
+"""Seconds after its end in which a meeting counts as due."""
 
 _STATES = {
     DraftState.WAITING.value: MeetingState.DRAFTED,
@@ -246,7 +247,7 @@ _STATES = {
 
 
 def meeting_row(meeting: Meeting, entry: Entry | None, note: str, now: datetime.datetime) -> MeetingRow:
-    """The row; `note` is the path of a note of the meeting that the queue does not know, or empty."""
+    """Return the row of a meeting; `note` is the path of a note that the queue does not know, or empty."""
     if entry is not None:
         row = entry.row()
         return MeetingRow(meeting=meeting, state=_STATES[entry.state], detail=row.detail, draft=entry.id, path=row.path)

@@ -1,7 +1,7 @@
-"""Chooses what of a note is quoted: its decisions, notes, action items and open questions, and the boxes left open.
+"""Choose the quotations of a note: its decisions, notes, action items, open questions and open check boxes.
 
-A later statement replaces an earlier one about the same thing. What is chosen is quoted whole, a nested bullet below
-the bullets that it stands under.
+A later statement replaces an earlier one about the same subject. Quotations are verbatim, a nested bullet below its
+parents.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from donna_tui.vault.client import VaultClient
 MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12
 MOST_NOTES, MOST_NOTES_BESIDE_DECISIONS, MOST_SENTENCES = 12, 8, 5
 FEW = 3
-"""Lines below which the topics of a note are listed as well."""
+"""Number of lines below which the topics of a note are listed as well."""
 
 LONG = 240
-"""Characters from which a statement of the notes is rather a part of a discussion."""
+"""Characters from which a statement of the notes counts as discussion."""
 
 MOST_PROSE = 25
-"""Sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
+"""Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
 
 _OUTCOME = re.compile(
     r"\b(?:agreed?|agreement|decided?|decision|consensus|approved?|concluded?|conclusion|resolved|landed|merged|closed"
@@ -69,7 +69,7 @@ _CHANGING = stems_of(
     " decide agreed agree set go goes planned plan happens date start starts begin begins replace replaced replaces use"
     " keep keeps uses stay stays until till from remain remains need needs needed only"
 )
-"""Stems that say that something changes, and not what."""
+"""Stems that express a change, not its subject."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +82,7 @@ class Read:
 
     @classmethod
     def of(cls, client: VaultClient, note: IndexedNote) -> Read | None:
-        """None for a note that cannot be read any more."""
+        """Read a note; None if it can no longer be read."""
         try:
             found = client.read(note.path)
         except VaultReadError:
@@ -93,14 +93,14 @@ class Read:
         return cls(note=replace(note, sensitive=is_private), text=found.text, blocks=tuple(blocks))
 
     def evidence(self, block: Block) -> Evidence:
-        """A block as a passage of its note."""
+        """Return a block as a passage of its note."""
         return Evidence(
             number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
             heading_path=block.heading_path, start_line=block.start_line, end_line=block.end_line, text=block.raw,
         )  # fmt: skip
 
     def sections(self) -> list[Evidence]:
-        """The sections of the note as passages, of what may be quoted in them."""
+        """Return the quotable content of each section as a passage."""
         found: dict[tuple[str, ...], list[Block]] = {}
         for block in self.blocks:
             if not (block.box and not block.is_open_box) and (block.box or is_quotable(block)):
@@ -121,7 +121,7 @@ def _as_item(block: Block) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Points:
-    """What is quoted of a note, each part in the order in which it is shown. `topics` are headings of a transcript."""
+    """The quotations of a note, each part in display order. `topics` are headings of a transcript."""
 
     decisions: tuple[Block, ...] = ()
     notes: tuple[Block, ...] = ()
@@ -131,7 +131,7 @@ class Points:
 
 
 def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
-    """What to quote of the last meeting, in the order of the agenda where there is one."""
+    """Choose the quotations of the last meeting, in the order of the agenda if there is one."""
     quotable = {number for number, block in enumerate(blocks) if is_quotable(block) and not _in_box(blocks, number)}
     quotable -= replaced_among(blocks, quotable)
     by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
@@ -149,7 +149,7 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
 
 
 def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
-    """The check boxes still open in notes, given the latest first: each once, unless a later note closed it."""
+    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it."""
     found: dict[str, tuple[Read, Block]] = {}
     closed: set[str] = set()
     for read in reads:
@@ -167,12 +167,12 @@ def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
 
 
 def done_boxes(read: Read) -> list[Block]:
-    """The check boxes of a note that are done."""
+    """Return the check boxes of a note that are done."""
     return [block for block in read.blocks if block.box in ("x", "X")]
 
 
 def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
-    """The statements that a later one about the same thing replaces."""
+    """Return the statements that a later one about the same subject replaces."""
     ordered = sorted(number for number in among if blocks[number].role in (Role.DECISIONS, Role.NOTES))
     compared = [(number, _Statement.of(blocks[number])) for number in ordered]
     return {
@@ -184,7 +184,7 @@ def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """What a statement is about, and the days and numbers that it gives for it."""
+    """The subject of a statement, with its days and numbers."""
 
     role: Role
     subject: frozenset[str]
@@ -201,7 +201,10 @@ class _Statement:
         return cls(block.role, subject, days, numbers, bool(_REPLACES.search(block.text)))
 
     def replaces(self, early: _Statement) -> bool:
-        """Whether this says of the same thing another day, or that it is changed. When in doubt it does not."""
+        """Check whether this replaces an earlier statement: another day for the same subject, or a change of it.
+
+        In doubt it does not.
+        """
         if not self.subject or not early.subject or (self.numbers - early.numbers and early.numbers - self.numbers):
             return False
         common = len(self.subject & early.subject)
@@ -216,7 +219,7 @@ class _Statement:
 
 
 def _in_box(blocks: Sequence[Block], number: int) -> bool:
-    """Whether a block is a check box, or stands below one."""
+    """Check whether a block is a check box, or is nested in one."""
     while number >= 0:
         if blocks[number].box:
             return True
@@ -227,7 +230,7 @@ def _in_box(blocks: Sequence[Block], number: int) -> bool:
 def _chosen_notes(
     blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
 ) -> list[int]:
-    """The notes worth quoting: what sounds like an outcome or is on the agenda first, then from the top."""
+    """Return the notes worth quoting: outcomes and agenda items first, then from the top."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
@@ -255,19 +258,19 @@ def _chosen_notes(
 
 
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
-    """How much a line tells: outcomes, what is due and what is on the agenda more, long statements less."""
+    """Score a line: outcomes, deadlines and agenda items higher, long statements lower."""
     is_on_agenda = _place(block, agenda) < len(agenda)
     outcome = 3 * _is_decided(block) + 2 * bool(_OUTCOME.search(block.text)) + bool(_DUE.search(block.text))
     return outcome + is_on_agenda - (len(block.text) > LONG)
 
 
 def _is_decided(block: Block) -> bool:
-    """Whether a statement reports something that was agreed, and not that it may be."""
+    """Check whether a statement reports an agreement, and not a possible one."""
     return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
 
 
 def _says_something(block: Block, *, is_parent: bool) -> bool:
-    """Whether a bullet tells something by itself: more than the name of a topic, or the beginning of a list."""
+    """Check whether a bullet is meaningful alone: more than the name of a topic, or the beginning of a list."""
     if _is_decided(block) and not _NUMBERED.search(block.text):
         return True
     if block.text.endswith(":") or (is_parent and not _OUTCOME.search(block.text)):
@@ -280,7 +283,7 @@ def _is_a_sentence(text: str) -> bool:
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:
-    """The bullets that a bullet stands under, from the top."""
+    """Return the bullets that enclose a bullet, from the top."""
     found = []
     while (number := blocks[number].parent) >= 0:
         found.append(number)
@@ -288,7 +291,7 @@ def _above(blocks: Sequence[Block], number: int) -> list[int]:
 
 
 def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[frozenset[str]]) -> tuple[Block, ...]:
-    """Blocks with those that they stand under, in the order of the agenda; `depth` becomes that among the chosen."""
+    """Return blocks with their enclosing ones, in the order of the agenda; `depth` is relative to the chosen blocks."""
     wanted = dict.fromkeys(each for number in chosen for each in (*_above(blocks, number), number))
     roots = {number: _above(blocks, number)[0] if blocks[number].parent >= 0 else number for number in wanted}
     places: dict[int, int] = {}
@@ -299,7 +302,7 @@ def _in_order(blocks: Sequence[Block], chosen: list[int], agenda: Sequence[froze
 
 
 def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:
-    """The point of the agenda that a block is about, the number of points if none."""
+    """Return the agenda item that a block is about, or the number of items if there is none."""
     stems = stems_of(block.text) | stems_of(" ".join(block.heading_path[1:]))
     common = [len(stems & point) for point in agenda]
     best = max(common, default=0)
@@ -307,5 +310,5 @@ def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:
 
 
 def day_of_note(note: IndexedNote, day: datetime.date | None, zone: datetime.tzinfo) -> datetime.date:
-    """The day of a note: its own where it has one, else that of its last change."""
+    """Return the day of a note, or that of its last change if it has none."""
     return day or datetime.datetime.fromtimestamp(note.modified_at, zone).date()

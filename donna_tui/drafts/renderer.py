@@ -1,4 +1,4 @@
-"""`VaultTemplateRenderer`: a template and data become the body of a note, in a child process with limits."""
+"""Render a template and data to the body of a note, in a child process with resource limits."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from donna_tui.vault.note.read import parse_frontmatter
 
 ENDING = ".md.j2"
 PATIENCE_SECONDS = 10.0
-"""For the whole child, on a busy machine; the processor time it may use is far less."""
+"""Wall-clock limit of the child on a busy machine; its limit of processor time is far lower."""
 
 LARGEST_TEMPLATE = 200_000
 
 
 class VaultTemplateRenderer:
-    """Renders the templates of one folder. `templates_dir` must exist, else FileNotFoundError."""
+    """Renders the templates of one folder. Raises FileNotFoundError if `templates_dir` does not exist."""
 
     def __init__(self, templates_dir: Path) -> None:
         if not templates_dir.is_dir():
@@ -30,10 +30,10 @@ class VaultTemplateRenderer:
         self._folder = templates_dir
 
     def render(self, template_name: str, context: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-        """The body of the note, and its frontmatter: that of the template, below the `frontmatter` of the context.
+        """Render a note; return its body, and its frontmatter merged with the `frontmatter` of the context.
 
-        A template may add keys, and cannot change those of the context or any that Donna reads.
-        `context` must be fit for JSON. Blocks. Raises DonnaError (`template_error`) with the line where it is known.
+        A template may add keys, but cannot change those of the context or any that Donna reads. `context` must be JSON.
+        Blocks. Raises DonnaError (`template_error`), with the line if it is known.
         """
         asked = {"name": template_name, "source": self._source(template_name), "context": dict(context)}
         answer = _ask_child(json.dumps(asked), template_name)
@@ -60,7 +60,7 @@ class VaultTemplateRenderer:
 
 
 def _apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
-    """The body of a rendered note, and the frontmatter that its template gave it."""
+    """Split a rendered note into its body and the frontmatter of its template."""
     found = parse_frontmatter(text.lstrip("\n"))
     if found.problem:
         raise _refused(f"the frontmatter of the template {name} cannot be read: {found.problem}")
@@ -68,7 +68,7 @@ def _apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
 
 
 def _is_free(key: str) -> bool:
-    """Whether a key is none that decides what Donna does with a note."""
+    """Check whether a frontmatter key is not reserved by Donna."""
     return not key.startswith(("donna", "autowritten")) and key not in ("owned", "idempotency_key", "calendar_event_id")
 
 

@@ -1,8 +1,8 @@
-"""Renders one template, as a child that can be killed. Run this file itself: it needs nothing of Donna.
+"""Render one template in a child process that can be killed. Run this file directly: it does not import Donna.
 
-It reads one JSON object `{"name", "source", "context"}` from stdin and prints one: `{"ok": true, "text"}`, or
-`{"ok": false, "message", "line"}`. Jinja's sandbox keeps a template from Python's objects and not from using all memory
-and time, so the process has limits of its own.
+It reads one JSON object `{"name", "source", "context"}` from stdin and prints one: `{"ok": true, "text"}`, or `{"ok":
+false, "message", "line"}`. Jinja's sandbox restricts access to Python objects, but not memory and time, so the process
+has its own resource limits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ CPU_SECONDS = 2
 MEMORY_BYTES = 512 * 1024 * 1024
 LONGEST_TEXT = 1_000_000
 _TEMPLATE = "<template>"
-"""What Jinja calls the file of a template that it was given as text."""
+"""Jinja's file name of a template that was given as text."""
 
 
 def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
-    """The answer for one template."""
+    """Render one template; return the answer."""
     from jinja2 import DictLoader, StrictUndefined, TemplateError
     from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -49,7 +49,7 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
 
 
 def _line(error: BaseException) -> int | None:
-    """The line of the template in which an error arose, the innermost first."""
+    """Return the line of the template at which an error was raised, in the innermost frame."""
     lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == _TEMPLATE]
     return lines[-1] if lines else None
 
@@ -66,12 +66,12 @@ def _joined(parts: Any) -> str:
 def _limit() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    if sys.platform == "linux":  # elsewhere address space is not what a process uses
+    if sys.platform == "linux":  # elsewhere the address space is not the memory that a process uses
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def main() -> None:
-    """Answer what is on stdin."""
+    """Answer the request on stdin."""
     asked = json.load(sys.stdin)
     _limit()
     json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)

@@ -1,4 +1,4 @@
-"""Schedule drafts: after meetings, at the hours of the settings, and again after a failure."""
+"""Schedule drafts: after meetings, at the configured hours, and again after a failure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from apscheduler.triggers.cron import CronTrigger
 from donna_tui.config.models import SkillsConfig
 
 LATE_SECONDS = 12 * 3_600
-"""How much later than its hour a draft is still written, where this machine was off or asleep."""
+"""Longest delay in seconds after which a missed draft is still written, if this machine was off or asleep."""
 
 RETRY_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cadence:
-    """A skill with its hour, in local time. `weekday` is 0 for Monday, None for every day."""
+    """A skill with its local time. `weekday` is 0 for Monday, None for every day."""
 
     skill: str
     hour: int
@@ -28,11 +28,11 @@ class Cadence:
     weekday: int | None = None
 
     def trigger(self, zone: datetime.tzinfo) -> CronTrigger:
-        """When it runs."""
+        """Return the trigger of the scheduler."""
         return CronTrigger(hour=self.hour, minute=self.minute, day_of_week=self.weekday, timezone=zone)
 
     def last_due(self, now: datetime.datetime) -> datetime.datetime:
-        """The last moment at which it should have run; `now` is local."""
+        """Return the last time at which it was due; `now` is local."""
         due = now.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
         while due > now or (self.weekday is not None and due.weekday() != self.weekday):
             due -= datetime.timedelta(days=1)
@@ -40,7 +40,7 @@ class Cadence:
 
 
 def cadences(skills: SkillsConfig) -> Iterator[Cadence]:
-    """The skills with an hour that are switched on."""
+    """Yield the enabled skills that have an hour."""
     for name, day in (("daily_reflection", skills.daily_reflection), ("commitment_log", skills.commitment_log)):
         if day.enabled:
             yield Cadence(skill=name, hour=day.hour, minute=day.minute)
@@ -56,9 +56,9 @@ async def follow(
     zone: datetime.tzinfo,
     now: datetime.datetime,
 ) -> None:
-    """Run each skill at its hour until cancelled, those that were missed lately at once; what is done twice is once.
+    """Run each skill at its hour until cancelled, and recently missed ones at once; writes are idempotent.
 
-    `run` gets the skill and the local day that it is for.
+    `run` is called with the skill and its local day.
     """
     scheduler = AsyncIOScheduler(timezone=zone)
     scheduler.add_job(retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)

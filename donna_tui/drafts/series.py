@@ -1,7 +1,7 @@
-"""Finds the earlier notes of a meeting: of the same series, else with the same title, else with the same people.
+"""Find the earlier notes of a meeting: of the same series, else with the same title, else with the same people.
 
-Nothing is padded by search. A note of a 1:1, an interview or the like is only for the people who were there, and a
-private note is for no meeting with others.
+Search results never fill gaps. A note of a 1:1, an interview or the like is used only for its own participants, and a
+private note for no meeting with others.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ from donna_tui.types.memory import ME
 from donna_tui.vault.note.read import note_date
 
 MOST_BACKGROUND = 3
-"""Project notes that a draft mentions."""
+"""Most project notes that a draft mentions."""
 
 SMALL_GROUP, SAME_GROUP, SAME_CROWD = 6, 0.6, 1 / 3
-"""Up to so many people a title stands for the same meeting if this share of all of them was at both; in a larger group,
-if this share of the smaller one was."""
+"""Thresholds for two meetings with one title to be the same.
+
+Up to `SMALL_GROUP` people, `SAME_GROUP` of all of them must be at both; in a larger group, `SAME_CROWD` of the smaller
+one.
+"""
 
 PEOPLE_KEYS = ("attendees", "participants", "people", "with")
 
@@ -55,20 +58,20 @@ _PERSONAL = frozenset(
         "mentoring", "salary", "personal", "hr",
     }
 )  # fmt: skip
-"""Words of titles of meetings that are between the people in them."""
+"""Title words of meetings that are confidential to their participants."""
 
 _ANYBODY = _PERSONAL | {
     "call", "chat", "catch", "up", "catchup", "intro", "introduction", "coffee", "lunch", "customer", "client",
     "vendor", "partner", "supplier", "demo", "follow", "followup", "sync", "review", "check", "in", "onboarding",
 }  # fmt: skip
-"""Words of titles that are used for meetings with anybody, so that a title of these alone does not tell a meeting."""
+"""Title words of meetings with anybody: a title of these alone does not identify a meeting."""
 
 OVERVIEWS = frozenset({"overview", "index", "readme", "plan", "notes", "home", "summary", "project"})
-"""Names of notes that go by the name of their folder."""
+"""Names of notes that are named after their folder."""
 
 
 class Match(IntEnum):
-    """Why an earlier note is one of the meeting."""
+    """The reason why an earlier note belongs to the meeting."""
 
     SERIES = 0
     TITLE = 1
@@ -77,7 +80,7 @@ class Match(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """An earlier meeting: its note, the day on which it was held, and what connects it."""
+    """An earlier meeting: its note, its day, and the kind of match."""
 
     note: IndexedNote
     day: datetime.date
@@ -86,7 +89,7 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invited:
-    """A meeting by what tells it from others. `people` are the others, without the user."""
+    """The identifying features of a meeting. `people` are the others, without the user."""
 
     meeting: Meeting
     key: frozenset[str]
@@ -95,7 +98,7 @@ class Invited:
 
     @classmethod
     def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
-        """The people and the title of a meeting; `me` are the user's names and addresses."""
+        """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
         mine = frozenset(person_key(each) for each in me)
         others = {
             person_key(each.name or each.email) for each in meeting.attendees if not _is_me(each, mine)
@@ -104,9 +107,9 @@ class Invited:
 
 
 def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[Earlier]:
-    """The earlier notes of a meeting, the latest first: of its series or title or, failing these, of its people.
+    """Return the earlier notes of a meeting, latest first: of its series or title or, failing these, of its people.
 
-    Empty where the latest of them must not be quoted to the people of this meeting.
+    Empty if the latest of them must not be quoted to the people of this meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
     for note in approved_notes(index, user_id):
@@ -124,14 +127,14 @@ def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
-    """As `may_be_quoted`; a series of a 1:1 is one with the same person, also where its notes do not name them."""
+    """Like `may_be_quoted`, but the series of a 1:1 is with the same person even if its notes do not name them."""
     if earlier.match is Match.SERIES and not people_of(earlier.note.front) and not earlier.note.sensitive:
         return True
     return may_be_quoted(earlier.note, invited)
 
 
 def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
-    """Whether the people of a meeting may read what a note says."""
+    """Check whether the people of a meeting may read the content of a note."""
     if not invited.people:
         return True
     people = people_of(note.front) - invited.me
@@ -145,7 +148,7 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
 
 
 def background_notes(index: Database, invited: Invited, user_id: str = ME) -> list[IndexedNote]:
-    """Project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
+    """Return project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
     title = stems_of(" ".join(invited.key - _ANYBODY))
     if not title:
         return []
@@ -158,7 +161,7 @@ def background_notes(index: Database, invited: Invited, user_id: str = ME) -> li
 
 
 def path_after(last: Earlier, day: datetime.date) -> str:
-    """The path of a note named as the last one of its series, with another day; empty where its name has no day."""
+    """Return the path of the last note of a series with the day replaced; empty if its name has no day."""
     path = PurePosixPath(last.note.path)
     written = _DAY.search(path.stem)
     if written is None or _DAY.search(path.stem, written.end()):
@@ -172,13 +175,13 @@ def path_after(last: Earlier, day: datetime.date) -> str:
 
 
 def day_in(path: str, front: dict[str, Any]) -> datetime.date | None:
-    """The day that a note is about, by its frontmatter or its name; None if they do not say."""
+    """Return the day that a note is about, from its frontmatter or name; None if they have none."""
     at = note_date(front, path, 0.0)
     return datetime.datetime.fromtimestamp(at).date() if at else None
 
 
 def title_key(title: str) -> frozenset[str]:
-    """What a title says without dates, numbers of a series and words that every title may have."""
+    """Return the words of a title without dates, serial numbers and generic words."""
     bare = _DATES.sub(" ", words_only(title.replace("_", " "), 300))
     words = _WORD.findall(_ONE_ON_ONE.sub(" 1:1 ", bare).casefold())
     known = frozenset(unicodedata.normalize("NFC", word) for word in words if word not in _LITTLE)
@@ -186,7 +189,7 @@ def title_key(title: str) -> frozenset[str]:
 
 
 def people_of(front: dict[str, Any]) -> frozenset[str]:
-    """The people that the frontmatter of a note names."""
+    """Return the people that the frontmatter of a note names."""
     for key in PEOPLE_KEYS:
         value = front.get(key)
         if value:
@@ -196,7 +199,7 @@ def people_of(front: dict[str, Any]) -> frozenset[str]:
 
 
 def person_key(name: str) -> str:
-    """A name in the form in which names are compared: of a link its target, of an address the part before the @."""
+    """Normalise a name for comparison: a link is its target, an address the part before the @."""
     link = re.search(r"\[\[([^\[\]|]+)", name)
     words = link[1].rpartition("/")[2].removesuffix(".md") if link else name
     words = re.sub(r"<[^<>]*>|\([^()]*\)", " ", words).strip() or words.strip("<> ")
@@ -252,7 +255,7 @@ def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
 
 
 def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
-    """Whether notes of this title are of the same meeting, going by who is in them."""
+    """Check by their people whether notes of this title are of the same meeting."""
     if invited.key <= _ANYBODY:
         return bool(people) and _are_the_same(invited, people)
     if not people or not invited.people or people <= invited.people or invited.people <= people:
@@ -264,7 +267,7 @@ def _is_same_meeting(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
-    """Whether a meeting is between the people of a note. Who writes the note of a 1:1 leaves themselves out."""
+    """Check whether a meeting has the people of a note. The note of a 1:1 omits its writer."""
     if people == invited.people:
         return True
     is_one_on_one = "1:1" in invited.key and len(invited.people) <= 2 and not invited.me
@@ -272,18 +275,18 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def _is_named(invited: Invited) -> bool:
-    """Whether the title of a meeting between people says who they are, as “1:1 Ben” does."""
+    """Check whether the title of a meeting names its people, as “1:1 Ben” does."""
     return bool(invited.key & {word for person in invited.people for word in person.split()})
 
 
 def is_meeting_note(note: IndexedNote) -> bool:
-    """Whether a note says that it is of a meeting."""
+    """Check whether a note is marked as the note of a meeting."""
     front = note.front
     return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
 
 
 def _project_name(note: IndexedNote) -> str:
-    """The name of a project note without dates, empty for any other note; an overview goes by its folder."""
+    """Return the name of a project note without dates; empty for other notes. An overview is named after its folder."""
     path = PurePosixPath(note.path)
     in_projects = any(part.casefold() in ("projects", "project", "projekte", "areas") for part in path.parts[:-1])
     if not (in_projects or note.front.get("type") == "project") or day_in(path.name, {}):
@@ -293,7 +296,7 @@ def _project_name(note: IndexedNote) -> str:
 
 
 def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date) -> PurePosixPath:
-    """The folders of a note with the year, and the month in it, of another day."""
+    """Replace year and month in the folders of a note by those of another day."""
     parts = list(folder.parts)
     for place, part in enumerate(parts):
         if part == f"{old.year:04d}":

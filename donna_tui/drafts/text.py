@@ -18,17 +18,17 @@ MONTHS = (
 
 
 def long_day(day: datetime.date) -> str:
-    """`Wednesday, 3 January 2024`."""
+    """Format a day as `Wednesday, 3 January 2024`."""
     return f"{DAYS[day.weekday()]}, {short_day(day)}"
 
 
 def short_day(day: datetime.date) -> str:
-    """`3 January 2024`."""
+    """Format a day as `3 January 2024`."""
     return f"{day.day} {MONTHS[day.month - 1]} {day.year}"
 
 
 def when(start: datetime.datetime, end: datetime.datetime, day: datetime.date, *, all_day: bool) -> str:
-    """When something took place; both times are of the zone in which they are shown."""
+    """Format the time of an event; both times are in the zone in which they are shown."""
     if all_day:
         return f"{long_day(day)}, all day"
     until = f"{end:%H:%M}" if end.date() == start.date() else f"{short_day(end.date())}, {end:%H:%M}"
@@ -36,7 +36,7 @@ def when(start: datetime.datetime, end: datetime.datetime, day: datetime.date, *
 
 
 def iso_week(day: datetime.date) -> str:
-    """`2026-W07`."""
+    """Format the ISO week of a day as `2026-W07`."""
     year, week, _ = day.isocalendar()
     return f"{year}-W{week:02d}"
 
@@ -54,7 +54,7 @@ _SPECIAL = re.compile(
     r"[\\`\[\]<>{}|$^]|%%|==|~~|::|(?<=<)%|%(?=>)|(?<!\w)#(?=[^\s#])|&(?=#?\w{1,40};)"
     r"|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)"
 )
-"""What Markdown, Obsidian (tags, comments, blocks) and its plugins (fields of Dataview, commands of Templater) read."""
+"""Syntax of Markdown, Obsidian (tags, comments, blocks) and its plugins (Dataview fields, Templater commands)."""
 
 _BLOCK = re.compile(r"^([#>+*=~-]|\d{1,9}[.)](?=\s|$))")
 _EMPHASIS = re.compile(r"(\*\*|__|==|~~|`)")
@@ -63,14 +63,14 @@ _ESCAPES = re.compile(r"\\+([!-/:-@\[\]-`{-~]?)")
 _DOTS = "…"
 _ADDRESS = re.compile(r":/{2,}")
 _MOST_ROUNDS = 5
-"""Times that markup is taken away which other markup had hidden."""
+"""Most passes that remove markup nested in other markup."""
 
 
 def words_only(text: str, longest: int = LONGEST_LINE) -> str:
-    """A text as its bare words on one line: no markup, no links, nothing invisible; cut at a word where it is long.
+    """Return a text as plain words on one line, without markup, links and invisible characters, cut at a word.
 
-    A link is left with its words, and a bare address with its host and path, since nothing that others wrote may make a
-    reader's program fetch something. Backslashes before punctuation are Markdown's own and are removed.
+    A link becomes its words, and a bare URL its host and path, so that untrusted text cannot make a viewer fetch
+    anything. Markdown's backslash escapes are removed.
     """
     line = _visible(text)
     for _ in range(_MOST_ROUNDS):
@@ -90,7 +90,7 @@ def _bare(text: str) -> str:
 
 
 def _address(found: re.Match[str]) -> str:
-    """The host and the path of an address, without what is only for machines."""
+    """Return the host and the path of a URL, without user info, query and fragment."""
     host = found[1].rpartition("@")[2].removeprefix("www.")
     rest = found[2].partition("?")[0].partition("#")[0]
     path = _URL_PATH.match(rest)
@@ -103,13 +103,13 @@ def _address(found: re.Match[str]) -> str:
 
 
 def inline(text: str, longest: int = LONGEST_LINE) -> str:
-    """The same as Markdown that shows exactly these words, wherever in a line it is put."""
+    """Return the plain words of a text as Markdown that shows exactly them, at any position in a line."""
     escaped = _SPECIAL.sub(lambda found: "".join(f"\\{char}" for char in found[0]), words_only(text, longest))
     return _BLOCK.sub(lambda found: _escaped_block(found[1]), escaped)
 
 
 def shortened(line: str, longest: int) -> str:
-    """A line of at most so many characters, cut between words where it can be."""
+    """Cut a line to a number of characters, between words if possible."""
     if len(line) <= longest:
         return line
     cut = line[: longest - 1]
@@ -117,7 +117,7 @@ def shortened(line: str, longest: int) -> str:
 
 
 def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
-    """A name for a file: the words of a text in lower case with dashes between them; never empty."""
+    """Return a file name: the words of a text in lower case, joined by dashes; never empty."""
     folded = unicodedata.normalize("NFC", words_only(text, 300)).lower()
     kept = "".join(char if char.isalnum() or unicodedata.category(char) == "Mn" else "-" for char in folded)
     joined = "-".join(filter(None, kept.split("-")))
@@ -125,14 +125,14 @@ def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
 
 
 def wikilink(path: str, shown: str = "") -> str:
-    """A link to a note of the vault by its path; `shown` is what is read instead of its name."""
+    """Return a link to a note of the vault by its path; `shown` is the displayed text."""
     target = path.removesuffix(".md")
     alias = _in_link(words_only(shown, 120)) if shown else ""
     return f"[[{target}|{alias}]]" if alias and alias != target else f"[[{target}]]"
 
 
 def can_be_linked(name: str) -> bool:
-    """Whether a wikilink can hold this name as it is."""
+    """Check whether a wikilink can contain this name unchanged."""
     return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")
 
 
@@ -154,7 +154,7 @@ def _escaped_block(mark: str) -> str:
 
 
 def _within(name: str, longest: int) -> str:
-    """Cut between words, and never above 200 bytes, which leaves room for a date and a number in any file system."""
+    """Cut between words, and to 200 bytes, which leaves room for a date and a number on any file system."""
     cut = name if len(name) <= longest else name[:longest].rsplit("-", 1)[0]
     while len(cut.encode()) > 200:
         cut = cut[:-1]
@@ -162,14 +162,14 @@ def _within(name: str, longest: int) -> str:
 
 
 WIDTH = 10_000
-"""Characters beyond which a value would be folded: never, since Obsidian's own editor keeps one line a value."""
+"""Line width above which a value would be folded; practically never, since Obsidian writes one line per value."""
 
 
 class _Dumper(yaml.SafeDumper):
-    """Lists are set in from their key, as Obsidian writes them."""
+    """Indents lists below their key, as Obsidian does."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Never without an indent."""
+        """Indent lists in any case."""
         super().increase_indent(flow, False)
 
 
@@ -179,18 +179,21 @@ def _text(dumper: _Dumper, value: str) -> yaml.Node:
 
 
 _COMMAND = "<%"
-"""What Templater runs, wherever it stands in a note; in a quoted value YAML can say it in other characters."""
+"""Start of a Templater command, which runs anywhere in a note; a quoted YAML value can escape it."""
 
 _ESCAPED = "\\x3C%"
 
 _LINE_BREAKS = frozenset("\r\x85\u2028\u2029")
-"""Line breaks that a value loses where it stands without quotes: YAML reads each as a plain one."""
+"""Line breaks that an unquoted value loses, since YAML reads each as a plain one."""
 
 _Dumper.add_representer(str, _text)
 
 
 def frontmatter_block(data: Mapping[str, Any]) -> str:
-    """The block with its fences. Values are text, numbers, booleans, None, and lists and mappings of them."""
+    """Return the frontmatter with its fences.
+
+    Values are text, numbers, booleans, None, and lists and mappings of them.
+    """
     body = yaml.dump(
         dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=WIDTH
     )
@@ -198,5 +201,5 @@ def frontmatter_block(data: Mapping[str, Any]) -> str:
 
 
 def whole_note(data: Mapping[str, Any], body: str) -> str:
-    """A note of its frontmatter and its body, with one line end at its end."""
+    """Join frontmatter and body to a note with exactly one final newline."""
     return f"{frontmatter_block(data)}{body.strip(chr(10))}\n"

@@ -1,4 +1,4 @@
-"""`MemoryInformedWriter`: from an occasion to a note, once, whatever happens in between (seed 001 §12.3)."""
+"""Write the note of an occasion exactly once, also after a crash or a retry (seed 001 §12.3)."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from donna_tui.vault.write.changes import expecting
 from donna_tui.vault.write.writer import VaultWriter
 
 NOTHING = "nothing"
-"""Why a day or a week without anything in it gets no note."""
+"""Reason of a skipped day or week without content."""
 
 MOST_NAMES = 50
-"""Notes of one name, told apart by a number, before Donna gives up."""
+"""Most numbered notes of one name before the write fails."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """What came of a run. `reason` is `idempotent` or `nothing` where there was nothing to do, or why it failed."""
+    """The result of a run. `reason` is `idempotent` or `nothing` if nothing was written, or the error."""
 
     path: str
     sha: str | None = None
@@ -51,7 +51,7 @@ class WriteResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriterParts:
-    """`find` tells the notes of an occasion that the index knows."""
+    """The dependencies of the writer. `find` returns the indexed notes of an occasion."""
 
     renderer: VaultTemplateRenderer
     vault_client: VaultClient
@@ -62,15 +62,18 @@ class WriterParts:
     find: Callable[[str], Awaitable[list[str]]]
     clock: Callable[[], float] = field(default=time.time)
     reached: Callable[[str], None] = field(default=lambda _: None)
-    """Told the name of each step that is behind it."""
+    """Called with the name of each completed step."""
 
 
 class _NothingToSayError(Exception):
-    """There is no material for a note."""
+    """Raised if there is no material for a note."""
 
 
 class MemoryInformedWriter:
-    """One for a space. Of two runs of one occasion the second waits, and finds what the first has done."""
+    """The writer of a space.
+
+    Concurrent runs of one occasion are serialised; the second finds the result of the first.
+    """
 
     def __init__(self, parts: WriterParts) -> None:
         self._parts = parts
@@ -88,10 +91,10 @@ class MemoryInformedWriter:
         user_id: str = ME,
         autonomy_level: Autonomy = "medium",
     ) -> WriteResult:
-        """Write the note of an occasion unless it was written, wherever it is now. Never raises DonnaError.
+        """Write the note of an occasion unless it exists, at any path. Never raises DonnaError.
 
-        What fails is kept with its reason and tried again when it is asked for after its time has come; an answer
-        that was paid for is used then.
+        A failure is stored with its reason and retried by a later run once its back-off is over; an answer that was
+        paid for is reused.
         """
         run = Run(
             template=template, task_type=task_type, gather=context_gather, target_path=target_path,
@@ -101,7 +104,7 @@ class MemoryInformedWriter:
         return await self.carry_out(run)
 
     async def preview(self, run: Run) -> tuple[str, Rest]:
-        """The note as it would be written now, without any model and without writing anything. Raises DonnaError."""
+        """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
         context = await run.gather()
         answer = corrected(extract(context.task), context.task.corrections)
         page = await asyncio.to_thread(self._page, run, context, answer, EXTRACTIVE)
@@ -109,7 +112,7 @@ class MemoryInformedWriter:
         return note, page.rest
 
     async def carry_out(self, run: Run) -> WriteResult:
-        """The same as `run`, with what it takes as one value."""
+        """Like `run`, with its arguments as one value."""
         async with self._running.setdefault((run.user_id, run.template, run.key), asyncio.Lock()):
             return await self._carry_out(run)
 
@@ -141,8 +144,9 @@ class MemoryInformedWriter:
         return entry
 
     async def _adopt(self, run: Run, entry: Entry) -> bool:
-        """Whether the note of the occasion is in the vault already: by a run that was cut short, or from before the
-        queue knew of it.
+        """Check whether the note of the occasion exists, and adopt it.
+
+        It may be from an interrupted run, or from before the queue knew of it.
         """
         known = await self._parts.find(run.key)
         candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
@@ -168,7 +172,7 @@ class MemoryInformedWriter:
         return WriteResult(entry.path, sha, draft=entry.id)
 
     async def _composed(self, run: Run, entry: Entry) -> Entry:
-        """The whole text, stored before anything of it is written."""
+        """Compose the whole text, and store it before the note is written."""
         context = await run.gather()
         if context.is_empty:
             raise _NothingToSayError
@@ -182,7 +186,7 @@ class MemoryInformedWriter:
         return await self._save(ready)
 
     async def _answered(self, context: Context, entry: Entry) -> tuple[Entry, Answer, tuple[str, ...]]:
-        """The answer; one that is there is not asked for again. Where the model fails, the notes alone answer."""
+        """Return the stored or a new answer. If the model fails, the answer is extracted from the notes."""
         if entry.answer:
             return entry, context.task.schema.model_validate_json(entry.answer), ()
         remarks: tuple[str, ...] = ()
@@ -202,9 +206,9 @@ class MemoryInformedWriter:
         return saved, composed.answer, remarks
 
     async def redraft(self, run: Run, entry: Entry) -> Entry:
-        """Compose a draft anew, and return its entry with the new text as `original`; nothing is written or saved.
+        """Compose a draft again, and return its entry with the new text as `original`, without writing or saving it.
 
-        Raises DonnaError where there is nothing to draft from, or the model fails: the draft stays as it is then.
+        Raises DonnaError if there is nothing to draft from, or the model fails; the draft is then unchanged.
         """
         context = await run.gather()
         if context.is_empty:
@@ -242,7 +246,7 @@ class MemoryInformedWriter:
         return saved, sha
 
     def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
-        """Write the note under the first free name; a note of somebody else is never written over."""
+        """Write the note under the first free name; other notes are never overwritten."""
         message = f"autowrite: {run.template} {run.key}"
         for path in _names(run.effective_path):
             try:

@@ -26,7 +26,7 @@ from onnx import TensorProto, helper, numpy_helper
 from donna_tui.types.errors import ModelError, Reason
 
 OPSET = 18
-"""The first with ReduceMean's axes as an input; LayerNormalization is there since 17."""
+"""The first opset in which ReduceMean takes its axes as an input; LayerNormalization exists since 17."""
 IR_VERSION = 9
 
 VOCABULARY = 30_522
@@ -37,15 +37,15 @@ HEADS = 12
 HEAD_WIDTH = WIDTH // HEADS
 INNER_WIDTH = 1_536
 EPSILON = 1e-12
-"""Of the layer normalisations, from the model's `config.json`, as all sizes above."""
+"""Epsilon of the layer normalisations, from the model's `config.json`, as are all sizes above."""
 
 Weights = Mapping[str, NDArray[np.float32]]
 
 
 def write_bert_graph(weights: Path, file: Path) -> None:
-    """Write the graph of the model in `weights` (a `model.safetensors`) to `file`, checked by ONNX's own checker.
+    """Write the graph of the model in `weights` (a `model.safetensors`) to `file`, validated by ONNX's checker.
 
-    Raises ModelError (model_invalid) if a tensor is missing or has another shape than this architecture's.
+    Raises ModelError (model_invalid) if a tensor is missing or its shape does not match this architecture.
     """
     from safetensors.numpy import load_file
 
@@ -57,7 +57,7 @@ def write_bert_graph(weights: Path, file: Path) -> None:
 
 
 class _Graph:
-    """Collects nodes and initializers in the order of computation. Each method returns the name of its result."""
+    """Collect nodes and initializers in the order of computation. Each method returns the name of its result."""
 
     def __init__(self, weights: Weights) -> None:
         self._weights = weights
@@ -79,7 +79,7 @@ class _Graph:
         )
 
     def _embed(self, ids: str) -> str:
-        """Add the rows of word, token type and position. All of a text is of type 0.
+        """Add the embeddings of word, token type and position. All tokens are of type 0.
 
         Each table is read by Gather, which quantisation turns into a table of bytes: 12 MB of words instead of 47.
         """
@@ -117,14 +117,14 @@ class _Graph:
         return self._node("Transpose", split, perm=order)
 
     def _linear(self, hidden: str, name: str, *, inputs: int = WIDTH, outputs: int = WIDTH) -> str:
-        """Multiply by the transposed weight, since PyTorch keeps it as (outputs, inputs), and add the bias."""
+        """Multiply by the transposed weight, which PyTorch stores as (outputs, inputs), and add the bias."""
         weight = self._weight(f"{name}.weight", (outputs, inputs)).T.copy()
         bias = self._weight(f"{name}.bias", (outputs,))
         product = self._node("MatMul", hidden, self._constant(f"{name}.weight", weight))
         return self._node("Add", self._constant(f"{name}.bias", bias), product)
 
     def _gelu(self, hidden: str) -> str:
-        """x/2 · (1 + erf(x/√2)), spelled out as ONNX Runtime's fusion looks for it."""
+        """Compute x/2 · (1 + erf(x/√2)), in the form that ONNX Runtime's fusion recognises."""
         root = self._constant("root_of_two", np.array(math.sqrt(2.0), dtype=np.float32))
         one, half = (self._constant(f"number_{value}", np.array(value, dtype=np.float32)) for value in (1.0, 0.5))
         raised = self._node("Add", self._node("Erf", self._node("Div", hidden, root)), one)

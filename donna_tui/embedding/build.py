@@ -1,4 +1,4 @@
-"""Chooses and builds the configured embedding model."""
+"""Select and build the configured embedding model."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from donna_tui.types.events import ModelPhase
 
 MAX_THREADS = 4
 FOLDER_MODEL_BATCH = 16
-"""Texts at once for a model from a folder: a GPU needs company, and on a CPU a question waits for one batch."""
+"""Texts per batch for a model from a folder: a GPU needs batches, but on a CPU a question waits for one batch."""
 
 
 def build_embedding_service(
     config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None
 ) -> EmbeddingService:
-    """The configured model behind threads that suit it and this machine. Blocks and raises as the provider does.
+    """Build the configured model, with threads that suit it and this machine. Blocks, and raises as the provider does.
 
-    An agent's settings name one on a server, or another for where the first cannot be used. Raises ModelError as well
-    if the model's vectors have not the configured length.
+    An agent's settings may name a model on a server, or one as the fallback for the first. Raises ModelError too if the
+    model's vectors do not have the configured length.
     """
     if isinstance(config, AgentEmbedding):
         return _agent_service(config, cache, on_phase, cancel)
@@ -39,19 +39,19 @@ def build_embedding_service(
 
 @dataclass(frozen=True, slots=True)
 class UnloadedModel:
-    """A model that is ready to be loaded: its fingerprint, and what its vectors are marked with."""
+    """The identity of a model that is ready to be loaded: its fingerprint, and the version stamped on its vectors."""
 
     version_tag: str
     version: str
 
 
 def unloaded_model(config: EmbeddingConfig, cache: Path) -> UnloadedModel | None:
-    """What can be told of the configured model without loading it; None if it must be loaded for that."""
+    """Return the identity of the configured model without loading it; None if that requires loading."""
     if isinstance(config, AgentEmbedding) or config.provider != files.MODEL_NAME:
         return None
     try:
         model = prepared_model(cache)
-    except (ModelError, OSError):  # told by whoever loads it
+    except (ModelError, OSError):  # reported when the model is loaded
         return None
     if model is None or model.dim != config.dim:
         return None
@@ -59,7 +59,7 @@ def unloaded_model(config: EmbeddingConfig, cache: Path) -> UnloadedModel | None
 
 
 def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:
-    """The model that is named first; the server's in place of a local one only where the settings say so."""
+    """Build the model that is configured first; the server's as the fallback of a local one only if configured."""
     if config.first == "local":
         try:
             return _local_service(config, cache, on_phase, cancel)
@@ -91,10 +91,10 @@ def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, canc
 def build_embedding_provider(
     provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None
 ) -> EmbeddingProvider:
-    """The model that `embedding.provider` names: `minilm-l6-v2`, or the folder of a sentence-transformers model.
+    """Build the model named by `embedding.provider`: `minilm-l6-v2`, or the folder of a sentence-transformers model.
 
-    Blocks while the model is prepared and loaded; `on_phase` hears of each phase on the calling thread, and `cancel`
-    ends the preparation. Raises ModelError if there is no such model or it cannot be used.
+    Blocks while the model is prepared and loaded; `on_phase` is called for each phase on the calling thread, and
+    `cancel` ends the preparation. Raises ModelError if there is no such model or it cannot be used.
     """
     if provider == files.MODEL_NAME:
         built = _default_model(cache, on_phase, cancel)
@@ -105,9 +105,9 @@ def build_embedding_provider(
 
 
 def build_token_counter(provider: str, cache: Path) -> TokenCounter:
-    """The counter of the configured model, at once, even before the model is prepared.
+    """Return the token counter of the configured model, which is available before the model is prepared.
 
-    Without any model it is an estimate. Its `name` says which, since other tokens mean other passages.
+    Without any model it is an estimate. Its `name` identifies it, because other tokens yield other passages.
     """
     file = (
         files.tokenizer_file(cache) if provider == files.MODEL_NAME else _folder_tokenizer(Path(provider).expanduser())
@@ -144,5 +144,5 @@ def _folder_tokenizer(folder: Path) -> Path | None:
 
 
 def _threads() -> int:
-    """Threads for documents: half of the cores, but two at least, since they run at a low priority."""
+    """Return the number of threads for documents: half of the cores, at least two, at a low priority."""
     return min(MAX_THREADS, max(2, (os.cpu_count() or 1) // 2))

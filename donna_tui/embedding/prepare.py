@@ -1,4 +1,4 @@
-"""Finds a model that is ready to load, or has it exported in a child process, once per machine."""
+"""Find a model that is ready to load, or export it in a child process, once per machine."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ _PASSED_ON = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "TMPDIR", "LD
 
 
 def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> ModelFiles:
-    """The default model below Donna's `cache` folder, exported first if it is not there or damaged.
+    """Prepare the default model below Donna's `cache` folder, exporting it if it is missing or damaged.
 
-    A model file placed by hand comes first, then the export. Blocks for as long as an export takes (some ten seconds);
-    `cancel` ends it at once. `on_phase` hears of it on the calling thread. Raises ModelError: model_missing without
-    weights or when cancelled, model_invalid when weights or export are not as they should be.
+    A model file placed by hand is preferred to the export. Blocks while exporting (about ten seconds); `cancel` ends it
+    immediately. `on_phase` is called on the calling thread. Raises ModelError: model_missing without weights or when
+    cancelled, model_invalid if the weights or the export are invalid.
     """
     ready = prepared_model(cache)
     if ready is not None:
@@ -60,10 +60,10 @@ def install_model(
     cancel: Event | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> ModelFiles:
-    """The default model below Donna's `cache` folder; its weights are downloaded first where they are not installed.
+    """Install the default model below Donna's `cache` folder, downloading its weights if they are not installed.
 
-    Blocks for as long as that takes. `cancel` ends it at once, and what was received is kept. `on_progress` hears of
-    each block that arrives; without it, `on_phase` hears of each tenth. Raises ModelError as `download_weights` and
+    Blocks until it is done. `cancel` ends it immediately, and what was received is kept. `on_progress` is called for
+    each block received; without it, `on_phase` is called for each tenth. Raises ModelError as `download_weights` and
     `prepare_model` do.
     """
     from donna_tui.embedding.download import download_weights
@@ -94,7 +94,7 @@ def _by_tenths(on_phase: OnPhase) -> Callable[[Progress], None]:
 
 
 def _usable_weights(models: Path) -> Path | None:
-    """The weights at hand if they are the published ones. Damaged ones that were downloaded are removed."""
+    """Return the available weights if they are the published ones. Damaged downloaded weights are deleted."""
     folder = files.weights_folder(models)
     try:
         if folder is not None:
@@ -106,7 +106,7 @@ def _usable_weights(models: Path) -> Path | None:
 
 
 def prepared_model(cache: Path) -> ModelFiles | None:
-    """The default model, if it is there and intact; None if it must be exported first. Raises ModelError."""
+    """Return the default model if it is present and intact; None if it must be exported first. Raises ModelError."""
     return files.load_hand_placed(cache) or _intact_export(cache)
 
 
@@ -118,7 +118,7 @@ def _intact_export(cache: Path) -> ModelFiles | None:
 
 
 def _require_weights(cache: Path) -> None:
-    """Raise the error that fits if there is nothing to export from."""
+    """Raise the appropriate error if there is nothing to export from."""
     if files.weights_folder(files.models_folder(cache)) is not None:
         return
     files.load_export(files.export_folder(cache))
@@ -127,7 +127,7 @@ def _require_weights(cache: Path) -> None:
 
 @contextlib.contextmanager
 def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
-    """Hold the lock that all processes of this user share; waiting for it can be cancelled."""
+    """Hold the lock shared by all processes of this user; waiting for it can be cancelled."""
     descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         while not _try_lock(descriptor):
@@ -147,7 +147,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
-    """Run the export in a child and load what it made."""
+    """Run the export in a child process and load the result."""
     on_phase(ModelPhase.PREPARING, "Preparing the embedding model for this machine, once")
     folder = files.export_folder(cache)
     log = folder.with_name("export.log")
@@ -164,7 +164,7 @@ def _export(cache: Path, on_phase: OnPhase, cancel: Event) -> ModelFiles:
 
 
 def _run_child(folder: Path, log: Path, cancel: Event) -> str:
-    """What the child prints. It has a session of its own, so that a Ctrl+C meant for Donna does not tear it."""
+    """Run the child and return its output. It has a separate session, so that Ctrl+C does not interrupt it midway."""
     command = [sys.executable, "-P", "-m", EXPORT_MODULE, str(folder)]
     with log.open("wb") as messages:
         child = subprocess.Popen(  # noqa: S603
@@ -182,7 +182,7 @@ def _run_child(folder: Path, log: Path, cancel: Event) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The least that the export needs: nothing that could send it to the network or to somebody else's modules."""
+    """Return the minimal environment for the export, without anything that enables network access or other modules."""
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     return passed_on | files.OFFLINE | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
@@ -210,7 +210,7 @@ def _stopped_at_the_end(child: subprocess.Popen[bytes]) -> Iterator[None]:
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    """End the child and whatever it started."""
+    """Terminate the child and its process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -219,7 +219,7 @@ def _stop(child: subprocess.Popen[bytes]) -> None:
 
 
 def _check_outcome(printed: str, log: Path) -> None:
-    """Raise the child's own error, if it has one."""
+    """Raise the error that the child reported, if any."""
     try:
         outcome = json.loads(printed)
         error = None if outcome["ok"] else ModelError(Reason(outcome["reason"]), outcome["message"])

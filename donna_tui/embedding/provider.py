@@ -1,4 +1,4 @@
-"""Define the protocol of an embedding model, and check its vectors before they are stored."""
+"""The protocol of an embedding model, and the validation of its vectors before they are stored."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Matrix: TypeAlias = "NDArray[np.float32]"
 UNIT_TOLERANCE = 1e-3
 
 QUERY_WINDOWS = 8
-"""Windows of a long question that are read: some 2,000 tokens with the default model."""
+"""Most windows of a long question that are embedded: about 2,000 tokens with the default model."""
 
 
 class EmbeddingProvider(Protocol):
-    """A model that turns text into vectors of unit length. Its methods may be called from several threads at once.
+    """A model that embeds text as vectors of unit length. Its methods may be called from several threads at once.
 
-    `max_tokens` is the model's window, its special tokens included. `version_tag` changes whenever vectors made before
-    and after must not be compared. `counter` counts tokens as the model does.
+    `max_tokens` is the model's window, special tokens included. `version_tag` changes whenever vectors are no longer
+    comparable. `counter` counts tokens as the model does.
     """
 
     @property
@@ -40,21 +40,21 @@ class EmbeddingProvider(Protocol):
     def counter(self) -> TokenCounter: ...
 
     def embed(self, text: str) -> Vector:
-        """The vector of a question of any length: what exceeds the window is averaged over several windows.
+        """Embed a question of any length: a text that exceeds the window is averaged over several windows.
 
         Raises ModelError if the model fails.
         """
         ...
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
-        """The vectors of passages, one row a text, in the order given.
+        """Embed passages, one row per text, in the order given.
 
         Raises ModelError if the model fails, or if a text exceeds the window: nothing is ever truncated.
         """
         ...
 
     def reads(self, text: str) -> float:
-        """The share of a text, from 0 to 1, that is in scripts which the model has learned."""
+        """Return the share of a text, from 0 to 1, in scripts that the model was trained on."""
         ...
 
     def close(self) -> None:
@@ -64,30 +64,30 @@ class EmbeddingProvider(Protocol):
 
 @runtime_checkable
 class ServedModel(Protocol):
-    """What is particular about a model that a server runs."""
+    """The additional protocol of a model that runs on a server."""
 
     @property
     def leaves(self) -> bool:
-        """Whether the text that it is given leaves this machine."""
+        """Whether the text to embed leaves this machine."""
         ...
 
     def interrupt(self) -> None:
-        """Give up what is under way, on any thread: nobody waits for it any more."""
+        """Cancel running requests, on any thread."""
         ...
 
 
 def leaves_machine(provider: EmbeddingProvider) -> bool:
-    """Whether text that this model embeds leaves this machine, so that private notes must not be given to it."""
+    """Return whether text embedded by this model leaves this machine, so that private notes must be withheld."""
     return isinstance(provider, ServedModel) and provider.leaves
 
 
 def version_tag(name: str, sha256: str, variant: str) -> str:
-    """The fingerprint of a model, such as `minilm-l6-v2@53aa5117/int8`: name, start of the weights' hash, variant."""
+    """Build a model's fingerprint, such as `minilm-l6-v2@53aa5117/int8`: name, prefix of the weights' hash, variant."""
     return f"{name}@{sha256[:8]}/{variant}"
 
 
 def normalised(rows: Matrix) -> Matrix:
-    """Each row scaled to unit length. A row of zeros stays as it is, for `check_vectors` to refuse."""
+    """Scale each row to unit length. A row of zeros is kept, so that `check_vectors` rejects it."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return (rows / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
@@ -95,7 +95,7 @@ def normalised(rows: Matrix) -> Matrix:
 def check_vectors(matrix: Matrix, count: int, dim: int) -> Matrix:
     """Return `matrix` if it is `count` finite float32 vectors of `dim` numbers and unit length (±0.001).
 
-    Raises ModelError (embedding_failed) otherwise: one NaN or zero vector would rank above every honest match.
+    Raises ModelError (embedding_failed) otherwise: one NaN or zero vector would rank above every real match.
     """
     if matrix.shape != (count, dim):
         raise _refused(f"vectors of shape {matrix.shape} instead of {(count, dim)}")
@@ -109,7 +109,7 @@ def check_vectors(matrix: Matrix, count: int, dim: int) -> Matrix:
 
 
 def too_long(tokens: int, max_tokens: int) -> ModelError:
-    """The error for a passage that exceeds the model's window."""
+    """Build the error for a passage that exceeds the model's window."""
     return ModelError(
         Reason.EMBEDDING_FAILED,
         f"A passage has {tokens} tokens, but the model reads at most {max_tokens}.",

@@ -1,4 +1,4 @@
-"""A cross-encoder that scores how well a text answers a question, from a folder on this machine."""
+"""A cross-encoder from a local folder that scores how well a text answers a question."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS_AT_ONCE = 16
 
 
 class CrossEncoderReranker:
-    """Loads the model on first use. It may be called from several threads; one at a time is answered."""
+    """A lazily loaded cross-encoder. It may be called from several threads; calls are serialised."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -23,7 +23,7 @@ class CrossEncoderReranker:
         self._model: Any = None
 
     def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Relevance of each text to the query, from 0 to 1. Raises ModelError."""
+        """Return the relevance of each text to the query, from 0 to 1. Raises ModelError."""
         with self._lock:
             model = self._loaded()
             try:
@@ -49,9 +49,9 @@ class CrossEncoderReranker:
 
 
 def _from_0_to_1(scores: Any) -> list[float]:
-    """Scores as they are if they are from 0 to 1 already, else through the logistic function, which keeps their order.
+    """Return scores from 0 to 1 unchanged; apply the logistic function, which preserves their order, to others.
 
-    Raises ModelError for a score that is no number.
+    Raises ModelError for a score that is not a number.
     """
     if not np.isfinite(scores).all():
         raise ModelError(Reason.EMBEDDING_FAILED, "the cross-encoder returned a score that is no number")

@@ -1,4 +1,4 @@
-"""Serves any other sentence-transformers model from a local folder, on a GPU where there is one."""
+"""Run any other sentence-transformers model from a local folder, on a GPU if there is one."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from donna_tui.embedding.tokenizer import ModelTokens, encodable
 from donna_tui.types.errors import ModelError, Reason
 
 LONGEST_WINDOW = 8192
-"""Taken for a model that names no limit of its own, in tokens."""
+"""Window in tokens of a model that defines no limit."""
 
 
 class SentenceTransformersProvider:
-    """An `EmbeddingProvider` over a sentence-transformers folder. One thread at a time uses the model.
+    """An `EmbeddingProvider` over a sentence-transformers folder. Calls to the model are serialised.
 
-    Making one imports torch, which takes seconds.
+    Creating one imports torch, which takes seconds.
     """
 
     def __init__(self, folder: Path, tokenizer: Path) -> None:
-        """Load the model and try it once. Raises ModelError if it cannot be used."""
+        """Load the model and test it once. Raises ModelError if it cannot be used."""
         self.name = folder.name
         self.version_tag = version_tag(self.name, folder_sha256(folder), "sentence-transformers")
         self.counter = ModelTokens.load(tokenizer)
@@ -52,14 +52,14 @@ class SentenceTransformersProvider:
         return self._encode(self._model.encode_document, texts)
 
     def reads(self, text: str) -> float:
-        """Whoever chooses a model of their own knows what it reads."""
+        """Return 1: the languages of a configured model are unknown, and assumed to match."""
         return 1.0
 
     def close(self) -> None:
         self._model = None
 
     def _windows(self, text: str) -> list[str]:
-        """`text` whole if it fits, else in pieces of half a window, since a cut word may take more tokens."""
+        """Return `text` whole if it fits, else in pieces of half a window, because split words take more tokens."""
         if len(self.counter.ids(text)) <= self.max_tokens:
             return [text]
         starts = [start for start, _ in self.counter.spans(text)[:: self.max_tokens // 2]]
@@ -77,7 +77,7 @@ def _load(folder: Path) -> Any:
         from sentence_transformers import SentenceTransformer
         from tqdm import tqdm  # type: ignore[import-untyped]  # it has no types
 
-        tqdm.set_lock(threading.RLock())  # its own lock is shared by processes: impossible inside a Textual app
+        tqdm.set_lock(threading.RLock())  # the default multiprocessing lock fails inside a Textual app
         return SentenceTransformer(str(folder), local_files_only=True)
     except ModuleNotFoundError as error:
         raise ModelError(Reason.MODEL_MISSING, f"{error}, which model folders need.", hint=INSTALL_HINT) from error

@@ -1,4 +1,4 @@
-"""Runs an embedding model on threads of its own, so that questions never wait for the notes being indexed."""
+"""Run an embedding model on dedicated threads, so that questions never wait for the notes being indexed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Query:
 
 @dataclass(slots=True)
 class _Documents:
-    """One call's texts and the rows that are done; several threads work on it at once."""
+    """The texts of a call and the rows that are done; several threads work on it at once."""
 
     texts: Sequence[str]
     rows: Matrix
@@ -38,22 +38,22 @@ class _Documents:
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is nothing left to take: all is taken, or nobody waits for it any more."""
+        """Whether nothing is left to take: all texts are taken, or the call was cancelled or failed."""
         return self.taken >= len(self.texts) or self.future.done()
 
 
 def stamped(stamp: str, version_tag: str) -> str:
-    """What vectors are marked with: the user's own stamp and the fingerprint of the model."""
+    """Return the version stamped on vectors: the user's stamp and the fingerprint of the model."""
     return f"{stamp} {version_tag}".strip()
 
 
 class EmbeddingService:
-    """Embeds for an event loop.
+    """Embed texts for an event loop.
 
-    One thread answers questions and nothing else. `threads` others embed documents, in batches of `batch` texts, at a
-    low priority of the operating system and not at all while a question is open: a question waits for no document on
-    a free core, and for at most one batch of a provider that embeds one thing at a time. `version_tag` is what its
-    vectors are marked with: the user's own `stamp` and the fingerprint of the model.
+    One thread is reserved for questions. `threads` others embed documents, in batches of `batch` texts, at a low
+    scheduling priority and not at all while a question is open: a question waits for no document on a free core, and
+    for at most one batch of a provider that embeds one thing at a time. `version_tag` is stamped on its vectors: the
+    user's `stamp` and the fingerprint of the model.
     """
 
     def __init__(self, provider: EmbeddingProvider, *, stamp: str = "", threads: int = 2, batch: int = 1) -> None:
@@ -73,7 +73,7 @@ class EmbeddingService:
             thread.start()
 
     async def embed_query(self, text: str) -> Vector:
-        """The vector of a question, of any length. Raises ModelError if the model fails or is closed."""
+        """Embed a question of any length. Raises ModelError if the model fails or is closed."""
         query = _Query(text)
         with self._asked:
             self._require_open()
@@ -83,7 +83,7 @@ class EmbeddingService:
         return await asyncio.wrap_future(query.future)
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
-        """The vectors of `texts`, one row each, in the same order. Cancelling drops what has not begun.
+        """Embed `texts`, one row each, in the same order. Cancelling drops the texts that are not started.
 
         Raises ModelError if the model fails on any of them, if one exceeds the model's window, or if it is closed.
         """
@@ -97,7 +97,7 @@ class EmbeddingService:
         return await asyncio.wrap_future(documents.future)
 
     async def close(self) -> None:
-        """Stop within one batch, fail whatever still waits, and release the model. Closing twice is fine."""
+        """Stop within one batch, fail all waiting calls, and release the model. Closing twice is allowed."""
         with self._asked:
             if self._closed:
                 return
@@ -126,7 +126,7 @@ class EmbeddingService:
             self._answer(query)
             with self._given:
                 self._open_queries -= 1
-                if self._documents:  # threads with nothing to do would wake in the answer's time
+                if self._documents:  # waking idle threads would delay the answer
                     self._given.notify_all()
 
     def _next_query(self) -> _Query | None:
@@ -149,7 +149,7 @@ class EmbeddingService:
             self._embed(*taken)
 
     def _next_batch(self) -> tuple[_Documents, int] | None:
-        """The documents to work on and the first row to embed; None once closed."""
+        """Return the documents to work on and the first row to embed; None once closed."""
         with self._given:
             self._given.wait_for(lambda: self._closed or self._documents_first())
             if self._closed:
@@ -160,7 +160,7 @@ class EmbeddingService:
             return documents, start
 
     def _documents_first(self) -> bool:
-        """Whether a thread may take documents now. Drops those that are exhausted."""
+        """Return whether a thread may take documents now. Exhausted ones are dropped."""
         while self._documents and self._documents[0].exhausted:
             self._documents.popleft()
         return bool(self._documents) and self._open_queries == 0
@@ -191,7 +191,7 @@ def _closed() -> ModelError:
 
 
 def _model_error(error: Exception) -> DonnaError:
-    """The error itself if Donna understands it, else one that names its kind and no text of a note."""
+    """Return an error of Donna's unchanged; wrap any other by its type, without text of a note."""
     if isinstance(error, DonnaError):
         return error
     wrapped = ModelError(Reason.EMBEDDING_FAILED, f"The embedding model failed ({type(error).__name__}).")
@@ -200,7 +200,7 @@ def _model_error(error: Exception) -> DonnaError:
 
 
 def _lower_priority() -> None:
-    """Let everything else on the machine go first. Only Linux gives a single thread a priority of its own this way."""
+    """Lower the scheduling priority of this thread. Only Linux supports this per thread."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError):
             thread = threading.get_native_id()

@@ -14,13 +14,13 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a pool of threads, f
 
 
 class ModelTokens:
-    """A model's own tokens: a `TokenCounter` for the chunker and the encoder for the model. Safe to share by threads.
+    """A model's tokenizer: a `TokenCounter` for the chunker and the encoder for the model. Safe to share by threads.
 
-    What looks like a special token in a note, such as `[SEP]`, is encoded as the plain text that it is.
+    Special tokens that occur in a note, such as `[SEP]`, are encoded as plain text.
     """
 
     def __init__(self, definition: bytes) -> None:
-        """`definition` is the content of a `tokenizer.json`. Raises ValueError if it is none."""
+        """Load the content of a `tokenizer.json`. Raises ValueError if it is invalid."""
         try:
             self._tokenizer = Tokenizer.from_buffer(definition)
         except Exception as error:
@@ -32,7 +32,7 @@ class ModelTokens:
 
     @classmethod
     def load(cls, file: Path) -> ModelTokens:
-        """Read `tokenizer.json`; once, as long as it is the same. Raises ModelError (model_invalid) if that fails."""
+        """Load a `tokenizer.json`, cached until it changes. Raises ModelError (model_invalid) if that fails."""
         try:
             known = file.stat()
             return _loaded(file, known.st_mtime_ns, known.st_size)
@@ -40,33 +40,31 @@ class ModelTokens:
             raise unusable(file) from error
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
+        """Return half-open character offsets of the tokens of `text`, in order, without the model's special tokens."""
         return list(self._encoding(text, special_tokens=False).offsets)
 
     def ids(self, text: str) -> list[int]:
-        """What the model reads for `text`, its special tokens included, whatever the length."""
+        """Encode `text` to token ids, special tokens included, without a limit on its length."""
         return list(self._encoding(text).ids)
 
     def windows(self, text: str, size: int) -> list[list[int]]:
-        """What the model reads for `text`, cut into windows of at most `size` tokens, special tokens included."""
+        """Encode `text` in windows of at most `size` token ids, special tokens included."""
         encoding = self._encoding(text, special_tokens=False)
         encoding.truncate(size - self._tokenizer.num_special_tokens_to_add(is_pair=False))
         first = self._tokenizer.post_process(encoding)
         return [list(window.ids) for window in (first, *first.overflowing)]
 
     def _encoding(self, text: str, *, special_tokens: bool = True) -> Encoding:
-        """Encoded as a batch of one: `encode` itself lets no other thread run, for a long note half as long as a key
-        may wait.
-        """
+        """Encode as a batch of one: `encode` holds the GIL, for a long note half the time that a key press may take."""
         return self._tokenizer.encode_batch([encodable(text)], add_special_tokens=special_tokens)[0]
 
 
 @functools.lru_cache(maxsize=2)
 def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
-    """The chunker and the model share one: building it takes 17 ms."""
+    """Load a tokenizer, shared by the chunker and the model: loading takes 17 ms."""
     return ModelTokens(file.read_bytes())
 
 
 def encodable(text: str) -> str:
-    """`text` with `?` for each lone surrogate, which UTF-8 cannot hold; offsets stay the same."""
+    """Replace lone surrogates, which UTF-8 cannot represent, by `?`; offsets stay the same."""
     return text.encode("utf-8", "replace").decode("utf-8")

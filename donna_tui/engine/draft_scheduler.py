@@ -52,15 +52,15 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 10.0
 
 CUT_SHORT_SECONDS = 900.0
-"""A draft that was begun that long ago is not being written any more."""
+"""Seconds after which a draft that was begun counts as cut short."""
 
 MOST_CORRECTIONS = 10
-"""Corrections of earlier drafts of a kind that the next one is composed with."""
+"""Most corrections of earlier drafts that are given to the composition of the next draft of the same kind."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftSchedulerParts:
-    """`memory` gives the desk of the space's memory, in whose database the queue and the calendar are."""
+    """The parts of the scheduler. `memory` returns the service whose database holds the queue and the calendar."""
 
     space: Space
     config: MemoryConfig
@@ -73,7 +73,7 @@ class DraftSchedulerParts:
 
 
 class DraftScheduler:
-    """One for an engine; made when drafts are first asked for, since what it imports takes longer than a search."""
+    """The background drafting of one engine. Created on first use: its imports take longer than a search."""
 
     def __init__(self, parts: DraftSchedulerParts) -> None:
         self._parts = parts
@@ -82,7 +82,7 @@ class DraftScheduler:
 
     @cached_property
     def service(self) -> DraftService:
-        """Where drafts and meetings are looked at and decided on."""
+        """The service that lists, previews and decides drafts and meetings."""
         parts = self._parts
         return DraftService(
             DraftServiceParts(
@@ -113,7 +113,7 @@ class DraftScheduler:
 
     @cached_property
     def meeting_skill(self) -> MeetingNoteSkill:
-        """Drafts the notes of meetings."""
+        """The skill that drafts meeting notes."""
         return MeetingNoteSkill(
             writer=self._writer,
             gatherer=self._gatherer,
@@ -161,7 +161,7 @@ class DraftScheduler:
 
     @cached_property
     def _drafter(self) -> Drafter:
-        """The configured model; without one, the passages themselves."""
+        """The configured model, or the extractive drafter if there is none."""
         router = self._parts.router()
         route = router.route(ALIAS) if router else None
         if router is None or route is None:
@@ -206,7 +206,7 @@ class DraftScheduler:
     # In the background
 
     async def follow(self) -> None:
-        """Draft after meetings and at the hours of the settings, and try again what failed, until cancelled."""
+        """Draft after meetings and at the configured hours, and retry failed drafts, until cancelled."""
         await self._until_wanted()
         wanted = list(cadences(self._parts.config.skills))
         await self._retry(at_start=True)
@@ -216,16 +216,16 @@ class DraftScheduler:
             group.create_task(follow(wanted, self._run_cadence, self._retry, self._zone, now), name="donna-hours")
 
     async def _until_wanted(self) -> None:
-        """A space without calendars, memory and hours to keep has nothing to draft from."""
+        """Wait until the space has calendars, scheduled drafts or a memory; otherwise there is nothing to draft."""
         config = self._parts.config
         memory = db_path(self._parts.space.state)
         while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
             await asyncio.sleep(LOOK_SECONDS)
 
     async def run_cadence(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
-        """Write the draft of a skill for a local day, or for the week that it is in; `who` is whose page it is.
+        """Write the drafts of a skill for a local day, or for the week that contains it.
 
-        Raises DonnaError for somebody whose page is not Donna's to write.
+        `who` names the person of a profile. Raises DonnaError if the page of that person is not written by Donna.
         """
         if skill == person.TEMPLATE and who:
             name = await asyncio.to_thread(person.named_person, self._client, who)
@@ -243,8 +243,9 @@ class DraftScheduler:
         return [person.profile(self._cadence, name, day) for name in names]
 
     async def _retry(self, *, at_start: bool = False) -> None:
-        """Go on with what failed or was cut short. What was begun lately may be the work of another process, but not
-        of one that ran before this one.
+        """Resume drafts that failed or were cut short.
+
+        A recently begun draft may belong to another running process, except at the start of this one.
         """
         now = time.time()
         begun_before = now if at_start else now - CUT_SHORT_SECONDS
@@ -270,7 +271,7 @@ class DraftScheduler:
         )
 
     async def _add_calendar(self, where: str, name: str, username: str, password: str) -> str:
-        """Read a calendar, add it to the user's settings, and follow it from now on. Returns its name."""
+        """Read a calendar, add it to the user's settings and follow it. Return its name."""
         state, now = self._parts.space.state, self._parts.clock()
         known = {each.name for each in load_trusted().config.calendars}
         login = {"username": username} if username else {}
@@ -285,7 +286,7 @@ class DraftScheduler:
         await self._poller.refresh()
 
     async def close(self) -> None:
-        """Wait for what is being written."""
+        """Wait for pending writes."""
         if "service" in self.__dict__:
             await self.service.close()
 
@@ -295,17 +296,17 @@ _CADENCES: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
     daily.COMMITMENTS: daily.commitments,
     weekly.TEMPLATE: weekly.review,
 }
-"""The skills that are for a day, or for the week that it is in."""
+"""The skills that write one draft per day or per week."""
 
 
 def templates_dir(config: MemoryConfig) -> Path:
-    """The folder of templates; a relative one is Donna's own. Raises FileNotFoundError."""
+    """Return the folder of templates; a relative path is below Donna's resources. Raises FileNotFoundError."""
     folder = config.vault.templates_dir
     return folder if folder.is_absolute() else resource(*folder.parts)
 
 
 def _day_of(entry: Entry) -> datetime.date:
-    """The day of a key that is an ISO day, or the Monday of one that is an ISO week."""
+    """Return the day of a key that is an ISO day, or the Monday of a key that is an ISO week."""
     if "W" in entry.key:
         year, _, week = entry.key.partition("-W")
         return datetime.date.fromisocalendar(int(year), int(week), 1)
@@ -313,7 +314,7 @@ def _day_of(entry: Entry) -> datetime.date:
 
 
 def _person_of(entry: Entry) -> tuple[str, datetime.date]:
-    """The name and a day of the week of a key such as `Ana Lima@2026-W07`."""
+    """Split a key such as `Ana Lima@2026-W07` into the name and the Monday of the week."""
     name, _, week = entry.key.rpartition("@")
     year, _, number = week.partition("-W")
     return name, datetime.date.fromisocalendar(int(year), int(number), 1)

@@ -46,14 +46,16 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 LOOKED_AT = 20
-"""Decisions of the latest that are looked at for whether they were undone in the vault."""
+"""Most recent decisions that are checked for an undo in the vault."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DraftServiceParts:
-    """`writer` is that of a person who looks at each change; `note` keeps what was corrected; `refresh` reads the
-    calendars now. `me` are the user's names and addresses, `rules` say by calendar which entries get a draft by
-    themselves. `drafters` compose a draft again, by skill, and `write` writes those of a skill for a day.
+    """The parts of the service.
+
+    `writer` may write anywhere, since a person reviews each change; `note` stores a correction; `refresh` reads the
+    calendars now. `me` holds the user's names and addresses, `rules` the setting of each calendar for automatic drafts.
+    `drafters` and `runs` compose a draft again, by skill; `write` writes the drafts of a skill for a day.
     """
 
     client: VaultClient
@@ -75,7 +77,7 @@ class DraftServiceParts:
 
 
 class DraftService:
-    """Everything that the Review and Meetings screens ask. Every method raises only DonnaError."""
+    """The API of the Review and Meetings screens. Every method raises only DonnaError."""
 
     def __init__(self, parts: DraftServiceParts) -> None:
         self._parts = parts
@@ -85,7 +87,7 @@ class DraftService:
     # The queue
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
-        """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
+        """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
         found = await self._parts.db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
@@ -96,7 +98,7 @@ class DraftService:
         return tuple([await self._row(each) for each in listed])
 
     async def _row(self, entry: Entry) -> DraftRow:
-        """The row of an entry; that of a meeting with its time, as the calendar has it now."""
+        """Return the row of an entry; a meeting note has the time of its meeting as the calendar has it now."""
         if entry.skill != TEMPLATE:
             return entry.row()
         meeting = await self._meeting_of(entry)
@@ -105,7 +107,7 @@ class DraftService:
         return replace(entry.row(), meeting_at=meeting.start.timestamp(), meeting_cancelled=meeting.cancelled)
 
     async def draft(self, identity: str) -> Draft:
-        """A draft with its text as it is on disk now and the passages that it rests on."""
+        """Return a draft with its text as it is on disk now, and the passages that it cites."""
         entry = await self._entry(identity)
         rest = entry.rest
         if entry.state != DraftState.WAITING:
@@ -131,20 +133,21 @@ class DraftService:
         )
 
     async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
-        """What approving a draft would do, without the hunks of these numbers."""
+        """Plan the approval of a draft without the hunks of these numbers."""
         return await self._run(self._approver.plan_approval, await self._entry(identity), without)
 
     async def approve(self, identity: str, plan: Plan) -> Outcome:
-        """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+        """Apply a reviewed approval, and store the person's changes as corrections."""
         entry = await self._entry(identity)
         outcome = await self._run(self._approver.carry_out, plan)
         await self._approved(entry, plan)
         return outcome
 
     async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
-        """What approving drafts together would do, each without its hunks of these numbers, or why one cannot be.
+        """Plan the approval of several drafts, each without its hunks of these numbers. A draft that cannot be approved
+        maps to its error.
 
-        Any of the plans can be left out when they are carried out by `approve_all`.
+        Any of the plans can be left out of `approve_all`.
         """
         planned: dict[str, Plan | DonnaError] = {}
         for identity, left_out in without.items():
@@ -158,11 +161,11 @@ class DraftService:
     def _planned_beside(self, before: Sequence[Plan], entry: Entry, left_out: frozenset[int]) -> Plan:
         made = {change.path for each in before for change in each.changes if change.before is None}
         plan = self._approver.plan_approval(entry, left_out, made & {target_of(each) for each in before})
-        combined((*before, plan))  # raises where they collide
+        combined((*before, plan))  # raises on a collision
         return plan
 
     async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
-        """Carry out approvals that were planned together, as one operation."""
+        """Apply approvals that were planned together, as one operation."""
         entries = {identity: await self._entry(identity) for identity in plans}
         outcome = await self._run(lambda: self._approver.carry_out(combined(tuple(plans.values()))))
         for identity, plan in plans.items():
@@ -178,21 +181,21 @@ class DraftService:
                 await self._parts.note(correction)
 
     async def plan_rejection(self, identity: str) -> Plan:
-        """What rejecting a draft would do: its note goes, and none is written for this occasion again."""
+        """Plan the rejection of a draft: its note is deleted, and none is written for this occasion again."""
         return await self._run(self._approver.plan_rejection, await self._entry(identity))
 
     async def reject(self, identity: str, plan: Plan) -> Outcome:
-        """Carry out a rejection that was looked at."""
+        """Apply a reviewed rejection."""
         entry = await self._entry(identity)
         outcome = await self._run(self._parts.writer.apply, plan)
         await self._decide(entry, DraftState.REJECTED)
         return outcome
 
     async def regenerate(self, identity: str) -> DraftRow:
-        """Compose a draft anew from what is known now, and replace the old one once the new one exists.
+        """Compose a draft again from the current sources, and replace the old one once the new one exists.
 
-        What the person typed into it is kept; also tries a failed draft again. Raises DonnaError with the old draft as
-        it was: where the model fails, or the person's lines cannot be merged (`conflict`).
+        The person's edits are merged into it. A failed draft is retried. Raises DonnaError and leaves the old draft as
+        it was if the model fails, or the person's lines cannot be merged (`conflict`).
         """
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
@@ -213,7 +216,7 @@ class DraftService:
         return (await self._save(replace(fresh, reason="", detail=""))).row()
 
     async def again(self, entry: Entry) -> None:
-        """Go on with a draft that failed or was cut short. Raises DonnaError if there is nothing to draft from now."""
+        """Resume a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
         try:
             await self._check_drafted_here(entry)
         except DonnaError as error:
@@ -229,16 +232,16 @@ class DraftService:
             await self.meeting(entry.key)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
-        """Write the drafts of a skill that has an hour, for a local day or the week that it is in.
+        """Write the drafts of a scheduled skill for a local day, or for the week that contains it.
 
-        `person` is whose profile is written, whether or not it is due.
+        `person` names the person of a profile, which is written whether or not it is due.
         """
         return await self._parts.write(skill, day, person)
 
     async def write_today(self, skill: str) -> DraftRow | None:
-        """Write the draft of a skill for today, or for the week that it is in; None if there is nothing to write about.
+        """Write the draft of a skill for today or this week. Return None if there is nothing to write about.
 
-        One that was written before is given as it is now.
+        A draft that exists is returned as it is now.
         """
         results = await self.write_new(skill, self._parts.clock().astimezone(self._parts.skill.zone).date())
         for result in results:
@@ -251,7 +254,7 @@ class DraftService:
     # Meetings
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
-        """The meetings that begin between two Unix times, in order, with the state of their notes."""
+        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
         found, known, without_notes = await self._parts.db.run(lambda db: _with_entries(db, start, end))
         keys = [key_of(each) for each in found]
         notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
@@ -260,21 +263,21 @@ class DraftService:
         return tuple(replace(row, unwanted=self._why_not(row.meeting, without_notes)) for row in rows)
 
     async def why_no_draft(self, meeting: Meeting) -> str:
-        """Why no draft of a meeting is written by itself, in a sentence; empty if one is."""
+        """Return why no draft of a meeting is written automatically, as a sentence; empty if one is."""
         without_notes = await self._parts.db.run(lambda db: series_without_notes(db.database))
         return self._why_not(meeting, without_notes)
 
     def _why_not(self, meeting: Meeting, without_notes: Collection[str]) -> str:
-        rule = self._parts.rules.get(meeting.calendar, "all")  # what was imported from a file was meant to be noted
+        rule = self._parts.rules.get(meeting.calendar, "all")  # an imported file is meant to get notes
         return why_no_draft(meeting, self._parts.me, rule, without_notes)
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
-        """Keep whether drafts of the series of a meeting are written by themselves. Drafts that wait stay."""
+        """Store whether drafts of a meeting's series are written automatically. Waiting drafts are kept."""
         meeting = await self.meeting(event_id)
         await self._parts.db.run(lambda db: want_notes(db, meeting, wanted=wanted))
 
     async def preview(self, event_id: str) -> Preview:
-        """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
+        """Render the note of a meeting as it would be written now, without writing it and without a language model."""
         asked = await self._parts.skill.asked(await self.meeting(event_id))
         text, rest = await self._parts.skill.writer.preview(asked)
         return Preview(
@@ -290,14 +293,14 @@ class DraftService:
         return (await self._entry((await self.draft_meeting(event_id)).draft)).row()
 
     async def draft_meeting(self, event_id: str) -> WriteResult:
-        """The same, with what came of it."""
+        """Write the draft of a meeting now, and return the result of the write."""
         return await self._parts.skill.run(await self.meeting(event_id))
 
     async def follow_calendar(self) -> None:
-        """Bring waiting drafts in line with the calendar, whose meetings may have changed since they were written.
+        """Update waiting drafts to the calendar, whose meetings may have changed since they were written.
 
-        A meeting that moved or was renamed moves and renames its draft; one that was cancelled before its end withdraws
-        it. What the person typed stays. A draft that cannot be changed now is left for the next time.
+        A meeting that was moved or renamed moves and renames its draft; one that was cancelled before its end withdraws
+        it. The person's edits are kept. A draft that cannot be changed now is retried at the next call.
         """
         for entry in await self._parts.db.run(lambda db: queue.entries(db.database)):
             if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
@@ -331,7 +334,7 @@ class DraftService:
         await self._parts.db.run(lambda db: queue.drop(db, entry.id))
 
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
-        if entry.detail:  # it was cancelled for a while
+        if entry.detail:  # a meeting that was cancelled for a while
             entry = await self._save(replace(entry, detail=""))
         skill = self._parts.skill
         note = await self._run(self._approver.note_of, entry)
@@ -349,7 +352,7 @@ class DraftService:
         await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
 
     async def has_note(self, meeting: Meeting) -> bool:
-        """Whether there is a note of this meeting, or of another entry of its series at the same hour."""
+        """Check whether there is a note of this meeting, or of another entry of its series at the same hour."""
         starts = self._parts.skill.times_of(meeting)["event_start"]
         found: bool = await self._parts.read(
             lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts))
@@ -357,13 +360,13 @@ class DraftService:
         return found
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
-        """The calendars that are followed."""
+        """List the followed calendars."""
         return tuple(await self._parts.db.run(lambda db: calendar_rows(db.database)))
 
     async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
-        """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
+        """Read the calendar in a file, in a folder or at a URL, and follow it from now on, also after a restart.
 
-        A password is kept in a file of its own that only the user can read. Raises DonnaError if the calendar cannot be
+        A password is stored in a separate file that only the user can read. Raises DonnaError if the calendar cannot be
         read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
         added = await self._parts.add_calendar(where, name, username, password)
@@ -375,11 +378,11 @@ class DraftService:
         await self._parts.refresh()
 
     async def close(self) -> None:
-        """Wait for what is being written."""
+        """Wait for pending writes."""
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     async def meeting(self, event_id: str) -> Meeting:
-        """The meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
+        """Return the meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
         now = self._parts.clock().timestamp()
         meeting = await self._parts.db.run(lambda db: meeting_of(db.database, event_id, now))
         if meeting is None:
@@ -387,7 +390,7 @@ class DraftService:
         return meeting
 
     async def _followed(self, entry: Entry) -> Entry:
-        """A waiting draft where it stands now: it may have been moved, approved by undoing, or taken away."""
+        """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted."""
         try:
             return await self._as_on_disk(entry)
         except DonnaError:
@@ -401,7 +404,9 @@ class DraftService:
         return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
 
     async def _as_on_disk(self, entry: Entry) -> Entry:
-        """A waiting draft whose note stands there; without its mark it was approved by hand, or just before a crash."""
+        """Return a waiting draft whose note exists; a note without the draft mark was approved by hand, or just before
+        a crash.
+        """
         note = await self._run(self._approver.note_of, entry)
         if note.frontmatter.data.get(DRAFT_KEY):
             return entry
@@ -409,7 +414,7 @@ class DraftService:
         return await self._save(approved)
 
     async def _revived(self, entry: Entry) -> Entry:
-        """A decision that was undone in the vault: the draft stands there again, and waits."""
+        """Set a decided draft to waiting again if its decision was undone in the vault."""
         waiting = replace(entry, state=DraftState.WAITING.value, decided_at=None)
         try:
             note = await self._run(self._approver.note_of, waiting)

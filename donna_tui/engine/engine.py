@@ -54,12 +54,12 @@ T = TypeVar("T")
 
 
 class Engine:
-    """One space at work. Use it on one event loop, between `start` and `stop`.
+    """The engine of one space. Use it on one event loop, between `start` and `stop`.
 
-    `watch` follows the vault until `stop`; without it, `sync` brings the index up to date once. `what` names this
-    program to others that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
-    process keeps the index, this one only reads it, and keeps it itself once the other has ended. Where nobody asks
-    `by_meaning`, the model is loaded only if something waits to be brought in.
+    `watch` follows the vault until `stop`; without it, `sync` updates the index once. `what` names this program to
+    other processes that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
+    process maintains the index, this one only reads it, and takes over once the other has ended. Without `by_meaning`,
+    the model is loaded only if passages have to be embedded.
     """
 
     def __init__(
@@ -93,13 +93,14 @@ class Engine:
         self._monitor = StatusReporter(self.hub, lambda: measure(self._maintainer, self._lease.readers))
         self._lease = IndexLease(space, what, self.hub, self._build_maintainer, self._keep, stays=watch)
 
-    # Life
+    # Life cycle
 
     async def start(self) -> None:
-        """Open the index and start the work in the background. Searches can be asked at once; the model follows.
+        """Open the index and start the background work. Searches are possible at once; the model is loaded in the
+        background.
 
-        Where the memory of an agent is not indexed nothing is opened or written, and every search says so. Raises
-        SpaceError or DatabaseError if there is nothing to work with, DonnaError if Donna's own folders cannot be made.
+        If the memory of an agent is not indexed, nothing is opened or written, and every search reports it. Raises
+        SpaceError or DatabaseError if there is no usable index, DonnaError if Donna's own folders cannot be created.
         """
         self._asleep = self._not_indexed is not None
         if why := self._not_indexed:
@@ -143,7 +144,7 @@ class Engine:
         return CrossEncoderReranker(settings.reranker_model)
 
     def _open_vault(self) -> VaultService:
-        """Its import takes longer than a search does, and only who stays needs it."""
+        """Import and open the vault service, which takes longer than a search and is needed only with `watch`."""
         from donna_tui.engine.vault_service import open_service
 
         return open_service(self._config, self.space, self.hub, self._read)
@@ -153,7 +154,7 @@ class Engine:
 
     @property
     def notes(self) -> VaultService:
-        """Reads, changes and undoes notes. Raises SpaceError for an engine that does not stay."""
+        """The service that reads, changes and undoes notes. Raises SpaceError without `watch`."""
         self._require_indexed()
         if not (self._started and self._watch):
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
@@ -161,24 +162,26 @@ class Engine:
 
     @property
     def memory(self) -> MemoryService:
-        """Remembers, lists, forgets and recalls what is no note. Raises SpaceError where nothing is indexed."""
+        """The service that remembers, lists, forgets and recalls memories. Raises SpaceError if nothing is indexed."""
         self._require_indexed()
         return self._host.service
 
     @property
     def drafts(self) -> DraftService:
-        """Lists, previews, approves and rejects drafts, and looks at the calendar."""
+        """The service that lists, previews, approves and rejects drafts, and reads the calendar."""
         self._require_indexed()
         return self._drafts().service
 
     @property
     def router(self) -> ModelRouter | None:
-        """Asks the language models; None where none is configured. Raises SpaceError where nothing is indexed."""
+        """The router of the language models, or None if none is configured. Raises SpaceError if nothing is indexed."""
         self._require_indexed()
         return self._host.router
 
     def warm_up(self) -> None:
-        """Import and open what `notes` and `drafts` need, on any thread: it takes longer than a key may wait."""
+        """Import and open in advance what `notes` and `drafts` need, on any thread: it takes longer than a key press
+        may.
+        """
         import donna_tui.engine.draft_scheduler  # noqa: F401
 
         if self._started and self._watch:
@@ -194,14 +197,14 @@ class Engine:
         ))  # fmt: skip
 
     async def _draft(self) -> None:
-        """Draft by itself, once searches are at their quickest and the notes that a draft rests on can be found."""
+        """Draft in the background, once the model is loaded or known to be absent and the index has caught up."""
         await self.model_known.wait()
         if self._maintainer:
             await self._maintainer.caught_up()
         await self._drafts().follow()
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
-        """Bring one source in anew from what it is made from. Raises SpaceError if another process keeps the index."""
+        """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
         return await self._host.backfill(source)
 
     def _build_host(self) -> MemoryHost:
@@ -216,8 +219,8 @@ class Engine:
         return IndexMaintainer(parts, self.hub, self._searcher, self._input_hash)
 
     async def _keep(self, maintainer: IndexMaintainer) -> None:
-        """This process keeps the index from now on."""
-        with contextlib.suppress(OSError):  # on a full disk the space is simply not remembered
+        """Start the work of the process that maintains the index."""
+        with contextlib.suppress(OSError):  # on a full disk the space is not remembered
             remember(self.space)
         self.hub.subscribe(self._model.heard)
         if self._watch:
@@ -229,7 +232,7 @@ class Engine:
             self._tasks.start("drafting", self._draft)
 
     async def stop(self) -> None:
-        """Stop all work and close everything. What was not finished is found again at the next start."""
+        """Stop all work and close everything. Unfinished work is found again at the next start."""
         if not self._started:
             return
         self._started = False
@@ -249,17 +252,17 @@ class Engine:
         self._log.close()
 
     async def sync(self, *, full: bool = False, counted: bool = True) -> None:
-        """Bring the index up to date and return when it is; nothing to do where another process keeps it.
+        """Update the index and return when it is complete; do nothing if another process maintains it.
 
-        Who asks for the status next has it `counted`, which takes a moment in a large index.
-        Raises DonnaError if it cannot be brought up to date: VaultReadError if the vault is missing, DatabaseError if
-        the index cannot be written, SpaceError if it is not to be indexed.
+        `counted` refreshes the status, which takes a moment in a large index. Raises DonnaError if the index cannot be
+        updated: VaultReadError if the vault is missing, DatabaseError if the index cannot be written, SpaceError if the
+        space is not to be indexed.
         """
         self._require_indexed()
         try:
             if self._maintainer:
                 await self._maintainer.compare(full=full)
-        except DonnaError:  # what is known may be searched all the same
+        except DonnaError:  # the existing index remains searchable
             await self._model_to_come()
             raise
         await self._model_to_come()
@@ -274,15 +277,18 @@ class Engine:
     async def _model_to_come(self) -> None:
         await self._model.to_come(lambda: self._tasks.failure)
 
-    # What people and programs ask
+    # Queries
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Hear of every event, on the thread that posts it. Returns the function that ends it."""
+        """Subscribe to every event; the listener runs on the thread that posts it. Return the function that
+        unsubscribes.
+        """
         return self.hub.subscribe(listener)
 
     async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Answer a question from an index that is brought up to date first, as far as that takes no longer than the
-        deadline; without one the settings say it. The answer says whether it is stale. Raises DatabaseError.
+        """Update the index within the deadline (by default the configured one), then answer a question.
+
+        The outcome reports whether it is stale. Raises DatabaseError.
         """
         async with self._waking:
             if self._asleep and not self._not_indexed:
@@ -297,7 +303,7 @@ class Engine:
         return replace(outcome, stale=bool(stale), note=note)
 
     async def search(self, request: SearchRequest) -> SearchOutcome:
-        """Answer a question from what is known, or say that nothing is indexed. Raises DatabaseError."""
+        """Answer a question from the current index, or report that nothing is indexed. Raises DatabaseError."""
         if why := self._not_indexed:
             return unindexed(request, why)
         try:
@@ -308,25 +314,26 @@ class Engine:
             raise
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
-        """Passages of other notes that are like this one. Raises DatabaseError."""
+        """Find passages of other notes that are similar to this one. Raises DatabaseError."""
         if self._is_here(hit.space):
             return await self._searcher.more_like(hit, request)
         return await self._neighbours().more_like(self._searcher, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
-        """Why a note is not among the hits of a question. Raises DatabaseError."""
+        """Explain why a note is not among the hits of a question. Raises DatabaseError."""
         return await self._searcher.why_not(path, request)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
-        """Notes and headings whose name holds the letters of a query in their order, the best first; the notes that
-        were changed last for an empty query. Raises DatabaseError.
+        """Match a query against the names of notes and headings as a subsequence, best first.
+
+        An empty query returns the most recently changed notes. Raises DatabaseError.
         """
         from donna_tui.search.names import switch
 
         return await self._read(lambda database: switch(database, query, limit, Filters().user_id))
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
-        """The notes that were changed last: from the index, or from the folder as long as the index has fewer.
+        """Return the most recently changed notes from the index, or from the folder while the index has fewer.
 
         Raises DatabaseError or VaultReadError.
         """
@@ -338,14 +345,17 @@ class Engine:
         return await asyncio.to_thread(latest_on_disk, self._client, limit)
 
     async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
-        """Open tasks that are due within a week, the earliest first, then overdue ones. Raises DatabaseError."""
+        """Return open tasks that are due within a week, earliest first, then overdue ones. Raises DatabaseError."""
         from donna_tui.engine.start_page import tasks_due
 
         today = datetime.date.fromtimestamp(self._clock())
         return await self._read(lambda database: tasks_due(database, today, limit))
 
     async def example_question(self) -> str:
-        """A question, made from a heading, that a note here answers; empty without one. Raises DatabaseError."""
+        """Return a question, made from a heading, that a note of the vault answers; empty if there is none.
+
+        Raises DatabaseError.
+        """
         from donna_tui.engine.start_page import answered_question, question_candidates
 
         day = datetime.date.fromtimestamp(self._clock())
@@ -353,38 +363,37 @@ class Engine:
         return await answered_question(candidates, lambda each: self._searcher.search_in(self._lease.readers, each, ""))
 
     async def questions(self) -> tuple[str, ...]:
-        """The questions that were asked here before, the latest first."""
+        """Return the questions of earlier searches, latest first."""
         return await asyncio.to_thread(self._questions.questions)
 
     async def keep_question(self, text: str) -> tuple[str, ...]:
-        """Keep a question for later starts, and return all of them. Raises VaultWriteError."""
+        """Store a question for later starts, and return all of them. Raises VaultWriteError."""
         return await asyncio.to_thread(self._questions.add, text)
 
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
-        """The section around some lines, read from disk now, or what stands around a hit that is no note; in this
-        space, or in another one that was searched.
+        """Read the section around some lines from disk, or the context of a hit that is not a note.
 
-        Raises VaultReadError.
+        `space` is this space or another one that was searched. Raises VaultReadError.
         """
         if self._is_here(space):
             return await passage_in(self._lease.readers, self._client, path, (start_line, end_line))
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
-        """All folders that hold indexed notes, sorted."""
+        """Return all folders that hold indexed notes, sorted."""
         return await self._read(folders_of)
 
     async def sources(self) -> tuple[str, ...]:
-        """The kinds of documents in the index."""
+        """Return the kinds of documents in the index."""
         return await self._read(sources_of)
 
     def absolute_path(self, path: str, space: str = "") -> Path:
-        """Where a note is on disk. Raises VaultReadError for a path that is not below the vault."""
+        """Return the absolute path of a note. Raises VaultReadError for a path outside the vault."""
         check_relative(path)
         return self.root_of(space) / path
 
     def root_of(self, space: str) -> Path:
-        """The folder of a space that was searched. Raises VaultReadError."""
+        """Return the folder of a space that was searched. Raises VaultReadError."""
         return self.space.root if self._is_here(space) else self._neighbours().root_of(space)
 
     def _is_here(self, space: str) -> bool:
@@ -396,21 +405,21 @@ class Engine:
         return Neighbours(self.space, self._paths)
 
     async def retry(self, path: str = "") -> None:
-        """Try a failed note again, or everything."""
+        """Retry a failed note, or all of them."""
         if self._maintainer:
             await self._maintainer.retry(path)
 
     async def install_model(self) -> None:
-        """Download and prepare the default embedding model, and search by meaning from then on. Raises ModelError."""
+        """Download and prepare the default embedding model, and use it for searches from then on. Raises ModelError."""
         await self._model.install()
 
     async def resume(self) -> None:
-        """What is missing is really gone: remove it from the index."""
+        """Accept missing notes as deleted, and remove them from the index."""
         if self._maintainer:
             self._maintainer.accept_missing()
 
     def status(self) -> Status:
-        """How things are now."""
+        """Return the current status."""
         return self._monitor.status(
             space=self.space.name,
             root=self.space.root,
@@ -426,12 +435,12 @@ class Engine:
 
     @property
     def read_only(self) -> bool:
-        """Whether this process cannot keep the index up to date now."""
+        """Whether this process does not maintain the index."""
         return self._maintainer is None
 
     @property
     def _not_indexed(self) -> SpaceError | None:
-        """Why the memory of an agent is not indexed now; None if it is."""
+        """The reason why the memory of an agent is not indexed, or None if it is."""
         config = self._config
         return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
 

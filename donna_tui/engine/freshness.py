@@ -1,4 +1,4 @@
-"""Before a search: brings the index up to date within a deadline, and says why it could not."""
+"""Update the index before a search within a deadline, and report why it is stale if it could not be updated."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LONGEST_LOOK_SECONDS = 1.0
 
 
 class SingleFlight:
-    """Runs one piece of work for many callers: each gets the first run that begins after its call."""
+    """Coalesce concurrent callers into one run of `work`: each gets the first run that begins after its call."""
 
     def __init__(self, work: Callable[[], Awaitable[None]]) -> None:
         self._work = work
@@ -32,7 +32,7 @@ class SingleFlight:
         self._next: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
-        """Wait for that run; to stop waiting does not end it. Raises what it raises."""
+        """Wait for that run; cancelling the wait does not cancel the run. Raises the errors of `work`."""
         if self._next is None:
             self._next = asyncio.create_task(self._round(self._running))
             self._next.add_done_callback(_heard)
@@ -45,7 +45,7 @@ class SingleFlight:
         await self._work()
 
     async def stop(self) -> None:
-        """Cancel what runs and wait until it is gone."""
+        """Cancel the running work and wait until it has ended."""
         tasks = [task for task in (self._running, self._next) if task]
         for task in tasks:
             task.cancel()
@@ -53,15 +53,17 @@ class SingleFlight:
 
 
 def _heard(task: asyncio.Task[None]) -> None:
-    """A failure that nobody waits for any more is no news: the next search meets it again."""
+    """Retrieve the exception of an abandoned run, so that asyncio does not log it; the next search raises it again."""
     if not task.cancelled():
         task.exception()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshParts:
-    """`maintainer` is None while another process maintains the index; `sync` does everything for a program that
-    exits soon, and `stays` says that this one keeps running.
+    """The parts of `Freshness`.
+
+    `maintainer` returns None while another process maintains the index; `sync` does all work for a short-lived program;
+    `stays` marks a long-lived one.
     """
 
     client: VaultClient
@@ -74,16 +76,17 @@ class FreshParts:
 
 
 class Freshness:
-    """One for an engine."""
+    """The freshness policy of one engine."""
 
     def __init__(self, parts: FreshParts) -> None:
         self._parts = parts
-        self._begun = parts.stays  # who stays compares at the start by itself
+        self._begun = parts.stays  # a long-lived program compares at its start
         self._rounds = SingleFlight(self._bring)
 
     async def stale(self, seconds: float | None) -> str:
-        """Wait until the index is true, no longer than so many seconds or the configured number; why it is not then,
-        empty if it is.
+        """Wait until the index is up to date, at most the given or else the configured number of seconds.
+
+        Return why it is stale, or an empty text if it is not.
         """
         patience = self._parts.policy.deadline_seconds if seconds is None else max(0.0, seconds)
         try:
@@ -106,7 +109,7 @@ class Freshness:
 
     @property
     def _due(self) -> bool:
-        """Whether a search brings the index up to date: always, or the first of a session."""
+        """Whether this search has to update the index: always, or only the first of a session."""
         policy = self._parts.policy
         return policy.on_search or (policy.on_start and not self._begun)
 
@@ -119,7 +122,9 @@ class Freshness:
         return True
 
     async def _model_came(self, deadline: float) -> bool:
-        """Whether the model was known only now, so that vectors are still to come."""
+        """Wait for the model until the deadline; return whether it became known only now, so that vectors are still
+        missing.
+        """
         if self._parts.model_known.is_set():
             return False
         return await set_within(self._parts.model_known, max(0.0, deadline - asyncio.get_running_loop().time()))
@@ -134,9 +139,9 @@ class Freshness:
             await maintainer.indexes.active.settled()
 
     async def _kept_by_another(self, deadline: float) -> str:
-        """The other process notices changes by itself; wait for those that were there when it was asked.
+        """Wait until the process that maintains the index has included the changes that exist at the time of the call.
 
-        Later ones do not count: where somebody writes all the time, one is always on its way.
+        Later changes are ignored: under constant writing there would always be one more.
         """
         loop = asyncio.get_running_loop()
         pause = FIRST_LOOK_SECONDS
@@ -152,7 +157,7 @@ class Freshness:
         return ""
 
     async def _known_to_differ(self) -> frozenset[str] | None:
-        """The notes that are not in as they are on disk; None where the other process is just about to make the tables.
+        """Return the notes whose index entries differ from the disk, or None while the tables are being created.
 
         Raises DatabaseError and VaultReadError.
         """
@@ -165,19 +170,19 @@ class Freshness:
         return None
 
     async def _lacking(self) -> bool:
-        """Whether text is not in, or vectors that a known model could give."""
+        """Return whether text is missing from the index, or vectors that a known model could compute."""
         maintainer, client = self._parts.maintainer(), self._parts.client
         if maintainer and maintainer.indexes.active.working:
             return True
         return await self._parts.readers().run(lambda database, _: any(differing(client, database)))
 
     async def close(self) -> None:
-        """Stop what was begun for a search."""
+        """Stop the work that was begun for a search."""
         await self._rounds.stop()
 
 
 def unindexed(request: SearchRequest, why: DonnaError) -> SearchOutcome:
-    """The answer of a memory that is not indexed."""
+    """Return the outcome for a memory that is not indexed."""
     return SearchOutcome(
         request=request, mode=request.mode, hits=(), note=why.message, reason=why.reason, indexed=False
     )

@@ -18,13 +18,15 @@ from donna_tui.types.events import EngineStateChanged, EventHub, ProblemCleared,
 RETRY_SECONDS = 3.0
 
 PATIENCE_SECONDS = 3.0
-"""How long who comes second waits for the first to make the index."""
+"""Seconds that a second process waits for the first to create the index."""
 
 LOOK_SECONDS = 0.05
 
 
 class IndexLease:
-    """`build` makes a keeper that is not open yet; `begun` is told of the one that this process has become."""
+    """The lease of a space's index. `build` creates a maintainer that is not open yet; `begun` is called once it is
+    open.
+    """
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class IndexLease:
         self.trouble: DatabaseError | None = None
 
     async def begin(self) -> None:
-        """Keep the index if that is possible, else read it.
+        """Take the lease if possible, else open the index for reading.
 
         Raises DatabaseError, or SpaceError if there is no index to read yet.
         """
@@ -61,7 +63,7 @@ class IndexLease:
         self._hub.post(EngineStateChanged(state="read_only", detail=detail))
 
     async def take_over(self) -> None:
-        """Keep the index as soon as that is possible; until then read the newest that the other process has built."""
+        """Take the lease as soon as possible; until then read the newest generation of the other process."""
         while not self.maintainer:
             await asyncio.sleep(RETRY_SECONDS)
             if not await self._keep():
@@ -118,12 +120,12 @@ class IndexLease:
 
     @property
     def owner(self) -> str:
-        """The process that keeps the index, in words; empty if it cannot be told."""
+        """The process that holds the lease, in words; empty if it is unknown."""
         return self._lock.owner()
 
     @property
     def readers(self) -> Readers:
-        """The reading threads of the index in use. Raises SpaceError before `begin` and after `end`."""
+        """The reader threads of the index in use. Raises SpaceError before `begin` and after `end`."""
         if self.maintainer:
             return self.maintainer.indexes.active.readers
         if self._readers is None:
@@ -138,7 +140,7 @@ class IndexLease:
         return index_path(self._space.state, current_generation(self._space.state) or 1)
 
     async def end(self) -> None:
-        """Close everything and let another process keep the index."""
+        """Close everything and release the lease."""
         maintainer, self.maintainer = self.maintainer, None
         if maintainer:
             await maintainer.close()

@@ -1,4 +1,4 @@
-"""Provide the memory of a space with the index, the tokenizer and the maintainer, each when it is needed."""
+"""Provide the memory of a space with the index, the tokenizer and the maintainer on demand."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class HostParts:
 
 
 class MemoryHost:
-    """One for an engine."""
+    """The memory of one engine."""
 
     def __init__(self, parts: HostParts) -> None:
         self._parts = parts
@@ -55,7 +55,7 @@ class MemoryHost:
 
     @property
     def cut(self) -> Cut:
-        """How the configured model counts tokens, and its window."""
+        """The token counter of the configured model, and its window."""
         if self._known_cut is None:
             embedding = self._parts.config.embedding
             served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
@@ -66,7 +66,7 @@ class MemoryHost:
         return self._known_cut
 
     def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryIndexer]:
-        """What makes the feed of each index."""
+        """Return the factory of the memory indexer of each index."""
         parts = FeedParts(
             folder=self._parts.folder,
             sources=self._parts.config.sources,
@@ -78,7 +78,7 @@ class MemoryHost:
 
     @property
     def service(self) -> MemoryService:
-        """Remembers, lists, forgets and recalls. Its import takes longer than a search does."""
+        """The service of the memory. It is imported on first use, since that takes longer than a search."""
         if self._service is None:
             from donna_tui.engine.memory_service import DeskParts, MemoryService
 
@@ -99,7 +99,7 @@ class MemoryHost:
 
     @cached_property
     def router(self) -> ModelRouter | None:
-        """Asks the language models; None where none is configured. One for all who ask, who share the day's limit."""
+        """The router of the language models, or None if none is configured. All callers share its daily limit."""
         from donna_tui.config.routes import load_routes
 
         routes = load_routes()
@@ -130,7 +130,7 @@ class MemoryHost:
         return await settled(maintainer, patience)
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
-        """Bring one source in anew. Raises SpaceError where another process keeps the index."""
+        """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
         maintainer = self._parts.maintainer()
         if maintainer is None:
             raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")

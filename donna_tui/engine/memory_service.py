@@ -58,21 +58,21 @@ from donna_tui.types.memory import (
 FOREVER_SECONDS = 1e8
 
 Summarize = Callable[[Material], Awaitable[str]]
-"""The summary that a language model gives; empty where none may be asked, or it gave no answer."""
+"""Summarises a session with a language model; empty if none may be called, or it did not answer."""
 
 
 async def no_model(found: Material) -> str:
-    """Nobody is asked."""
+    """Return an empty summary without calling a model."""
     return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeskParts:
-    """What the desk works with.
+    """The parts of the memory service.
 
-    `folder` is the space's state folder; `cut` makes the cutter on a thread; `changed` tells the index that there is
-    something new; `settle` waits until the index has it, for so many seconds, and says whether it does; `summarize`
-    asks a language model.
+    `folder` is the space's state folder; `cut` creates the chunker on a thread; `changed` notifies the indexer of new
+    data; `settle` waits at most that many seconds until the index has it, and returns whether it does; `summarize`
+    calls a language model.
     """
 
     folder: Path
@@ -87,22 +87,22 @@ class DeskParts:
 
 
 class ConversationService:
-    """Every method raises only DonnaError."""
+    """The conversations of a memory. Every method raises only DonnaError."""
 
     def __init__(self, parts: DeskParts) -> None:
         self.parts = parts
         self.db = DbThread(parts.folder, parts.hub, parts.changed)
 
     async def sessions(self, user_id: str | None = ME) -> tuple[SessionRow, ...]:
-        """The conversations of a user, or with None of everybody, those that began first at the beginning."""
+        """List the conversations of a user, or of all users with None, oldest first."""
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def say(
         self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
     ) -> tuple[int, int]:
-        """Store turns of a conversation that goes on; how many are new, and how many were stored before.
+        """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
 
-        They become memories as their buffer is flushed, the last ones once the conversation is `closed`.
+        They become memories when their buffer is flushed, the last ones once the conversation is `closed`.
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
@@ -117,7 +117,7 @@ class ConversationService:
     async def follow(
         self, logs: LogFolder, *, sensitive: bool = False, on_step: Callable[[int], None] = lambda _: None
     ) -> ImportReport:
-        """Import what is new in a folder of logs; their sessions stay open. Being cancelled loses no turn."""
+        """Import the new lines of a folder of logs; their sessions stay open. Cancelling loses no turn."""
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
         steps = logs.read_new(importing)
         while (step := await self.db.run(lambda _: next(steps, None))) is not None:
@@ -127,11 +127,11 @@ class ConversationService:
         return importing.report
 
     async def close_quiet_sessions(self, before: float) -> int:
-        """Close the sessions in which nothing was said since `before` (Unix time); how many those are."""
+        """Close the sessions without a turn since `before` (Unix time); return their number."""
         return await self.db.change(lambda db: expire_sessions(db, before))
 
     async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
-        """The preferences that were stated in chats and wait for an answer, the latest first."""
+        """List unanswered suggestions, which are preferences stated in chats, latest first."""
         return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit, user_id)))
 
     async def import_chat(
@@ -142,9 +142,9 @@ class ConversationService:
         sensitive: bool = False,
         on_progress: Callable[[Progress], None] = lambda _: None,
     ) -> ImportReport:
-        """Import a file of chats. Being cancelled or killed between batches loses no turn that was told.
+        """Import a file of chats. Cancelling or killing it between batches loses no turn that was reported.
 
-        `user` takes only the turns of that person, as the owner's, from a file with those of several; otherwise each
+        `user` imports only the turns of that person, as the owner's, from a file with several people; otherwise each
         turn is stored for the user that it names.
         """
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive, one_user=bool(user)), user))
@@ -156,12 +156,12 @@ class ConversationService:
         return importing.report
 
     async def compress_due(self) -> tuple[MemoryChunk, ...]:
-        """Sum up the oldest sessions of every user who has too many; the summaries."""
+        """Compress the oldest sessions of every user above the threshold; return the summaries."""
         users = await self.db.run(lambda db: users_of(db.database))
         return tuple([summary for user in users for summary in await self.compress(user)])
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
-        """Sum up the oldest sessions, if there are more than the configured number that are not; the summaries."""
+        """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""
         threshold = self.parts.config.recall.compression_threshold
         sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
@@ -174,15 +174,15 @@ class ConversationService:
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
-        """Take the summary of a session back. False if it has none."""
+        """Undo the compression of a session. Return False if it has no summary."""
         return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
 
     async def settle(self, patience: float | None = None) -> bool:
-        """Wait until the index has what is remembered; False if another process or some trouble holds that up."""
+        """Wait until the index has all stored memories; return False if another process or an error prevents it."""
         return await self.parts.settle(FOREVER_SECONDS if patience is None else patience)
 
     async def close(self) -> None:
-        """Back up what has changed if it is time, and close the memory."""
+        """Back up changes if a backup is due, and close the memory."""
         await self.db.close()
 
     async def _cut(self) -> Cut:
@@ -193,7 +193,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class MemoryService(ConversationService):
-    """Everything that the Memory screen and the verbs ask. Every method raises only DonnaError."""
+    """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
     def __init__(self, parts: DeskParts) -> None:
         super().__init__(parts)
@@ -204,25 +204,25 @@ class MemoryService(ConversationService):
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
     ) -> tuple[MemoryChunk, ...]:
-        """What is remembered, the latest first, with importance and its parts."""
+        """List memories, latest first, with importance and its components."""
         asked = wanted or MemoryFilter()
         found: tuple[MemoryChunk, ...] = await self.parts.read(lambda index: list_memories(index, asked, limit, skip))
         return found
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
-        """How many memories there are."""
+        """Count the memories that match a filter."""
         asked = wanted or MemoryFilter()
         count: int = await self.parts.read(lambda index: count_memories(index, asked))
         return count
 
     async def memory(self, identity: str) -> MemoryChunk | None:
-        """One memory by its id, as the index has it now."""
+        """Return one memory by its id, as the index has it now."""
         source, _, source_id = identity.partition(":")
         found: MemoryChunk | None = await self.parts.read(lambda index: one_memory(index, source, source_id))
         return found
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
-        """Open tasks, or all of them, the earliest deadline first."""
+        """List open tasks, or all of them, earliest deadline first."""
         found: list[TaskRow] = await self.parts.read(lambda index: list_tasks(index, everything=everything))
         return found
 
@@ -239,7 +239,10 @@ class MemoryService(ConversationService):
         pinned: bool = False,
         patience: float = PATIENCE_SECONDS,
     ) -> tuple[MemoryChunk, ...]:
-        """Remember a text (`ingest` of seed 002); its memories, with their importance if the index has them in time."""
+        """Remember a text (`ingest` of seed 002); return its memories.
+
+        They have their importance if they are indexed within `patience` seconds.
+        """
         told = Told(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         cut = await self._cut()
         facts = await self.db.change(lambda db: remember(db, told, cut, time.time()))
@@ -249,7 +252,7 @@ class MemoryService(ConversationService):
     async def would_replace(
         self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
-        """The preferences that remembering this text would replace, each with what would take its place."""
+        """Return the preferences that remembering this text would replace, each with its replacement."""
         told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
         return await self.db.run(lambda db: would_replace(db, told, cut))
 
@@ -289,15 +292,15 @@ class MemoryService(ConversationService):
         return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)
 
     async def log_correction(self, correction: Correction) -> bool:
-        """Store a correction; False if it was stored before."""
+        """Store a correction; return False if it was stored before."""
         return await self.db.change(lambda db: _add_correction(db, correction))
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
     ) -> Correction:
-        """Say that a memory or a hit is wrong, and what is right. A remembered fact says it from now on.
+        """Correct a memory or a hit. A remembered fact is replaced; no note is written.
 
-        `original` is what was wrong where that is one passage of several, as in a note. No note is written.
+        `original` is the wrong passage where the memory has several, as a note does.
         """
         memory = await self.memory(identity)
         if memory is None:
@@ -321,9 +324,9 @@ class MemoryService(ConversationService):
     # Forgetting
 
     async def forget(self, identity: str, *, for_good: bool = False) -> bool:
-        """Forget a memory: it is found and recalled no more. `for_good` erases its words, also from the backups.
+        """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, also from the backups.
 
-        Whether anything changed. Raises DonnaError for an id that names nothing, or what a note holds.
+        Return whether anything changed. Raises DonnaError for an unknown id, or for the content of a note.
         """
         target = await self._target(identity)
         now = time.time()
@@ -334,7 +337,7 @@ class MemoryService(ConversationService):
         return erased
 
     async def undo_session(self, session_id: str) -> int:
-        """Forget all that was told in a session; how many memories that were. What they replaced counts again."""
+        """Forget all memories of a session; return their number. The memories that they replaced are valid again."""
         return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
 
     async def bring_back(self, identity: str) -> bool:
@@ -343,7 +346,7 @@ class MemoryService(ConversationService):
         return await self.db.change(lambda db: forget(db, target, None))
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
-        """Pin a memory: it counts as fully important, and comes first among preferences. Or unpin it."""
+        """Pin a memory, or unpin it. A pinned memory has full importance and ranks first among preferences."""
         target = await self._target(identity)
         return await self.db.change(lambda db: pin(db, target, pinned=pinned))
 
@@ -355,7 +358,7 @@ class MemoryService(ConversationService):
 
     @property
     def token_budget(self) -> int:
-        """The tokens that a recall may take at the most unless it says otherwise."""
+        """The default token limit of a recall."""
         return self.parts.config.recall.token_budget
 
     async def recall(
@@ -371,8 +374,8 @@ class MemoryService(ConversationService):
     ) -> RecallResult:
         """Recall the memories for a prompt, with what was left out and why.
 
-        As many as fit into the budget, unless `top_k` or the setting `recall.memories` says how many. `remote` is for a
-        model that is not on this machine.
+        Returns as many as fit into the budget, unless `top_k` or the setting `recall.memories` gives a number. `remote`
+        is for a model that is not on this machine.
         """
         settings = self.parts.config.recall
         request = RecallRequest(
@@ -388,7 +391,7 @@ class MemoryService(ConversationService):
 
     @staticmethod
     def prompt(result: RecallResult) -> str:
-        """The `<memory>` block of a recall."""
+        """Render the `<memory>` block of a recall."""
         return assemble(result.memories)
 
     async def _recall_parts(self) -> Recaller:

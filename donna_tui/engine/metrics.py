@@ -1,4 +1,4 @@
-"""Count what happens as Prometheus metrics, and serve them on this machine where that is switched on."""
+"""Count events as Prometheus metrics, and serve them on this machine if enabled."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from donna_tui.types.events import (
 )
 
 MOST_SERIES = 200
-"""Of one metric; what comes after is counted under `other`, so that no name can fill the memory."""
+"""Most label combinations of one metric; further ones are counted under `other`, which bounds the memory use."""
 
 SEARCH_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5)
 CALL_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
@@ -39,7 +39,7 @@ Labels = tuple[str, ...]
 
 
 class Counter:
-    """A number that only grows, for each combination of labels. One without labels begins at 0."""
+    """A monotonic counter with labels. One without labels begins at 0."""
 
     kind = "counter"
 
@@ -48,18 +48,18 @@ class Counter:
         self._values: dict[Labels, float] = {} if labels else {(): 0.0}
 
     def add(self, *labels: str, amount: float = 1.0) -> None:
-        """Count something."""
+        """Add an amount to the series of these labels."""
         key = _series(self._values, labels)
         self._values[key] = self._values.get(key, 0.0) + amount
 
     def samples(self) -> Iterator[str]:
-        """Its lines."""
+        """Yield the lines of the exposition format."""
         for key, value in sorted(self._values.items()):
             yield _line(self.name, zip(self.labels, key, strict=True), value)
 
 
 class Histogram:
-    """How long things take, in seconds, for each combination of labels. `buckets` are upper ends."""
+    """A histogram of durations in seconds with labels. `buckets` are inclusive upper bounds."""
 
     kind = "histogram"
 
@@ -69,13 +69,13 @@ class Histogram:
         self._sums: defaultdict[Labels, float] = defaultdict(float)
 
     def add(self, *labels: str, seconds: float) -> None:
-        """Count one that took so long."""
+        """Count one duration."""
         key = _series(self._counts, labels)
         self._counts[key][bisect_left(self._buckets, seconds)] += 1
         self._sums[key] += seconds
 
     def samples(self) -> Iterator[str]:
-        """Its lines: how many were at most that long, all together, and how many."""
+        """Yield the lines of the exposition format: cumulative buckets, sum and count."""
         ends = [*(f"{end:g}" for end in self._buckets), "+Inf"]
         for key, counts in sorted(self._counts.items()):
             named = list(zip(self.labels, key, strict=True))
@@ -86,7 +86,7 @@ class Histogram:
 
 
 class Metrics:
-    """A listener that counts, and the page that says what it counted."""
+    """A listener that counts events, and their page in the exposition format."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -131,7 +131,7 @@ class Metrics:
                 count(event)
 
     def page(self) -> str:
-        """Everything in the text format of Prometheus, version 0.0.4."""
+        """Render all metrics in the text format of Prometheus, version 0.0.4."""
         with self._lock:
             return "".join(f"{line}\n" for metric in self.all for line in _block(metric))
 
@@ -177,7 +177,7 @@ LIMITS = Limits(connections=16, untrusted=16, per_address=16, head_seconds=5.0)
 
 
 async def serve_metrics(hub: EventHub, port: int) -> None:
-    """Count events and answer scrapes until cancelled. Raises DonnaError if the port cannot be had."""
+    """Count events and answer scrapes until cancelled. Raises DonnaError if the port is not available."""
     metrics = Metrics()
     unsubscribe = hub.subscribe(metrics)
     try:

@@ -28,7 +28,7 @@ from donna_tui.types.events import (
 
 
 class ModelLoader:
-    """One for an engine. `cache` is the folder of prepared models."""
+    """The loader of one engine. `cache` is the folder of prepared models."""
 
     def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
         self._config, self._cache, self.hub = config, cache, hub
@@ -38,19 +38,19 @@ class ModelLoader:
 
     @property
     def passing(self) -> bool:
-        """Whether the last failure may pass by itself: a server was away."""
+        """Whether the last failure is transient, such as an unreachable server."""
         return isinstance(self.failure, ModelAwayError) and self.failure.passing
 
     async def unloaded(self) -> UnloadedModel | None:
-        """What can be told of the model without loading it; None if nothing can."""
+        """Return what is known of the model without loading it, or None."""
         return await asyncio.to_thread(unloaded_model, self._config, self._cache)
 
     def cancel(self) -> None:
-        """Nobody wants the model any more."""
+        """Cancel the download and preparation of the model."""
         self._cancelled.set()
 
     async def install(self) -> None:
-        """Download the model's weights and prepare it. Raises ModelError, and reports why there is none as before."""
+        """Download and prepare the model's weights. Raises ModelError, after reporting it."""
         from donna_tui.embedding.download import configured_sources
 
         try:
@@ -61,7 +61,7 @@ class ModelLoader:
             raise
 
     async def load(self) -> EmbeddingService | None:
-        """The model; None if there is none, or it cannot be used, which is told."""
+        """Load the model. Return None if there is none or it cannot be used, after reporting it."""
         before, self.failure = self.failure, None
         try:
             service = await self._build()
@@ -76,7 +76,7 @@ class ModelLoader:
         return None
 
     async def _build(self) -> EmbeddingService:
-        """Build on a thread, which cannot be cancelled: a model that comes when nobody wants it any more is closed."""
+        """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
         work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self._cancelled)
         building = asyncio.create_task(work)
         try:
@@ -88,7 +88,7 @@ class ModelLoader:
 
     def _on_phase(self, phase: ModelPhase, detail: str) -> None:
         self.phase = phase
-        if phase is not ModelPhase.READY:  # which is told once searches use it
+        if phase is not ModelPhase.READY:  # READY is posted once searches use the model
             self.hub.post(ModelStateChanged(phase=phase, detail=detail))
 
     def _report(self, error: DonnaError) -> None:
@@ -99,17 +99,19 @@ class ModelLoader:
 
 
 RETRY_SECONDS = 30.0
-"""How long until a server that was away is asked again."""
+"""Seconds until an unreachable server is asked again."""
 
 MODEL_FIRST_SECONDS = 0.6
-"""Other work waits so long for a model that loads as usual, not for one that is prepared or whose server is away."""
+"""Seconds that other work waits for a model that loads normally, not while it is prepared or its server is away."""
 
 NO_MODEL = "by words only: there is no model for search by meaning"
 
 
 class ModelManager:
-    """`known` is set once the model is there, or it is clear that none is at present. `by_meaning` says that questions
-    are to come for which it is wanted; without them it is loaded only where something waits to be brought in.
+    """The embedding model of one engine.
+
+    `known` is set once the model is loaded or known to be absent. `by_meaning` announces semantic queries; without them
+    the model is loaded only if passages have to be embedded.
     """
 
     def __init__(
@@ -128,9 +130,9 @@ class ModelManager:
             self._wanted.set()
 
     async def load(self) -> None:
-        """Load the model; where its server is away, a program that stays tries again until it is there.
+        """Load the model; a long-lived program retries an unreachable server until it answers.
 
-        There a question that came before the engine is answered first.
+        A long-lived program answers a query that was asked before the start first.
         """
         await self._wanted.wait()
         if self._stays:
@@ -139,12 +141,12 @@ class ModelManager:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
-        """Download the model, prepare it and load it. Raises ModelError if it cannot be had."""
+        """Download, prepare and load the model. Raises ModelError if that fails."""
         await self._loader.install()
         await self._loaded()
 
     async def _loaded(self) -> bool:
-        """Try once. Whether that is all that can be done."""
+        """Try to load once; return whether no retry is needed."""
         self._service = await self._loader.load()
         if self._service is None:
             self._searcher().use(None, *_excuse(self._loader.failure))
@@ -158,24 +160,24 @@ class ModelManager:
         return self._service is not None or not (self._stays and self._loader.passing)
 
     async def at_best(self) -> None:
-        """Wait until what was asked first is answered, and by meaning if the model comes soon."""
-        with contextlib.suppress(SpaceError):  # nothing is indexed, so nothing is asked
+        """Wait until the first query is answered, and by meaning if the model is loaded soon."""
+        with contextlib.suppress(SpaceError):  # nothing is indexed, so there are no queries
             await self._searcher().first_answer()
             if await set_within(self.known, MODEL_FIRST_SECONDS):
                 await self._searcher().first_answer()
 
     async def give(self, maintainer: IndexMaintainer) -> None:
-        """This keeper has only now begun."""
+        """Hand the model to a maintainer that has just begun, if it is known."""
         if self.known.is_set():
             await maintainer.use_model(self._service)
 
     def heard(self, event: EngineEvent) -> None:
-        """Another index may be in use from now on."""
+        """Follow a swap of the index."""
         if isinstance(event, IndexSwapped):
             self.follow()
 
     def follow(self) -> None:
-        """Search by meaning where the vectors of the index are those of the loaded model."""
+        """Search by meaning if the vectors of the index are those of the loaded model."""
         if self._service is None:
             return
         maintainer = self._maintainer()
@@ -185,7 +187,7 @@ class ModelManager:
             self._searcher().use(None, OTHER_MODEL)
 
     async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
-        """Wait until it is known, where it is wanted. Raises what keeps it from coming."""
+        """Wait until the model is known, if it is needed. Raises the error that prevents it."""
         if not self._wanted.is_set():
             if await self._is_spare():
                 return
@@ -196,7 +198,9 @@ class ModelManager:
             await set_within(self.known, 0.1)
 
     async def _is_spare(self) -> bool:
-        """Whether the model is at hand, and every passage has its vector by it, or another process sees to that."""
+        """Return whether the model need not be loaded: it is available, and all passages have vectors or another
+        process maintains the index.
+        """
         model, maintainer = await self._loader.unloaded(), self._maintainer()
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
@@ -204,13 +208,13 @@ class ModelManager:
         return True
 
     async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
-        """Wait while the model is prepared for this machine: who gives up would begin again at each start."""
+        """Wait while the model is prepared for this machine; giving up would begin again at each start."""
         self._wanted.set()
         while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
             await set_within(self.known, 0.05)
 
     def cancel(self) -> None:
-        """Nobody wants the model any more."""
+        """Cancel the loading of the model."""
         self._loader.cancel()
 
     async def close(self) -> None:
@@ -220,7 +224,7 @@ class ModelManager:
 
 
 def _excuse(failure: DonnaError | None) -> tuple[str, str]:
-    """Why search is by words, and its code."""
+    """Return the explanation for keyword-only search, and its code."""
     if failure is None or failure.reason is Reason.MODEL_MISSING:
         return NO_MODEL, Reason.MODEL_MISSING
     return f"by words only: {failure.message}", failure.reason

@@ -30,23 +30,23 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import included, indexed_client
 
 MOST = 20
-"""Spaces that are asked beside the open one: those that were open last."""
+"""Most other spaces that are searched with the open one, most recently opened first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """A space that is read. `name` is unique among those that are asked."""
+    """Another space, opened for reading. `name` is unique among the searched spaces."""
 
     name: str
     space: Space
     client: VaultClient
     readers: Readers
     file: tuple[int, int]
-    """Device and inode of the index: one that is made anew has the same name."""
+    """Device and inode of the index file: a rebuilt index has the same name."""
 
 
 class Neighbours:
-    """One for an engine."""
+    """The other spaces of one engine."""
 
     def __init__(self, here: Space, paths: AppPaths) -> None:
         self._here, self._paths = here, paths
@@ -55,7 +55,7 @@ class Neighbours:
         self._looking = asyncio.Lock()
 
     async def search(self, searcher: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
-        """An answer of the open space together with those of the others, best first."""
+        """Merge the outcome of the open space with those of the others, best first."""
         async with self._looking:
             neighbours = await asyncio.to_thread(self._look)
         answers = await asyncio.gather(*(self._answer(searcher, request, each) for each in neighbours))
@@ -64,21 +64,21 @@ class Neighbours:
         return _together(own, outcomes, silent)
 
     async def passage(self, space: str, path: str, lines: tuple[int, int]) -> Passage:
-        """What stands around some lines of another space. Raises VaultReadError."""
+        """Read the context of some lines of another space. Raises VaultReadError."""
         neighbour = self._of(space)
         return await passage_in(neighbour.readers, neighbour.client, path, lines)
 
     async def more_like(self, searcher: SearchService, hit: Hit, request: SearchRequest) -> SearchOutcome:
-        """Passages of a hit's own space that are like it. Raises DatabaseError and VaultReadError."""
+        """Find passages of a hit's own space that are similar to it. Raises DatabaseError and VaultReadError."""
         neighbour = self._of(hit.space)
         return _named(neighbour.name, await searcher.more_like(hit, request, neighbour.readers))
 
     def root_of(self, space: str) -> Path:
-        """The folder of a space that was searched. Raises VaultReadError."""
+        """Return the folder of a space that was searched. Raises VaultReadError."""
         return self._of(space).space.root
 
     async def close(self) -> None:
-        """Close all that was opened."""
+        """Close everything that was opened."""
         readers = [*(each.readers for each in self._open.values()), *self._left]
         self._open, self._left = {}, []
         for each in readers:
@@ -91,7 +91,7 @@ class Neighbours:
         return found
 
     def _look(self) -> list[Neighbour]:
-        """Those that have an index, opened; an index that was built anew is opened in the place of the old one."""
+        """Open the spaces that have an index, replacing the readers of an index that was rebuilt."""
         others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
         names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
         return [
@@ -101,7 +101,9 @@ class Neighbours:
         ]
 
     def _opened(self, space: Space, config: MemoryConfig, name: str) -> Neighbour | None:
-        """None without an index. Readers of an index that was replaced may be in use: they are closed at the end."""
+        """Open a space; return None without an index. Readers of a replaced index may be in use, and are closed at the
+        end.
+        """
         generation, known = current_generation(space.state), self._open.pop(space.state, None)
         path = index_path(space.state, generation or 1)
         file = _file(path)
@@ -118,7 +120,7 @@ class Neighbours:
     async def _answer(
         self, searcher: SearchService, request: SearchRequest, neighbour: Neighbour
     ) -> SearchOutcome | None:
-        """None where the index cannot be read now."""
+        """Search a space; return None if its index cannot be read now."""
         try:
             built = await neighbour.readers.run(lambda database, _: recipe_of(database))
             return _named(neighbour.name, await searcher.search_in(neighbour.readers, request, built.embedding))
@@ -127,7 +129,7 @@ class Neighbours:
 
 
 def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
-    """Vaults that were open before, the latest first, then the agents whose memory is indexed; with their settings."""
+    """Yield known vaults, last opened first, then the agents whose memory is indexed, with their settings."""
     trusted = load_trusted().config
     for space in known_spaces(paths)[:MOST]:
         with contextlib.suppress(ConfigError):
@@ -139,7 +141,7 @@ def _known(paths: AppPaths) -> Iterator[tuple[Space, MemoryConfig]]:
 
 
 def _file(path: Path) -> tuple[int, int] | None:
-    """Which file is at a path; None if there is none."""
+    """Return device and inode of the file at a path; None if there is none."""
     try:
         found = path.stat()
     except OSError:
@@ -148,7 +150,7 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 
 def _unique(names: Iterable[str]) -> list[str]:
-    """The names, told apart by numbers where several spaces have one."""
+    """Number repeated names, so that each space has a unique one."""
     told: list[str] = []
     for name in names:
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
@@ -165,8 +167,8 @@ def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
 
 
 def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
-    """One answer. The best hit of each space ranks near 1 in it: what a space found counts as far as its best hit is
-    like the question, compared with the best of all.
+    """Merge outcomes by rank score. The best hit of each space ranks near 1, so the scores of a space are scaled by the
+    similarity of its best hit, relative to the best of all.
     """
     most = max((_likeness(each) for each in outcomes), default=0.0)
     scaled = [_scaled(each, _likeness(each) / most if most else 1.0) for each in outcomes]
@@ -209,7 +211,7 @@ def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]
 def pipeline_parts(
     space: Space, config: MemoryConfig, host: MemoryHost, client: VaultClient, hub: EventHub, *, stays: bool
 ) -> Parts:
-    """The parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
+    """Return the parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
     cutter = NoteChunker(host.cut.counter, host.cut.window, config.embedding.chunk_overlap)
     return Parts(
         root=space.root,

@@ -17,13 +17,15 @@ from donna_tui.text.markdown import Section, split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
 
 LONGEST_PASSAGE = 16_000
-"""Characters that are shown; a longer note is cut around its marked lines, at headings where there are some."""
+"""Most characters that are shown; a longer note is cut around its marked lines, at headings if possible."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passage:
-    """A note, or a part of it, with marked lines. All lines are 1-based, inclusive lines of the file; `text` is lines
-    `start_line` to `end_line` as they stand there. `heading_path` leads to the section of the first marked line.
+    """A note, or a part of it, with marked lines. Lines are 1-based and inclusive.
+
+    `text` is lines `start_line` to `end_line` of the file. `heading_path` leads to the section of the first marked
+    line.
     """
 
     path: str
@@ -42,9 +44,9 @@ class Passage:
 def read_passage(
     client: VaultClient, path: str, start_line: int, end_line: int, linked_from: tuple[str, ...] = ()
 ) -> Passage:
-    """The note with lines `start_line` to `end_line` marked.
+    """Read a note from disk and mark lines `start_line` to `end_line`, clamped to its present length.
 
-    The note is read from disk: lines beyond its present end are moved to it. Raises VaultReadError.
+    Raises VaultReadError.
     """
     note = client.read(path)
     starts = line_starts(note.text)
@@ -68,7 +70,7 @@ def read_passage(
 
 
 def section_at(note: VaultNote, offset: int) -> Section:
-    """The section of a note that holds a character; the frontmatter belongs to the first."""
+    """Return the section of a note that contains an offset; the frontmatter belongs to the first."""
     sections = split_sections(note.text, note.body_start)
     inside = [section for section in sections if section.start <= offset]
     whole = Section((), 0, 0, len(note.text), 1, 1, 0)
@@ -76,7 +78,7 @@ def section_at(note: VaultNote, offset: int) -> Section:
 
 
 def _window(note: VaultNote, low: int, high: int) -> tuple[int, int]:
-    """The whole note, or what is around the marked lines where it is too long to show."""
+    """Return the range of the whole note, or of the context of the marked lines if it is too long to show."""
     text = note.text
     if len(text) <= LONGEST_PASSAGE:
         return 0, len(text)
@@ -89,12 +91,12 @@ def _window(note: VaultNote, low: int, high: int) -> tuple[int, int]:
 
 
 TURNS_AROUND = 6
-"""Turns before and after that are shown."""
+"""Turns shown before and after the marked ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A document that is no note. `note` is the path of the note that holds it, with its lines, if one does."""
+    """A document that is not a note. `note` is the path of the note that contains it, with its lines, if any."""
 
     passage: Passage
     note: str = ""
@@ -102,7 +104,7 @@ class Found:
 
 
 def read_remembered(database: Database, source_id: str) -> Found | None:
-    """What an index has of a chat, a task, a correction or a memory by its source's id; None if it has nothing."""
+    """Read a chat, a task, a correction or a memory from the index by its source's id; None if it has none."""
     rows = database.rows(
         "SELECT source_type, user_id, title, sensitive, metadata_json FROM memory_documents"
         " WHERE user_id = 'me' AND source_type IN ('chat', 'task', 'correction', 'memory') AND source_id = ?",
@@ -128,7 +130,7 @@ def _own(database: Database, source: str, user: str, source_id: str) -> list[tup
 
 
 def _texts(database: Database, source: str, user: str, source_id: str, known: dict[str, Any]) -> list[tuple[int, str]]:
-    """The turns around, each with its speaker. `;` is the character after `:`."""
+    """Return the turns around, each with its speaker. `;` is the character after `:`."""
     session, (first, last) = source_id.rpartition(":")[0], known["turns"]
     rows = database.rows(
         "SELECT c.start_line, c.heading_path, c.content FROM memory_documents d"
@@ -166,8 +168,9 @@ def _passage(
 
 
 async def passage_in(readers: Readers, client: VaultClient, path: str, lines: tuple[int, int]) -> Passage:
-    """The section around some lines (1-based, inclusive), read from disk now, or what stands around a hit that is no
-    note. Raises VaultReadError.
+    """Read the section around some lines (1-based, inclusive) from disk, or the context of a hit that is not a note.
+
+    Raises VaultReadError.
     """
     remembered = await readers.run(lambda database, _: read_remembered(database, path))
     if remembered and not remembered.note:

@@ -1,4 +1,4 @@
-"""Collect what the start page shows of a vault: recent notes, tasks that are due, and a question to try."""
+"""Collect the content of the start page: recent notes, tasks that are due, and a question to try."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from donna_tui.types.search import NameMatch, SearchOutcome, SearchRequest
 from donna_tui.vault.client import Entry, VaultClient
 
 SOON_DAYS, OVERDUE_DAYS = 7, 90
-"""A task is shown from so many days before it is due until so many days after it."""
+"""Days before and after its due date in which a task is shown."""
 
 RECENT_NOTES = 200
-"""Notes whose headings may become a question: those that were changed last."""
+"""Most recently changed notes whose headings may become a question."""
 
 TRIED = 6
-"""Candidates that are searched for until one is answered by the note that it was taken from."""
+"""Most candidates that are searched for until one is answered by its own note."""
 
 _ASKS = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
@@ -37,14 +37,14 @@ class Candidate:
 
 
 def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
-    """The notes that were changed last, by a walk over the folder. Raises VaultReadError if it is missing."""
+    """Return the most recently changed notes by a walk over the folder. Raises VaultReadError if it is missing."""
     notes = [entry for entry in client.scan() if entry.reason is None and entry.stat is not None]
     newest = sorted(notes, key=_changed_at, reverse=True)[:limit]
     return tuple(NameMatch.of_file(entry.path, _changed_at(entry) / 1e9) for entry in newest)
 
 
 def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
-    """Open tasks that are due soon, the earliest first, and after them those that are overdue, the latest first."""
+    """Return open tasks that are due soon, earliest first, then overdue ones, latest first."""
     now, last = today.isoformat(), (today + datetime.timedelta(days=SOON_DAYS)).isoformat()
     first = (today - datetime.timedelta(days=OVERDUE_DAYS)).isoformat()
     due = [task for task in list_tasks(database) if first <= task.due <= last]
@@ -55,7 +55,7 @@ def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[Tas
 async def answered_question(
     candidates: tuple[Candidate, ...], search: Callable[[SearchRequest], Awaitable[SearchOutcome]]
 ) -> str:
-    """The first candidate whose best hit is in its own note; empty without one. Raises DatabaseError."""
+    """Return the first candidate whose best hit is in its own note; empty if there is none. Raises DatabaseError."""
     for candidate in candidates:
         outcome = await search(SearchRequest(text=candidate.question, k=1))
         if outcome.hits and outcome.hits[0].path == candidate.path:
@@ -64,7 +64,7 @@ async def answered_question(
 
 
 def question_candidates(database: Database, day: datetime.date) -> tuple[Candidate, ...]:
-    """Questions from headings that only one note has, most specific first; other ones each day."""
+    """Return questions from headings that only one note has, most specific first, in a different order each day."""
     found = [(name, *_candidate(name, title, path)) for name, title, path in _own_headings(database)]
     salt = day.isoformat()
     ranked = sorted(found, key=lambda each: (-each[1], hashlib.sha256(f"{salt}{each[0]}".encode()).digest()))
@@ -72,7 +72,9 @@ def question_candidates(database: Database, day: datetime.date) -> tuple[Candida
 
 
 def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
-    """Headings of the latest public notes, with title and path of their note, that no other note has as a name."""
+    """Yield headings of the latest public notes, with title and path of their note, that are not a name of another
+    note.
+    """
     yield from database.rows(
         "SELECT n.name, d.title, d.source_id FROM (SELECT id, title, source_id FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL AND NOT sensitive"
@@ -84,7 +86,9 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
 
 
 def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
-    """A question with its score; 0 for a heading that says too little, or looks like data."""
+    """Make a question from a heading, with its score; 0 for a heading that is too short or too long, or looks like
+    data.
+    """
     words = len(heading.split())
     if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
         return 0, Candidate("", path)
@@ -96,7 +100,7 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
 
 
 def _begun_small(text: str) -> str:
-    """The text for the middle of a sentence, unless its first word is an acronym."""
+    """Lower the first letter for the middle of a sentence, unless the first word is an acronym."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
 
 

@@ -34,13 +34,13 @@ from donna_tui.types.events import (
 from donna_tui.types.status import Coverage, Problem, Status
 
 INTERVAL_SECONDS = 0.25
-"""Between two counts, however much happens."""
+"""Least time between two counts."""
 
 LEAST_REST = 9
-"""A rest is that many times as long as the count before it, so that a large index is not counted all the time."""
+"""A pause is this many times as long as the count before it, which bounds the cost in a large index."""
 
 TELLING_SECONDS = 1.0
-"""What a command does within it needs no progress."""
+"""A command that ends within this time reports no progress."""
 
 MOVES_COUNTS = (
     IngestBatch, NoteDeleted, NoteEmbedded, NoteFailed, NoteIndexed, NoteRenamed, NoteSkipped, ReconcileDone,
@@ -49,7 +49,7 @@ MOVES_COUNTS = (
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """Counts taken at one moment; `queued` notes wait to be read."""
+    """Counts taken at one moment; `queued` is the number of notes that are not read yet."""
 
     coverage: Coverage
     problems: tuple[Problem, ...]
@@ -59,12 +59,12 @@ class Measurement:
 
 
 async def worth_reporting() -> None:
-    """Wait until a command has taken so long that its progress is worth counting."""
+    """Wait until a command has taken long enough to report progress."""
     await asyncio.sleep(TELLING_SECONDS)
 
 
 async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measurement:
-    """Count in the newest index of a keeper; where another process keeps it, in the one that is read."""
+    """Count in the newest index of the maintainer, or in the index that is read if another process maintains it."""
     if maintainer is None:
         return await readers.run(_counted)
     pipeline = maintainer.indexes.newest
@@ -82,7 +82,7 @@ def _counted(database: Database, vectors: VectorIndex) -> Measurement:
 
 
 class StatusReporter:
-    """Listens to the hub; `measure` counts in the index."""
+    """A listener that counts in the index with `measure` and publishes progress."""
 
     def __init__(self, hub: EventHub, measure: Callable[[], Awaitable[Measurement]]) -> None:
         self._hub, self._measure = hub, measure
@@ -106,7 +106,7 @@ class StatusReporter:
             self._loop.call_soon_threadsafe(self._moved.set)
 
     async def run(self) -> None:
-        """Count whenever something moved, until cancelled."""
+        """Count after each change, until cancelled."""
         self._loop = asyncio.get_running_loop()
         while True:
             started = time.perf_counter()
@@ -117,7 +117,7 @@ class StatusReporter:
             self._moved.clear()
 
     async def refresh(self) -> None:
-        """Count now and tell everybody."""
+        """Count now and publish the progress."""
         self._latest = await self._measure()
         coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
         self._hub.post(
@@ -134,7 +134,9 @@ class StatusReporter:
         )
 
     def _seconds_left(self) -> float | None:
-        """From the chunks that wait and the present rate; a waiting note counts as many chunks as notes had so far."""
+        """Estimate from the waiting chunks and the present rate; a waiting note counts as many chunks as notes had on
+        average.
+        """
         coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
         per_note = coverage.chunks / coverage.text if coverage.text else 1.0
         waiting = coverage.chunks - coverage.chunks_embedded + self._latest.queued * per_note
@@ -143,12 +145,12 @@ class StatusReporter:
         return waiting / rate if rate > 0 else None
 
     def close(self) -> None:
-        """Stop listening."""
+        """Unsubscribe from the hub."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
 
     def status(self, *, space: str, root: Path, database: Path, owner: str, log_file: Path) -> Status:
-        """Everything at once."""
+        """Return the complete status."""
         search, keyword, meaning = self.ledger.latencies()
         latest = self._latest
         return Status(
@@ -181,6 +183,6 @@ class StatusReporter:
 
 
 def file_bytes(path: Path) -> int:
-    """The size of a database with its journal; 0 where it is not there yet."""
+    """Return the size of a database with its journal; 0 if it does not exist."""
     files = (path, path.with_name(f"{path.name}-wal"))
     return sum(each.stat().st_size for each in files if each.exists())

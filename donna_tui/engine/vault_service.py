@@ -1,4 +1,4 @@
-"""Read, change and undo notes for the screens, on one thread of its own."""
+"""Read, change and undo notes for the screens, on a dedicated thread."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)
 
 
 def open_service(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
-    """The desk of a space. A person who looks at each change may make it anywhere in the vault."""
+    """Open the service of a space. A person reviews each change, so changes are allowed anywhere in the vault."""
     return VaultService(
         vault_client(config, space.root),
         indexed_client(config, space.root),
@@ -59,9 +59,9 @@ def open_service(config: MemoryConfig, space: Space, hub: EventHub, read_index: 
 
 
 class VaultService:
-    """Everything that the Vault screen asks. Every method raises only DonnaError.
+    """The API of the Vault screen. Every method raises only DonnaError.
 
-    `client` reads all notes of the vault, `indexed` only those that the settings let into the index.
+    `client` reads all notes of the vault, `indexed` only those that the settings admit to the index.
     """
 
     def __init__(
@@ -80,7 +80,9 @@ class VaultService:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
 
     async def recover(self, hub: EventHub) -> None:
-        """Finish or drop what a crash cut short; what cannot be done now becomes a problem and is tried again."""
+        """Finish or drop interrupted writes; one that cannot be finished now is reported as a problem and retried
+        later.
+        """
         try:
             trouble: DonnaError | None = await self._run(self._writer.recover)
         except DonnaError as error:
@@ -89,48 +91,48 @@ class VaultService:
             report_to(hub)(trouble)
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
-        """Every file of the vault that is a note or looks like one, with its states."""
+        """List every file of the vault that is a note or looks like one, with its states."""
         known = await self._read_index(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
     async def read_note(self, path: str) -> NoteText:
-        """The text of a note as it is on disk now."""
+        """Read the text of a note as it is on disk now."""
         return await self._run(self._note, path)
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
-        """Where a link leads that is written in a note."""
+        """Resolve the target of a link that is written in a note."""
         return await self._aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
 
     async def links(self, path: str) -> NoteLinks:
-        """The links of a note, and the lines of other notes that link to it."""
+        """Return the links of a note, and the lines of other notes that link to it."""
         return await self._aside(self._writer.links.links, path)
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
-        """Commits that changed a note, or anything in the vault; newest first."""
+        """List commits that changed a note, or anything in the vault, newest first."""
         return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
-        """What a commit changed in the vault."""
+        """Return the changes of a commit in the vault."""
         return tuple(await self._run(self._writer.history.changes, commit))
 
     async def outside_change(self, path: str) -> Change | None:
-        """Git's version of a note against the one on disk; None if they are the same."""
+        """Compare git's version of a note with the one on disk; None if they are the same."""
         return await self._run(self._writer.history.outside_change, path)
 
     async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
-        """Where lines of a note (1-based, inclusive) are from. Lines that are not in git yet have no commit."""
+        """Return the commit of each line (1-based, inclusive). Lines that are not in git yet have no commit."""
         return tuple(await self._run(self._writer.history.blame, path, first_line, last_line))
 
     async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
-        """What writing a note would do. Without an etag it must not exist yet."""
+        """Plan the write of a note. Without an etag it must not exist yet."""
         return await self._run(self._writer.planner.write, path, text, seen=expecting(etag), replace=replace)
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
-        """What deleting a note would do; with `unlinks` also to the links to it, whose words stay."""
+        """Plan the deletion of a note; `unlinks` also replaces the links to it by their text."""
         return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        """What moving a note would do, rewritten links included."""
+        """Plan the move of a note, including rewritten links."""
         return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
     async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
@@ -162,7 +164,7 @@ class VaultService:
         return await self._run(self._writer.remove_folder, path)
 
     async def plan_undo(self, n: int = 1) -> Plan:
-        """What taking back the last `n` operations would do."""
+        """Plan the undo of the last `n` operations."""
         return await self._run(self._writer.restorer.undo, n)
 
     async def plan_undo_one(self, operation: str) -> Plan:
@@ -170,79 +172,79 @@ class VaultService:
         return await self._run(self._writer.restorer.undo_one, operation)
 
     async def plan_redo(self, n: int = 1) -> Plan:
-        """What doing again what was taken back last would do."""
+        """Plan the redo of the last `n` undone operations."""
         return await self._run(self._writer.restorer.redo, n)
 
     async def conflict(self, path: str) -> Conflict:
-        """A conflict copy and its note, both as they are now."""
+        """Return a conflict copy and its note, both as they are now."""
         return await self._run(self._writer.resolver.conflict, path)
 
     async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
-        """What keeping one version, or both, and dropping the copy would do."""
+        """Plan to keep one version, or both, and drop the copy."""
         return await self._run(self._writer.resolver.plan, conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:
-        """Carry out a plan that was looked at."""
+        """Apply a reviewed plan."""
         return await self._run(self._writer.apply, plan)
 
     async def keep_version(self, path: str) -> Version:
-        """A note as it is now, put into git before another program may change it."""
+        """Commit the current version of a note before another program may change it."""
         return await self._run(self._writer.keep_version, path)
 
     async def plan_since(self, version: Version) -> Plan:
-        """What another program made of a note since that version, to be committed as it is on disk."""
+        """Plan a commit of the changes that another program made to a note since that version, as they are on disk."""
         return await self._run(self._writer.plan_since, version)
 
     async def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """What was edited outside in these notes, to be committed as it is on disk."""
+        """Plan a commit of outside edits of these notes, as they are on disk."""
         return await self._run(self._writer.plan_outside, paths)
 
     async def undoable(self) -> tuple[Operation, ...]:
-        """What can be taken back, newest first."""
+        """List the operations that can be undone, newest first."""
         return await self._run(self._writer.undoable)
 
     async def redoable(self) -> tuple[Operation, ...]:
-        """What can be done again; what was taken back last comes first."""
+        """List the operations that can be redone, last undone first."""
         return await self._run(self._writer.redoable)
 
     async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """What stands in the way of an undo or redo, after it was refused with `undo_conflict`."""
+        """Return the conflicts of an undo or redo that was refused with `undo_conflict`."""
         return await self._run(self._writer.clashes, kind, n)
 
     async def create_repository(self) -> None:
-        """Begin a history, after the user agreed."""
+        """Create the git repository, with the user's consent."""
         await self._run(self._writer.init_if_missing)
 
     async def waiting_edits(self) -> tuple[Edit, ...]:
-        """Edits that were begun and not written, also by a program that was stopped."""
+        """List edits that were begun and not written, including those of a program that was stopped."""
         return await self._run(self._unsaved.edits)
 
     async def keep_edit(self, edit: Edit) -> None:
-        """Keep an edit that is not written yet."""
+        """Store an edit that is not written yet."""
         await self._run(self._unsaved.keep, edit)
 
     async def begin_edit(self, edit: Edit) -> Path:
-        """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
+        """Create a copy of an edit for an editor, which persists until the edit is kept, written or dropped."""
         return await self._run(self._unsaved.begin, edit)
 
     async def edited_text(self, copy: Path) -> str:
-        """What the editor left in that copy."""
+        """Read the text that the editor saved in that copy."""
         return await self._run(edited_text, copy)
 
     async def whereabouts(self, path: str) -> str:
-        """What became of a note that is gone, as a sentence; empty if nobody knows."""
+        """Describe in a sentence why a note no longer exists; empty if unknown."""
         return await self._run(self._writer.history.whereabouts, path)
 
     async def drop_edit(self, path: str) -> None:
-        """Forget the edit of a note."""
+        """Drop the edit of a note."""
         await self._run(self._unsaved.drop, path)
 
     async def close(self) -> None:
-        """Wait for what is being written."""
+        """Wait for pending writes."""
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     async def _aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read on another thread, so that a look at the whole vault keeps no write waiting."""
+        """Read on another thread, so that a scan of the vault does not block writes."""
         try:
             return await asyncio.to_thread(work, *args, **kwargs)
         except OSError as error:
@@ -269,13 +271,13 @@ class VaultService:
             return False
 
     def _judged(self, entry: Entry) -> Entry:
-        """An entry with the reason why it is not indexed, also where that is only the user's wish."""
+        """Add the reason why an entry is not indexed, including the user's settings."""
         if entry.reason is not None or self._indexed.is_note(entry.path):
             return entry
         return replace(entry, reason=Reason.IGNORED, message=LEFT_OUT)
 
     def _outside(self) -> dict[str, bool]:
-        """A repository that cannot be read says nothing here; its reason shows where something is to be done."""
+        """Return files with outside changes; empty if the repository cannot be read, which other actions report."""
         try:
             return self._writer.history.outside()
         except DonnaError:
@@ -298,14 +300,14 @@ class VaultService:
 
 
 def _not_utf8(etag: str, data: bytes) -> DonnaError | None:
-    """Why a note cannot be edited here whose bytes are not those of its text: saved again, it would be another file."""
+    """Return the error for a note whose bytes are not those of its text: saving it would change other bytes too."""
     if etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
         return None
     return DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
 
 
 def announce(hub: EventHub) -> Callable[[Written], None]:
-    """What a writer calls after each operation: everybody hears of it."""
+    """Return the callback of a writer that posts each operation to the hub."""
 
     def post(written: Written) -> None:
         outcome = written.outcome
@@ -323,7 +325,7 @@ def announce(hub: EventHub) -> Callable[[Written], None]:
 
 
 def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
-    """What a writer calls with what the user should know of an interrupted write: it becomes a problem."""
+    """Return the callback of a writer that posts an interrupted write as a problem."""
 
     def post(trouble: DonnaError) -> None:
         path = getattr(trouble, "path", "")
@@ -333,7 +335,7 @@ def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
 
 
 def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
-    """What the index knows of each note that is special."""
+    """Return the states of each indexed, draft or sensitive note."""
     states: dict[str, set[NoteState]] = {path: set() for path in _settled(file_states(database).values())}
     rows = database.rows(
         "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
@@ -361,7 +363,9 @@ def _flags(front: dict[str, Any], sensitive: bool, key: str) -> set[NoteState]:
 def _row(
     entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
 ) -> NoteRow:
-    """A private note that git does not know is not edited outside: it was left out of the history on purpose."""
+    """Return the row of an entry. A private note that git does not track has no outside edit, since it is excluded on
+    purpose.
+    """
     states = set(known.get(entry.path, {NoteState.PENDING}))
     if entry.reason is not None:
         states = {NoteState.CONFLICT if entry.reason is Reason.CONFLICT_COPY else NoteState.NOT_INDEXED}

@@ -1,6 +1,6 @@
 """Guard the HTTP servers of this machine: limits on connections, names, origins, secrets, headers and log lines.
 
-Used by the WebDAV server, MCP over HTTP, the metrics and the answer to Google's consent page.
+Used by the WebDAV server, MCP over HTTP, the metrics server and the redirect target of Google's consent page.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from threading import Lock
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 NAMES = ("127.0.0.1", "localhost")
-"""What this machine is called in a request to a server that only it can reach."""
+"""The host names of this machine in requests to a loopback server."""
 
 LONGEST_HEADER = 4_096
-"""Bytes of the value of one header: some are parsed by patterns, which take quadratic time."""
+"""Maximum bytes of the value of one header: some are parsed with patterns that take quadratic time."""
 
 HEAD_SECONDS = 10.0
-"""How long a connection may take until its first request is authenticated."""
+"""Maximum seconds until the first request of a connection is authenticated."""
 
 LOG_SECONDS = 60.0
 MOST_LINES = 100
@@ -37,7 +37,7 @@ PHRASES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many connections a server holds: in all, without a valid secret, and of those from one address."""
+    """Limits on the connections of a server: in all, without a valid secret, and of those from one address."""
 
     connections: int = 128
     untrusted: int = 64
@@ -46,7 +46,7 @@ class Limits:
 
 
 class Visitor:
-    """A connection. It is trusted once a request on it has shown the secret of the server."""
+    """A connection. It is trusted once a request on it has sent the secret of the server."""
 
     def __init__(self, network: str, close: Callable[[], None], since: float) -> None:
         self.network, self.close, self.since = network, close, since
@@ -55,9 +55,10 @@ class Visitor:
 
 
 class FrontDoor:
-    """Bounds the connections of a server. Where there is no room, the one that has been idle longest is closed.
+    """Bound the connections of a server: when it is full, the connection that has been idle longest is closed.
 
-    A newcomer that sends its request at once therefore always gets in, however many others are slow. Thread-safe.
+    A new connection that sends its request at once is therefore always admitted, however many others are slow.
+    Thread-safe.
     """
 
     def __init__(self, limits: Limits | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -69,7 +70,7 @@ class FrontDoor:
         return len(self._visitors)
 
     def enter(self, address: str, close: Callable[[], None]) -> Visitor:
-        """Admit a connection, and close another one if that takes a place; the newcomer if all others are in use."""
+        """Admit a connection, closing another one if necessary, or the new one if all others are in use."""
         visitor = Visitor(network_of(address), close, self._clock())
         with self._lock:
             leaving = self._without_place(visitor)
@@ -82,17 +83,17 @@ class FrontDoor:
         return visitor
 
     def leave(self, visitor: Visitor) -> None:
-        """Give the place of a connection free; again does nothing."""
+        """Release a connection. Further calls do nothing."""
         with self._lock:
             self._visitors.pop(visitor, None)
 
     def trust(self, visitor: Visitor) -> None:
-        """Count a connection as one of somebody who knows the secret."""
+        """Mark a connection as authenticated."""
         visitor.trusted = True
 
     @contextlib.contextmanager
     def answering(self, visitor: Visitor) -> Iterator[None]:
-        """Mark a connection as in use meanwhile; afterwards it is the one that was idle for the shortest time."""
+        """Mark a connection as in use in the block; afterwards it is the most recently used one."""
         visitor.answering += 1
         try:
             yield
@@ -104,7 +105,7 @@ class FrontDoor:
                     self._visitors.move_to_end(visitor)
 
     def sweep(self) -> None:
-        """Close the connections that have not shown the secret in time."""
+        """Close the connections that have not been authenticated in time."""
         until = self._clock() - self._limits.head_seconds
         with self._lock:
             late = [each for each in self._visitors if not each.trusted and each.since <= until]
@@ -133,12 +134,12 @@ class FrontDoor:
 
 
 def _idlest(visitors: Sequence[Visitor]) -> Visitor:
-    """Return the first of some connections, rather one whose secret is not being checked just now."""
+    """Return the first of some connections, preferring one that is not being authenticated at the moment."""
     return next((each for each in visitors if not each.answering), visitors[0])
 
 
 def network_of(address: str) -> str:
-    """Return who counts as one: an IPv4 address, or the 64 bits that one IPv6 network has."""
+    """Return the unit that is counted as one client: an IPv4 address, or the /64 network of an IPv6 address."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -147,7 +148,7 @@ def network_of(address: str) -> str:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches a server that listens there."""
+    """Return whether a server that listens on `host` can be reached from this machine only."""
     if host in LOOPBACK_NAMES:
         return True
     try:
@@ -157,12 +158,12 @@ def is_loopback(host: str) -> bool:
 
 
 def is_own_host(given: Sequence[str], port: int) -> bool:
-    """Whether exactly one host is named, and it is this machine: a page elsewhere may have a name that leads here."""
+    """Return whether exactly one host is named, and it is this machine, as a defence against DNS rebinding."""
     return len(given) == 1 and given[0] in {f"{name}:{port}" for name in NAMES}
 
 
 def is_own_origin(given: Sequence[str], port: int) -> bool:
-    """Whether a request comes from no web page, or from one of this very server. Programs send no origin."""
+    """Return whether a request is from a page of this server, or has no origin, as those of programs."""
     return not given or (len(given) == 1 and given[0] in {f"http://{name}:{port}" for name in NAMES})
 
 
@@ -172,14 +173,15 @@ def is_secret(given: str, secret: str) -> bool:
 
 
 def has_long_header(values: Collection[str | bytes]) -> bool:
-    """Whether the value of any header is longer than what is parsed."""
+    """Return whether any header value exceeds the maximum length."""
     return any(len(each) > LONGEST_HEADER for each in values)
 
 
 class OncePerMinute:
-    """Reports a line at once, and the same line again only after a minute, with how often it came meanwhile.
+    """Report a line at once, and repetitions of it at most once a minute, with their count.
 
-    Numbers do not make another line. So many distinct lines are told in a minute at most. Thread-safe.
+    Lines that differ only in numbers count as equal. At most `MOST_LINES` distinct lines are reported a minute.
+    Thread-safe.
     """
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
@@ -202,7 +204,7 @@ class OncePerMinute:
         self._say(f"{line} (and {more:,} times more)" if more else line)
 
     def _forget(self, now: float) -> None:
-        """Forget lines that were told long ago and did not come again."""
+        """Forget lines that were reported long ago and not repeated."""
         old = [kind for kind, (told, more) in self._lines.items() if now - told >= LOG_SECONDS * (10 if more else 1)]
         for kind in old:
             del self._lines[kind]
@@ -210,7 +212,7 @@ class OncePerMinute:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The head of a request: names of headers are in lower case, values in order."""
+    """The head of a request: header names in lower case, values in order."""
 
     method: str
     target: str
@@ -218,7 +220,7 @@ class Head:
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head | None:
-    """Read the head of a request; None if it is too long, breaks off or is not HTTP/1."""
+    """Read the head of a request; return None if it is too long, incomplete or not HTTP/1."""
     try:
         text = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     except (asyncio.IncompleteReadError, asyncio.LimitOverrunError):
@@ -234,7 +236,7 @@ async def read_head(reader: asyncio.StreamReader) -> Head | None:
 
 
 def page(status: int, text: str = "", *, kind: str = "text/plain; charset=utf-8", with_body: bool = True) -> bytes:
-    """Build a whole answer, after which the connection ends."""
+    """Build a complete response, which closes the connection."""
     body = (text or f"{PHRASES[status]}\n").encode("utf-8", "replace")
     lines = (
         f"HTTP/1.1 {status} {PHRASES[status]}",
@@ -248,9 +250,9 @@ def page(status: int, text: str = "", *, kind: str = "text/plain; charset=utf-8"
 
 @dataclass(slots=True)
 class SmallServer:
-    """Answers requests without a body on this machine, one a connection, each within a deadline.
+    """Answer requests without a body on this machine, one per connection, each within a deadline.
 
-    `answer` gets the head of a request that names this machine as its host and comes from no other web page.
+    `answer` receives the head of a request that names this machine as its host and is not from another web page.
     """
 
     answer: Callable[[Head], bytes]
@@ -260,7 +262,7 @@ class SmallServer:
 
     @contextlib.asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
-        """Listen meanwhile; `port` is then the one that was taken. Raises OSError."""
+        """Listen in the block; `port` is then the actual one. Raises OSError."""
         door = FrontDoor(self.limits)
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,7 +1,16 @@
-"""Prune candidates before ranking: of very many matches, keep those that hold enough of the query's terms.
+"""Prune candidates before ranking: of very many matches, keep those that contain enough of the query's terms.
 
-Coordination level matching, as early retrieval systems did it: a level admits the passages whose terms weigh, by
-inverse document frequency, at least a share of all terms. FTS5 finds what matches thirty times as fast as it ranks it.
+Coordination level matching, weighted by inverse document frequency (IDF): a level admits the passages whose terms have
+at least a share of the weight of all terms. FTS5 finds matches thirty times as fast as it ranks them.
+
+Example, for a query of three terms with the weights kafka 4, retry 2, error 1 (together 7):
+
+    share 0.6    weight 4.2     (kafka AND (retry OR error))
+    share 0.45   weight 3.15    kafka
+    share 0.3    weight 2.1     (kafka OR (retry AND error))
+    share 0.15   weight 1.05    (kafka OR retry)
+
+Each level admits at least what the one above it does. Of the levels, the narrowest with enough matches is ranked.
 """
 
 from __future__ import annotations
@@ -18,45 +27,47 @@ from donna_tui.index.filters import ALL_WORDS
 from donna_tui.index.sampling import Range, span, stretches
 
 ALL_RANKED = 30_000
-"""Matches up to which all are ranked, in some 30 ms."""
+"""Most matches that are all ranked, in about 30 ms."""
 
 LEVELS = (0.6, 0.45, 0.3, 0.15)
-"""Shares of what all terms weigh, the narrowest first."""
+"""Shares of the weight of all terms, the narrowest level first."""
 
 SPARE = 3_000
-"""A level must hold so many more passages than are wanted; then of the ten best to 230 questions, asked of a million
-passages, 99.5 % are there."""
+"""Passages that a level must contain beyond those wanted. With it, 99.5 % of the ten best passages were found for 230
+questions asked of a million passages.
+"""
 
 FIELDS = "title heading"
 MANY = 30_000
-"""From so many passages at a level on, the one before it must do, or with it those that hold the level in the fields
-that weigh most."""
+"""Passages at a level above which a narrower one is used: the level before it, or that level plus the passages that
+reach this one in the fields with the highest weights.
+"""
 
 WEIGHED = 6
-"""Terms that a level looks at, the rarest; more would make too many combinations."""
+"""Terms that define a level, the rarest; more would need too many combinations."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """FTS5 expressions: what passages are ranked by, and which are ranked; all that match if `within` is empty."""
+    """FTS5 expressions: the terms to rank by, and the matches to rank; all matches if `within` is empty."""
 
     ranked_by: str
     within: str = ""
 
 
 def whole(database: Database) -> list[Range]:
-    """The range of all keys."""
+    """Return the range of all keys."""
     return [(1, last_chunk(database))]
 
 
 _THERE = "SELECT count(*) FROM {}_docsize WHERE id BETWEEN ? AND ?"
-"""FTS5 keeps the length of each passage: counted there, a stretch costs a sixteenth of what its passages do."""
+"""Count rows in the FTS5 table of passage lengths, at a sixteenth of the cost of counting passages."""
 
 
 def choose_level(
     database: Database, terms: Sequence[str], wanted: int, ranges: Sequence[Range], words: str = ALL_WORDS
 ) -> Level:
-    """Choose the narrowest level that holds, in some ranges of keys, the best `wanted` passages for any of the terms.
+    """Choose the narrowest level that contains the best `wanted` passages for any of the terms in some ranges of keys.
 
     The terms are FTS5 expressions; `words` is the table of the keyword index.
     """
@@ -67,7 +78,7 @@ def choose_level(
     matches = held = cache(sample.matches)
     if matches(any_term) <= ALL_RANKED:
         return Level(any_term)
-    if list(ranges) != whole(database):  # how rare a term is, BM25 asks of the whole index
+    if list(ranges) != whole(database):  # BM25 uses document frequencies of the whole index
         sample = _Sample.of(database, whole(database), words)
         held = cache(sample.matches)
     weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
@@ -83,21 +94,22 @@ def choose_level(
 
 
 def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:
-    """Inverse document frequencies, as FTS5 has them; a term that most passages hold counts for nothing in its BM25."""
+    """Return the inverse document frequencies as FTS5 computes them, without the terms that most passages contain."""
     known = {term: max(1, held) for term, held in matches.items()}
     return {term: math.log((whole - held + 0.5) / (held + 0.5)) for term, held in known.items() if held < whole / 2}
 
 
 def _at_least(weights: Mapping[str, float], share: float) -> str:
-    """The terms that weigh a share of all of them: an FTS5 expression."""
+    """Build an FTS5 expression for the combinations of terms with at least a share of the total weight."""
     rarest = sorted(weights, key=lambda term: -weights[term])[:WEIGHED]
     return _weighing([(term, weights[term]) for term in rarest], share * sum(weights[term] for term in rarest))
 
 
 def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
-    """What of some terms, the heaviest first, weighs as much as is needed; empty if all of them do not.
+    """Build an FTS5 expression for the combinations of terms that reach a weight; empty if all of them do not.
 
-    Each term stands before what it needs beside it, so that FTS5 walks through a term once for all combinations.
+    The terms are sorted by weight, the heaviest first. Each term precedes the combinations that complete it, so that
+    FTS5 reads its postings once for all of them.
     """
     if sum(weight for _, weight in terms) < needed:
         return ""
@@ -110,7 +122,7 @@ def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Sample:
-    """Counts in some stretches of ranges what there is in all of them."""
+    """Estimate counts over ranges from a sample of stretches."""
 
     database: Database
     parts: Sequence[Range]
@@ -124,12 +136,12 @@ class _Sample:
 
     @property
     def passages(self) -> float:
-        """About how many chunks there are."""
+        """The estimated number of chunks."""
         there: list[int] = [self.database.value(_THERE.format(self.words), part) for part in self.parts]
         return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
-        """About how many chunks an FTS5 expression matches."""
+        """Estimate the number of chunks that an FTS5 expression matches."""
         count = f"SELECT count(*) FROM {self.words} WHERE {self.words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         counts: list[int] = [self.database.value(count, (expression, *part)) for part in self.parts]
         return round(self.scale * sum(counts))

@@ -1,4 +1,4 @@
-"""Opens the index: one SQLite file a generation, through APSW, with sqlite-vec where it loads."""
+"""Open the index: one SQLite file per generation, through APSW, with sqlite-vec if it can be loaded."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from donna_tui.types.errors import DatabaseError, Reason
 
 BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
-"""3.51.3: older releases can corrupt a WAL database that several connections write and checkpoint (sqlite.org)."""
+"""SQLite 3.51.3: older releases can corrupt a WAL database with several writing connections (sqlite.org)."""
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """One open connection. Use it from one thread at a time. `remembered` is shared with others to the same index."""
+    """An open connection, for use by one thread at a time. `remembered` is shared per index."""
 
     connection: apsw.Connection
     path: Path
@@ -38,12 +38,12 @@ class Database:
             return list(self.connection.execute(sql, parameters))
 
     def value(self, sql: str, parameters: Any = ()) -> Any:
-        """The first column of the first row, or None."""
+        """Return the first column of the first row, or None."""
         with translated(self.path):
             return self.connection.execute(sql, parameters).get  # apsw: first value of the first row
 
     def run(self, sql: str, parameters: Any = ()) -> None:
-        """Run statements that return nothing of interest."""
+        """Run statements and discard their results."""
         with translated(self.path):
             self.connection.execute(sql, parameters).fetchall()
 
@@ -54,7 +54,7 @@ class Database:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """An immediate transaction: it waits for the write lock at its start, where waiting is still possible."""
+        """Run an immediate transaction: it acquires the write lock at its start, where the busy timeout applies."""
         with translated(self.path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -73,12 +73,12 @@ class Database:
             self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection; what was committed stays."""
+        """Close the connection; committed changes are kept."""
         self.connection.close()
 
 
 class Beside(Protocol):
-    """Starts a part of a search on another connection to the same index; what it returns waits for that part."""
+    """Start part of a search on another connection to the same index; the callable returned waits for the result."""
 
     def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
 
@@ -86,7 +86,7 @@ class Beside(Protocol):
 def open_database(path: Path, *, read_only: bool = False, remembered: RevisionCache | None = None) -> Database:
     """Open the database file at `path`; it is created unless `read_only`.
 
-    Raises DatabaseError: corrupt, locked, disk full, or input and output failed.
+    Raises DatabaseError: corrupt, locked, disk full, or an I/O error.
     """
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE_SQLITE:
         raise DatabaseError(Reason.INTERNAL, "this SQLite is too old to be safe", hint="install apsw 3.51.3 or newer")
@@ -102,9 +102,9 @@ def open_database(path: Path, *, read_only: bool = False, remembered: RevisionCa
 
 
 def truncate_log(database: Database) -> bool:
-    """Move everything into the database file and empty its write-ahead log, so that no erased text is left in it.
+    """Checkpoint the write-ahead log and truncate it, so that no erased text is left in it.
 
-    False if another connection is in the middle of reading or writing, for longer than a statement waits.
+    Return False if another connection reads or writes for longer than the busy timeout.
     """
     try:
         ((busy, _, _),) = database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -116,18 +116,18 @@ def truncate_log(database: Database) -> bool:
 
 
 MUCH_ROOM = 0.1
-"""Share of a file's pages that may stand empty, for what is written next."""
+"""Most free pages that a file keeps for later writes, as a share of its pages."""
 
 PAGES_AT_ONCE = 2_000
 
 
 def give_room_back(database: Database) -> None:
-    """Make the file smaller if much of it stands empty; other writers get their turn in between."""
+    """Shrink the file by incremental vacuuming if many of its pages are free; other writers can run in between."""
     left = database.value("PRAGMA freelist_count")
     if left <= MUCH_ROOM * database.value("PRAGMA page_count"):
         return
     before = left + 1
-    while 0 < left < before:  # a file that was made without it stays as it is
+    while 0 < left < before:  # no effect on a file created without auto_vacuum
         database.run(f"PRAGMA incremental_vacuum({PAGES_AT_ONCE})")
         before, left = left, database.value("PRAGMA freelist_count")
 
@@ -140,26 +140,26 @@ def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     if read_only:
         connection.execute("PRAGMA query_only = ON")
         return
-    if not connection.pragma("page_count"):  # later it would take a VACUUM
+    if not connection.pragma("page_count"):  # changing it later would need a VACUUM
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    # A pragma that answers with a row holds up those after it until the row is fetched.
+    # A pragma that returns a row blocks those after it until the row is fetched.
     connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON").fetchall()
     connection.execute("PRAGMA journal_size_limit = 16777216").fetchall()
 
 
 def _holds_phrases(*values: Any) -> int:
-    """Whether each phrase of a JSON array is held by one of the texts; one call, however many phrases there are."""
+    """Return whether each phrase of a JSON array is in one of the texts; one call for any number of phrases."""
     phrases, *texts = values
     return int(all(holds_phrase(each, *texts) for each in dict.fromkeys(json.loads(phrases))))
 
 
 def _lower_case(*text: Any) -> str:
-    """SQLite's own `lower` knows ASCII only."""
+    """Convert to lower case; SQLite's own `lower` supports ASCII only."""
     return str(text[0]).lower()
 
 
 def _load_vec(connection: apsw.Connection) -> bool:
-    """Load sqlite-vec. Where it cannot load, searches by meaning scan in NumPy instead."""
+    """Load sqlite-vec. If it cannot be loaded, vector searches scan in NumPy instead."""
     try:
         connection.enable_load_extension(True)
         connection.load_extension(_vec_extension())
@@ -172,7 +172,7 @@ def _load_vec(connection: apsw.Connection) -> bool:
 
 
 def _vec_extension() -> str:
-    """The library in sqlite-vec's package, without importing it: that would import NumPy and another SQLite.
+    """Locate the library in sqlite-vec's package without importing it, which would import NumPy and another SQLite.
 
     Raises OSError if it is not installed.
     """
@@ -184,7 +184,7 @@ def _vec_extension() -> str:
 
 @contextlib.contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into ours."""
+    """Convert SQLite's errors to DatabaseError."""
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:

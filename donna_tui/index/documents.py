@@ -21,10 +21,10 @@ from donna_tui.types.search import DRAFTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """One source to remember. `text` is the whole file; its body starts at `body_start`.
+    """A document to index. `text` is the whole file; its body starts at `body_start`.
 
     `modified_at` is the Unix time of its last change. `dated_at` is the time it is about, by which it is filtered and
-    listed; None where that is the same.
+    listed; None if that is the same.
     """
 
     source_type: str
@@ -46,19 +46,19 @@ class Document:
 
     @property
     def content_hash(self) -> str:
-        """sha256 of the text, in hex."""
+        """SHA-256 of the text, in hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def search_title(self) -> str:
-        """What the title field of the keyword index holds: title, aliases and tags, and segments of them."""
+        """The title field of the keyword index: title, aliases and tags, and segments of them."""
         names = " ".join((self.title, *self.aliases, *self.tags))
         return " ".join((names, *segments(names)))
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What is known of a stored document without reading its text."""
+    """The columns of a stored document that are needed without its text."""
 
     id: str
     content_hash: str
@@ -69,7 +69,7 @@ class StoredDocument:
 
 
 def find_document(database: Database, user_id: str, source_type: str, source_id: str) -> StoredDocument | None:
-    """The stored document of a source, or None."""
+    """Return the stored document of a source, or None."""
     rows = database.rows(
         "SELECT id, content_hash, title, search_title, updated_at, sensitive FROM memory_documents"
         " WHERE user_id = ? AND source_type = ? AND source_id = ?",
@@ -79,7 +79,7 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
 
 
 def number_of_notes(database: Database, user_id: str, *, public: bool = False) -> int:
-    """Count the notes of a user in the index, drafts aside; with `public`, without those that are private."""
+    """Count the notes of a user in the index without drafts; with `public`, without private notes."""
     if public:
         kept = (
             "SELECT count(*) FROM memory_documents"
@@ -93,12 +93,12 @@ def number_of_notes(database: Database, user_id: str, *, public: bool = False) -
 
 
 def last_chunk(database: Database) -> int:
-    """The largest key of a passage: about how many there are, without counting them."""
+    """Return the largest key of a passage, which estimates their number without counting."""
     return database.value("SELECT max(id) FROM memory_chunks") or 0
 
 
 def write_document(database: Database, document: Document, existing: StoredDocument | None) -> str:
-    """Insert or update the row of a document, its links and its names. Returns its id."""
+    """Insert or update the row of a document, its links and its names. Return its id."""
     now = time.time()
     document_id = existing.id if existing else _fresh_id()
     database.run(
@@ -127,13 +127,13 @@ def write_document(database: Database, document: Document, existing: StoredDocum
 
 
 def link_key(target: str) -> str:
-    """The form in which link targets are compared: the last part of the path, lower case, without `.md`."""
+    """Normalise a link target for comparison: the last part of the path, lower case, without `.md`."""
     return target.rsplit("/", 1)[-1].removesuffix(".md").casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkRow:
-    """A chunk as stored: its integer key, public id and the hash of the text that is embedded."""
+    """A stored chunk: its integer key, its public id and the hash of the text that is embedded."""
 
     id: int
     chunk_id: str
@@ -141,16 +141,16 @@ class ChunkRow:
 
 
 def embedded_title(source_type: str, title: str) -> str:
-    """Return the title that is embedded with the passages of a document: a note's own.
+    """Return the title that is embedded with the passages of a document; empty unless it is a note.
 
-    Titles of conversations, facts and corrections are generated. Embedded with a short text they lower its cosine to
+    Titles of conversations, facts and corrections are generated. Embedded with a short text, they lower its cosine to
     every question.
     """
     return title if source_type == "vault" else ""
 
 
 def embed_hash(title: str, chunk: Chunk, window: int) -> bytes:
-    """sha256 of the text that is embedded for this chunk, by a model that reads `window` tokens."""
+    """Return the SHA-256 of the text that is embedded for this chunk, by a model with a window of `window` tokens."""
     text = embedding_text(title, chunk.heading_path, chunk.text, max_tokens=window)
     return hashlib.sha256(text.encode()).digest()
 
@@ -181,10 +181,10 @@ def insert_chunks(
 
 
 def _fresh_id() -> str:
-    """32 hex digits that begin with the time in milliseconds (as those of UUID 7, RFC 9562, do).
+    """Return 32 hex digits that begin with the time in milliseconds (like UUID version 7, RFC 9562).
 
-    Rows that are made one after another then stand beside each other in every index, so that a commit touches few
-    pages however large the index is.
+    Rows inserted one after another are then adjacent in every index, so that a commit touches few pages however large
+    the index is.
     """
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
 
@@ -194,7 +194,7 @@ def _segments(chunk: Chunk) -> str:
 
 
 def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
-    """The stored chunks of a document, in order."""
+    """Return the stored chunks of a document, in order."""
     return [
         ChunkRow(*row)
         for row in database.rows(
@@ -206,7 +206,7 @@ def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a chunk stands: in a document from one place to another, or in a conversation from one turn to another."""
+    """The position of a chunk: a range of indices in a document, or a range of turns in a conversation."""
 
     document: str
     first: int
@@ -215,9 +215,9 @@ class Place:
 
 
 def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
-    """The places of some chunks, by integer key; chunks that are gone are left out.
+    """Return the positions of some chunks by integer key, without those deleted meanwhile.
 
-    The turns of a conversation are documents of their own, `conversation:first-last`; they stand beside each other.
+    Turns of a conversation are separate documents, `conversation:first-last`, that count as adjacent.
     """
     rows = database.rows(
         "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id"
@@ -234,7 +234,7 @@ def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
 
 
 def index_words(database: Database, document_id: str) -> None:
-    """Put the words of a document's chunks into the keyword indexes: of a private document, into one of them only."""
+    """Add the words of a document's chunks to the keyword indexes; those of a private document to one of them only."""
     for table in _keyword_tables(database, document_id):
         database.run(
             f"INSERT INTO {table} (rowid, title, heading, content, segments)"  # noqa: S608
@@ -244,7 +244,7 @@ def index_words(database: Database, document_id: str) -> None:
 
 
 def forget_words(database: Database, document_id: str) -> None:
-    """Remove the words of a document's chunks from the keyword indexes; call before its rows change."""
+    """Remove the words of a document's chunks from the keyword indexes; call it before the rows change."""
     for table in _keyword_tables(database, document_id):
         database.run(
             f"INSERT INTO {table} ({table}, rowid, title, heading, content, segments)"  # noqa: S608
@@ -254,18 +254,18 @@ def forget_words(database: Database, document_id: str) -> None:
 
 
 def _keyword_tables(database: Database, document_id: str) -> tuple[str, ...]:
-    """List the keyword indexes that hold a stored document."""
+    """List the keyword indexes that contain a stored document."""
     private = database.value("SELECT sensitive FROM memory_documents WHERE id = ?", (document_id,))
     return (ALL_WORDS,) if private else (ALL_WORDS, PUBLIC_WORDS)
 
 
 def draft_paths(database: Database) -> set[str]:
-    """The paths of the notes that nobody has approved."""
+    """Return the paths of the notes that are unapproved drafts."""
     return {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE is_draft = 1")}
 
 
 def linking_to(database: Database, path: str) -> tuple[str, ...]:
-    """The paths of the notes that link to a note, sorted; a few at the most, for showing."""
+    """Return the paths of at most 20 notes that link to a note, sorted."""
     rows = database.rows(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_id <> ? ORDER BY d.source_id LIMIT 20",
@@ -275,14 +275,14 @@ def linking_to(database: Database, path: str) -> tuple[str, ...]:
 
 
 def folders_of(database: Database) -> tuple[str, ...]:
-    """All folders that hold documents of the vault, sorted, each with the folders above it."""
+    """Return all folders of the vault with indexed notes and their parents, sorted."""
     rows = database.rows("SELECT source_id FROM memory_documents WHERE source_type = 'vault'")
     folders = {str(parent) for (path,) in rows for parent in PurePosixPath(path).parents}
     return tuple(sorted(folders - {"."}, key=str.casefold))
 
 
 def sources_of(database: Database) -> tuple[str, ...]:
-    """The kinds of documents that there are, sorted; drafts are one."""
+    """Return the source types in the index, sorted; drafts count as one."""
     rows = database.rows(
         "SELECT DISTINCT source_type FROM memory_documents"
         " UNION SELECT ? WHERE EXISTS (SELECT 1 FROM memory_documents WHERE is_draft = 1) ORDER BY 1",

@@ -1,4 +1,4 @@
-"""The meaning leg by an exact scan in memory: for programs that stay, and where sqlite-vec cannot load."""
+"""Exact nearest-neighbour scan in memory, for long-running programs and systems where sqlite-vec cannot be loaded."""
 
 from __future__ import annotations
 
@@ -19,28 +19,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MOST_LOOKED_AT = 10_000
-"""Of the nearest, so many may be asked whether they are in scope. The scope is listed instead where those hold too few,
-by what the first of them let expect."""
+"""Most of the nearest chunks that are tested for membership in a scope. The scope is listed instead if those are
+expected to contain too few members, judging by the first of them.
+"""
 
 SAMPLED, FEW = 100, 20
-"""One row of so many tells how large the largest are, to so few of them."""
+"""Sampling rate for estimating the floor of the largest products, and the least number of sampled rows above it."""
 
 LEAST_ROWS = 1_024
 
 BLOCK = 5_000
-"""Entries of the log that are taken in at once: 4 MB of stored vectors, and 20 MB while they are made coarse."""
+"""Log entries read at once: 4 MB of stored vectors, and 20 MB while they are quantised."""
 
 GATHERED, PART = 0.25, 4_096
-"""Up to this share of all vectors those of a scope are put together, so many at a time; else all are compared."""
+"""Largest share of all vectors for which those of a scope are gathered, and their number per part."""
 
 _NOWHERE = -1
 
 
 class ExactScan:
-    """Coarse cosines against every vector, kept in memory: a byte a number, 0.4 KB a chunk for 384 dimensions.
+    """Exact scan over quantised vectors in memory: one byte per number, 0.4 KB per chunk for 384 dimensions.
 
-    As with sqlite-vec, the stored vectors decide among more of the nearest than are wanted. One scan may serve
-    several connections to the same index, on several threads. It follows `vector_log`.
+    As with sqlite-vec, the stored vectors re-rank more candidates than are wanted. One scan may serve several
+    connections to the same index, on several threads. It follows `vector_log`.
     """
 
     name = "exact scan"
@@ -63,25 +64,25 @@ class ExactScan:
         return np.empty((0, 0), dtype=np.int8)
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Nothing to do: the next search reads the log."""
+        """Do nothing: the next search reads the log."""
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
-        """Nothing to do: the next search reads the log."""
+        """Do nothing: the next search reads the log."""
 
     def behind(self, database: Database) -> int:
-        """How many changes the next search would have to take in."""
+        """Return the number of changes that the next search would have to read."""
         before, newest = log_bounds(database)
         return max(0, newest - max(self._seen, before))
 
     def catch_up(self, database: Database, stopped: Callable[[], bool]) -> None:
-        """Take in what changed, block by block, so that searches need not wait for it. Raises DatabaseError."""
+        """Read changes block by block, so that searches need not wait for all of them. Raises DatabaseError."""
         more = True
         while more and not stopped():
             with self._lock:
                 more = self._take_in_block(database)
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """The nearest chunks inside a scope, nearest first."""
+        """Return the nearest chunks inside a scope, nearest first."""
         if limit < 1:
             return []
         members = known_members(database, scope)
@@ -97,7 +98,7 @@ class ExactScan:
         return decided(database, nearest, query, limit)
 
     def _compared(self, query: Vector, members: Members | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The keys of all chunks, or of a scope's, and their products with a query."""
+        """Return the keys of all chunks, or of a scope's, and their products with a query."""
         matrix = self._matrix[: self._count]
         if members is None:
             return self._ids[: self._count].copy(), _products(matrix, query)
@@ -110,9 +111,9 @@ class ExactScan:
         return self._ids[rows], np.concatenate(parts) if parts else np.empty(0)
 
     def _take_in_block(self, database: Database) -> bool:
-        """Take in the next entries of the log: the vectors that are there now, of the chunks that they name.
+        """Read the next entries of the log: the current vectors of the chunks that they name.
 
-        False if there were none.
+        Return False if there were none.
         """
         before, newest = log_bounds(database)
         start = max(self._seen, before)
@@ -143,7 +144,7 @@ class ExactScan:
         self._row_of[keys], self._ids[rows], self._matrix[rows] = rows, keys, vectors
 
     def _drop(self, each: int) -> None:
-        """The last row takes the place of the one that goes."""
+        """Remove a row by moving the last row into its place."""
         row = self._row_of[each] if each < len(self._row_of) else _NOWHERE
         if row == _NOWHERE:
             return
@@ -167,7 +168,7 @@ class ExactScan:
 
 
 def _products(matrix: Steps, query: Vector) -> NDArray[np.float64]:
-    """Inner products in whole steps. One thread is enough: it is bound by memory."""
+    """Return inner products of quantised vectors. One thread is enough, because it is bound by memory bandwidth."""
     if not len(matrix):
         return np.empty(0)
     products: NDArray[np.float64] = np.asarray(simsimd.cdist(steps(query)[np.newaxis], matrix, "inner"))[0]
@@ -177,7 +178,7 @@ def _products(matrix: Steps, query: Vector) -> NDArray[np.float64]:
 def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
-    """The keys of the nearest chunks that are in scope, at most `wanted`, in no order."""
+    """Return the keys of the nearest chunks in scope, at most `wanted`, in no order."""
     nearest = _largest(products, MOST_LOOKED_AT)
     first = nearest[_largest(products[nearest], 2 * wanted)]
     found = first_in_scope(database, scope, _in_order(ids, products, first), wanted)
@@ -192,15 +193,16 @@ def _nearest_inside(
 
 
 def _in_order(ids: NDArray[np.int64], products: NDArray[np.float64], rows: NDArray[np.intp]) -> list[int]:
-    """The keys of the chunks of some rows, nearest first."""
+    """Return the keys of the chunks of some rows, nearest first."""
     in_order: list[int] = ids[rows[np.argsort(-products[rows])]].tolist()
     return in_order
 
 
 def _largest(products: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """The rows of the `count` largest products, in no order; of equal ones any.
+    """Select the rows of the `count` largest products, in no order and with ties broken arbitrarily.
 
-    In a large scan a floor comes from a sample: to leave out what is below it is thirty times as quick as to part all.
+    In a large scan a floor is estimated from a sample: filtering by it is thirty times as fast as partitioning all
+    rows.
     """
     if count >= len(products):
         return np.arange(len(products))

@@ -1,4 +1,4 @@
-"""The state of every file that was looked at: indexed, skipped or failed, why, and the stat it had then."""
+"""The state of every file examined: indexed, skipped or failed, the reason, and its stat at that time."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from donna_tui.index.migrations import get_meta, set_meta
 from donna_tui.safety.classify import DEFAULT_SENSITIVE_KEY
 
 RACY_NS = 2_000_000_000
-"""A file read within two seconds of its change may change again within the same timestamp, as git assumes too."""
+"""Nanoseconds after a change in which a file may change again with the same timestamp, as git assumes too."""
 
 FileStateName = Literal["indexed", "skipped", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileState:
-    """What the index knows of one file. `etag` is the sha256 of its bytes; times in ns are the file's, others Unix."""
+    """The indexing state of a file. `etag` is the SHA-256 of its bytes; times in ns are of the file, others Unix."""
 
     path: str
     state: FileStateName
@@ -34,7 +34,7 @@ class FileState:
     next_try: float | None = None
 
     def same_stat(self, size: int, mtime_ns: int, ctime_ns: int, inode: int) -> bool:
-        """Whether these four prove that the content is the one that was read, so that hashing may be skipped."""
+        """Return whether the stat proves that the content is unchanged, so that hashing can be skipped."""
         equal = (self.size, self.mtime_ns, self.ctime_ns, self.inode) == (size, mtime_ns, ctime_ns, inode)
         settled = max(mtime_ns, ctime_ns) + RACY_NS < int(self.checked_at * 1e9)
         return equal and settled
@@ -48,7 +48,7 @@ def _state(row: tuple[object, ...]) -> FileState:
 
 
 def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
-    """All file states below a folder (or of a single file), by path."""
+    """Return all file states below a folder (or of a single file), by path."""
     where, parameters = ("1", []) if not prefix else (
         "path = ? OR (path >= ? AND path < ?)", [prefix, f"{prefix}/", f"{prefix}0"]
     )  # fmt: skip
@@ -57,14 +57,14 @@ def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
 
 
 def file_state(database: Database, path: str) -> FileState | None:
-    """The state of one file, or None if it was never looked at."""
+    """Return the state of a file, or None if it was never examined."""
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
     return _state(rows[0]) if rows else None
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:
-    """Indexed files that had exactly these bytes."""
-    rows = database.rows(  # the index leaves out empty ones, and is used only where the query says that it does so too
+    """Return the indexed files that had exactly these bytes."""
+    rows = database.rows(  # the partial index excludes empty etags, and is used only if the query does too
         f"SELECT {COLUMNS} FROM file_states WHERE etag = ? AND etag <> '' AND state = 'indexed'",  # noqa: S608
         (etag,),
     )
@@ -80,7 +80,7 @@ def save_state(database: Database, state: FileState) -> None:
 
 
 def judge_again(database: Database, sensitive_key: str) -> None:
-    """Have every note read once more if another frontmatter key marks private notes than when they were indexed."""
+    """Mark every note for reading again if the frontmatter key of private notes has changed since they were indexed."""
     known = get_meta(database, "sensitive_key")
     if known == sensitive_key:
         return
@@ -91,5 +91,5 @@ def judge_again(database: Database, sensitive_key: str) -> None:
 
 
 def forget_state(database: Database, path: str) -> None:
-    """The file is gone."""
+    """Delete the state of a file that was removed."""
     database.run("DELETE FROM file_states WHERE path = ?", (path,))

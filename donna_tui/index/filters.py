@@ -1,4 +1,4 @@
-"""Turns `Filters` into SQL conditions that act inside the keyword search and inside the nearest-neighbour search."""
+"""Compile `Filters` into SQL conditions for the keyword search and the nearest-neighbour search."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _HAS_ALL_TAGS = """NOT EXISTS (
         SELECT 1 FROM json_each(d.metadata_json, '$.tags') tag
         WHERE lower(tag.value) = lower(wanted.value)
            OR (lower(tag.value) >= lower(wanted.value) || '/' AND lower(tag.value) < lower(wanted.value) || '0')))"""
-"""One condition for any number of tags, since SQLite limits how deep a condition may be. A tag holds those below it."""
+"""One condition for any number of tags, because SQLite limits the depth of expressions. A tag matches its subtags."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Filters plus what the query itself demands, as FTS5 expressions: phrases that must occur, words that must not."""
+    """Filters plus the FTS5 expressions of the query itself: phrases that are required, words that are forbidden."""
 
     filters: Filters
     required: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
-    """Verified on the text: the keyword index has stems, and no word of an unspaced script."""
+    """Verified on the text, because the keyword index contains stems, and no words of unspaced scripts."""
 
     @property
     def simple(self) -> bool:
@@ -37,44 +37,44 @@ class Scope:
 
 
 EXPECTED = 1.1
-"""Chunks that are asked whether they are in a scope, for each that should hold enough."""
+"""Chunks that are tested for membership in a scope, per chunk expected to be needed."""
 
 IN_NOTES = "task"
-"""Documents of this source stand in notes, which are found anyway: they are found when they are asked for."""
+"""The source of documents that repeat text of notes; it is searched only on request."""
 
 ALL_WORDS, PUBLIC_WORDS = "memory_fts", "memory_public_fts"
-"""The keyword indexes: over all passages, and over those of documents that are not private.
+"""The keyword indexes: of all passages, and of those of documents that are not private.
 
-How rare a word is (BM25's document frequency) and which words there are must not depend on what a client may not see.
+Document frequencies (BM25) and the vocabulary must not depend on documents that a client may not see.
 """
 
 NOTES = "vault"
 """The source of notes, drafts among them."""
 
 ALL_CHUNKS = "memory_documents d CROSS JOIN memory_chunks c ON c.document_id = d.id"
-"""Chunks by way of their documents: a condition is looked at once a document, and only then are chunks read."""
+"""Join chunks by way of their documents: conditions are evaluated once per document before any chunk is read."""
 
 
 def words_of(filters: Filters) -> str:
-    """Return the table of the keyword index whose statistics a search with these filters may use."""
+    """Return the keyword index whose statistics a search with these filters may use."""
     return PUBLIC_WORDS if filters.sensitive is False else ALL_WORDS
 
 
 def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
-    """Those of some chunks, by integer key, that are in a scope, in no order."""
+    """Return those of some chunks, by integer key, that are in a scope, in no order."""
     where, parameters = conditions(scope)
-    rows = database.rows(  # a cross join keeps SQLite from walking through all chunks instead
+    rows = database.rows(  # the cross join prevents a scan of all chunks
         "SELECT c.id FROM json_each(?) asked CROSS JOIN memory_places c ON c.id = asked.value"  # noqa: S608
         f" JOIN memory_documents d ON d.id = c.document_id WHERE {where}",
-        [json.dumps(sorted(ids)), *parameters],  # chunks of one time stand on the same pages
+        [json.dumps(sorted(ids)), *parameters],  # chunks of the same time are on the same pages
     )
     return [each for (each,) in rows]
 
 
 def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted: int, share: float = 1.0) -> list[int]:
-    """The first `wanted` of some chunks, the best first, that are in a scope of which about a share of all are.
+    """Return the first `wanted` of some ranked chunks that are in a scope.
 
-    Asked are as many as should hold enough, then as many as the share among them lets expect, until there are enough.
+    Test as many chunks as should suffice by the estimated share in scope, then more by the share observed.
     """
     found: list[int] = []
     asked = 0
@@ -88,9 +88,9 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
 
 
 def all_in_scope(database: Database, scope: Scope) -> list[int]:
-    """All chunks of a scope, by integer key, in no order.
+    """Return all chunks of a scope, by integer key, in no order.
 
-    SQLite makes one value of them, since each row would stop all other threads.
+    SQLite aggregates them into one value, because fetching each row would block all other threads.
     """
     where, parameters = conditions(scope)
     keys: list[int] = json.loads(
@@ -100,12 +100,12 @@ def all_in_scope(database: Database, scope: Scope) -> list[int]:
 
 
 def share_in_scope(database: Database, scope: Scope) -> float:
-    """About the share of the documents that are in a scope, whatever words it demands or forbids."""
+    """Estimate the share of the documents that are in a scope, ignoring required and forbidden words."""
     if scope.filters in (
         Filters(user_id=scope.filters.user_id),
         Filters(user_id=scope.filters.user_id, sensitive=False),
     ):
-        return 1.0  # of the passages in the keyword index that such a search uses
+        return 1.0  # the search uses a keyword index of just these passages
     where, parameters = conditions(Scope(scope.filters))
     asked = spread(database.value("SELECT max(rowid) FROM memory_documents") or 0)
     inside, number = database.rows(
@@ -117,7 +117,7 @@ def share_in_scope(database: Database, scope: Scope) -> float:
 
 
 def is_one_note(database: Database, scope: Scope) -> bool:
-    """Whether the paths of a scope leave a single document, whatever words it demands or forbids."""
+    """Return whether the paths of a scope select a single document, ignoring required and forbidden words."""
     filters = scope.filters
     if not (filters.path_prefix or filters.path_parts or filters.within):
         return False
@@ -126,9 +126,9 @@ def is_one_note(database: Database, scope: Scope) -> bool:
 
 
 def conditions(scope: Scope) -> tuple[str, list[object]]:
-    """SQL over chunks `c` and their documents `d`, with its parameters."""
+    """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
     filters = scope.filters
-    # The plus lets SQLite look paths up in the index that has them, after the user and each kind of document.
+    # The plus makes SQLite look paths up in the index that has them, after the user and each source type.
     parts: list[tuple[str, list[object]]] = [
         ("d.user_id = ?", [filters.user_id]),
         (f"{'+' if filters.path_prefix or filters.within else ''}d.deleted_at IS NULL", []),
@@ -153,7 +153,7 @@ def conditions(scope: Scope) -> tuple[str, list[object]]:
 
 
 def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]]]:
-    """The kinds of documents; drafts are notes of the vault, and are left out unless they are asked for."""
+    """Build the conditions for sources; drafts are notes of the vault, and are excluded unless they are requested."""
     if not sources:
         every = "d.source_type IN (SELECT source_type FROM memory_counts WHERE source_type <> ?)"
         return [(every, [IN_NOTES]), ("d.is_draft = 0", [])]
@@ -170,7 +170,7 @@ def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
     parts: list[tuple[str, list[object]]] = []
     prefix = filters.path_prefix.strip("/")
     if prefix:
-        # '0' is the character after '/': from there to it lies what is below the folder, and nothing of its namesakes.
+        # '0' is the character after '/': the range is everything below the folder, and no sibling with the same prefix.
         below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
         parts.append((below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]))
     if filters.path_parts:

@@ -1,7 +1,7 @@
-"""Track which index file of a space is in use. A new chunker or model builds the next beside it, then they swap.
+"""Track which index file of a space is in use. A new chunker or model builds the next generation before the two swap.
 
-A space's folder holds `current` (the number of the file in use) and `index-N.db` files. What an index was built with is
-in its `meta` table; `Recipe` is what it should be built with now.
+A space's folder contains `current` (the number of the file in use) and `index-N.db` files. The `meta` table of an index
+records the recipe it was built with; `Recipe` is the one it should be built with now.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from donna_tui.types.errors import DatabaseError, Reason
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What decides how a vault is cut and embedded. `embedding` is empty while no model is known."""
+    """The parameters of chunking and embedding. `embedding` is empty while no model is known."""
 
     chunking: str
     embedding: str = ""
 
     def fits(self, built: Recipe) -> bool:
-        """Whether an index built so can serve: the same chunks, and vectors of this model or none yet."""
+        """Return whether an index built so can serve: the same chunks, and vectors of this model or none yet."""
         same_vectors = not self.embedding or not built.embedding or self.embedding == built.embedding
         return self.chunking == built.chunking and same_vectors
 
 
 def index_path(folder: Path, generation: int) -> Path:
-    """The database file of a generation."""
+    """Return the database file of a generation."""
     return folder / f"index-{generation}.db"
 
 
 def current_generation(folder: Path) -> int | None:
-    """The generation in use, or None before the first."""
+    """Return the generation in use, or None before the first."""
     try:
         return int((folder / "current").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -46,7 +46,7 @@ def current_generation(folder: Path) -> int | None:
 
 
 def make_current(folder: Path, generation: int) -> None:
-    """Let searches use this generation from now on, atomically. Raises DatabaseError."""
+    """Switch searches to a generation atomically. Raises DatabaseError."""
     pending = folder / "current.new"
     try:
         pending.write_text(str(generation), encoding="ascii")
@@ -66,7 +66,7 @@ def delete_older(folder: Path, generation: int) -> None:
 
 
 def _generations(folder: Path) -> list[int]:
-    """The numbers of the index files in a folder; files that were set aside are none."""
+    """Return the numbers of the index files in a folder; damaged files that were renamed do not count."""
     names = (re.fullmatch(r"index-(\d+)\.db", path.name) for path in folder.glob("index-*.db"))
     return [int(name[1]) for name in names if name]
 
@@ -85,12 +85,12 @@ def open_generation(folder: Path, generation: int, recipe: Recipe) -> Database:
 
 
 def recipe_of(database: Database) -> Recipe:
-    """What an open index was built with."""
+    """Return the recipe that an open index was built with."""
     return Recipe(get_meta(database, "chunking") or "", get_meta(database, "embedding_version") or "")
 
 
 def set_aside(path: Path) -> Path:
-    """Move a damaged index out of the way, with its journal, and return where it is now."""
+    """Rename a damaged index with its journal, and return its new path."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
     names = itertools.chain([stamp], (f"{stamp}-{number}" for number in itertools.count(2)))
     places = (path.with_name(f"{path.stem}.damaged-{name}.db") for name in names)
@@ -109,7 +109,7 @@ def delete_index(path: Path) -> None:
 
 
 def check_integrity(database: Database) -> None:
-    """SQLite's own quick check. Raises DatabaseError with `database_corrupt`."""
+    """Run SQLite's quick check. Raises DatabaseError with `database_corrupt`."""
     answer = database.value("PRAGMA quick_check(1)")
     if answer != "ok":
         raise DatabaseError(Reason.DATABASE_CORRUPT, f"the index {database.path.name} is damaged")

@@ -28,12 +28,12 @@ EMBEDS: dict[str, TaskType] = {
     "correction": "embed_correction",
     "memory": "embed_memory",
 }
-"""What embedding a chunk is called, by the source type of its document."""
+"""Task types of embedding a chunk, by the source type of its document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """One embedded text: what for, by which model, in how many milliseconds, and the hash of the text.
+    """An embedded text: the task, the model, the duration in milliseconds, and the hash of the text.
 
     `model` is the version of its vectors, such as `minilm-l6-v2@53aa5117/int8`.
     """
@@ -45,12 +45,12 @@ class Invocation:
 
     @property
     def alias(self) -> str:
-        """The model's name, as `embedding.provider` has it: `minilm-l6-v2`."""
+        """The model's name, as in `embedding.provider`: `minilm-l6-v2`."""
         return self.model.split()[-1].partition("@")[0] if self.model.split() else ""
 
 
 def record(database: Database, invocations: Sequence[Invocation]) -> None:
-    """Append rows; the oldest beyond the last 20,000 go."""
+    """Append rows, and delete all but the latest 20,000."""
     now = time.time()
     database.run_many(
         "INSERT INTO invocation_log (at, task_type, model_alias, latency_ms, input_hash) VALUES (?, ?, ?, ?, ?)",
@@ -60,13 +60,13 @@ def record(database: Database, invocations: Sequence[Invocation]) -> None:
 
 
 class InputHash:
-    """Hashes texts for the log; sensitive ones with a key, since a plain hash of a short secret can be guessed."""
+    """Hash texts for the log; sensitive ones with a key, because a plain hash of a short secret can be guessed."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
     def __call__(self, text: str, *, sensitive: bool) -> str:
-        """The hash, in hex."""
+        """Return the hash in hex."""
         data = text.encode()
         if sensitive:
             return hmac.new(self._key, data, hashlib.sha256).hexdigest()
@@ -74,7 +74,9 @@ class InputHash:
 
 
 def load_key(folder: Path) -> bytes:
-    """This space's secret key, for its owner's eyes only; made on first use, and for one run if it cannot be kept."""
+    """Load this space's secret key, readable by its owner only. It is created on first use; if it cannot be stored, the
+    key is valid for this run.
+    """
     path = folder / "log.key"
     fresh = secrets.token_bytes(KEY_BYTES)
     with contextlib.suppress(OSError):

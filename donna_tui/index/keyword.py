@@ -26,34 +26,34 @@ from donna_tui.index.sampling import Range, halves, span
 from donna_tui.index.scope import Members, ScopeEstimate, reach_of
 
 LOOK_AT_FIRST = 2
-"""Candidates of all passages for each that is wanted in a scope that holds all; more where it holds fewer."""
+"""Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
 
 NARROW, SHORT = 0.3, 30_000
-"""The share of the documents, and the passages, up to which a scope is listed and only what is in it is ranked.
+"""Largest share of the documents, and most passages, for which a scope is listed and only its members are ranked.
 
-Listing takes as long for a rare word as for a common one, half a millisecond for 1,000 passages; asking the best takes
-longer the smaller the share and the commoner the words. At 100,000 passages they meet at a share of 0.4.
+Listing takes the same time for rare and common words, half a millisecond for 1,000 passages; testing the best matches
+takes longer the smaller the share and the commoner the words. At 100,000 passages the two break even at a share of 0.4.
 """
 
 ALSO_IN_NOTE = 0.5
-"""In a search of one note, the power of a term's rarity in that note by which its BM25 is multiplied.
+"""Exponent of a term's rarity within the note that multiplies its BM25 score, in a search of one note.
 
 Measured on questions of six sets asked within their note; docs/retrieval.md has the figures.
 """
 
 WEIGHTS = "3.0, 2.0, 1.0, 1.0"
-"""Of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
+"""BM25 weights of the title with aliases and tags, the heading path, the text, and the segments of unspaced scripts."""
 
 ALL_KEYS: Range = (0, 2**63 - 1)
 """The smallest and the largest key that a chunk can have."""
 
 TIGHT = 0.5
-"""The share of all keys up to which the ranges of a scope are worth more than the whole index."""
+"""Largest share of all keys for which the ranges of a scope are searched instead of the whole index."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordMatch:
-    """A chunk's integer key and its BM25 score, larger is better (FTS5's own is negative)."""
+    """A chunk's integer key and its BM25 score; larger is better (FTS5's own score is negative)."""
 
     id: int
     score: float
@@ -62,9 +62,9 @@ class KeywordMatch:
 def search_words(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, beside: Beside | None = None
 ) -> list[KeywordMatch]:
-    """The best chunks for any of some terms, FTS5 expressions each, inside a scope, best first.
+    """Return the best chunks inside a scope for any of some terms, which are FTS5 expressions, best first.
 
-    A scope that is not narrow is asked only of the best where it may be: to rank all of it would take longer.
+    A scope that is not narrow is applied only to the best matches, because ranking all of it would take longer.
     """
     if not terms or limit < 1:
         return []
@@ -87,7 +87,7 @@ def search_words(
 
 
 def _where(database: Database, reach: ScopeEstimate) -> tuple[list[Range], float]:
-    """The ranges of keys in which a scope is looked for, and about the share that it has of them."""
+    """Return the ranges of keys to search for a scope, and its estimated share of them."""
     everywhere = whole(database)
     if reach.members is not None and span(reach.members.ranges) <= TIGHT * span(everywhere):
         return reach.members.ranges, reach.members.density
@@ -97,7 +97,7 @@ def _where(database: Database, reach: ScopeEstimate) -> tuple[list[Range], float
 def _best(
     database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
 ) -> list[KeywordMatch]:
-    """The best in some ranges; where the level turns out to hold too few, all that match are ranked after all."""
+    """Return the best matches in some ranges; if the chosen level contains too few, rank all matches."""
     level = choose_level(database, terms, limit, ranges, words)
     found = _best_at(database, level, limit, ranges, beside, words) if level.within else []
     return found if len(found) == limit else rank_all(database, terms, limit, ranges, words)
@@ -106,7 +106,7 @@ def _best(
 def _best_at(
     database: Database, level: Level, limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
 ) -> list[KeywordMatch]:
-    """The best at a level. FTS5 walks and ranks on one thread: the newer half of the chunks can be ranked beside."""
+    """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
 
     def among(part: Database, its: Sequence[Range]) -> list[KeywordMatch]:
         listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
@@ -134,7 +134,7 @@ def rank_all(
     ranges: Sequence[Range] = (ALL_KEYS,),
     words: str = ALL_WORDS,
 ) -> list[KeywordMatch]:
-    """The best of all chunks that match, whatever that costs: what a level is measured by."""
+    """Rank all matches, whatever the cost: the reference for measuring levels."""
     any_term = " OR ".join(terms)
     found = [match for keys in ranges for match in _rank_inside(database, any_term, "", [], limit, keys, words)]
     return _first(found, limit)
@@ -143,7 +143,7 @@ def rank_all(
 def rank_scope(
     database: Database, terms: Sequence[str], scope: Scope, limit: int, members: Members | None = None
 ) -> list[KeywordMatch]:
-    """The best of a scope: it is listed, unless its passages are known, and all in it that match are ranked."""
+    """Rank all matches in a scope, listing its passages unless they are known."""
     any_term, words = " OR ".join(terms), words_of(scope.filters)
     if members is not None:
         return _rank_inside(database, any_term, _GIVEN, [members.listed], limit, words=words)
@@ -156,7 +156,7 @@ _GIVEN = "SELECT value FROM json_each(?)"
 
 
 def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Ranks by how rare the terms are in the note too: what all of it is about tells none of its passages apart."""
+    """Rank by how rare the terms are within the note too, because frequent terms do not distinguish its passages."""
     inside, words = all_in_scope(database, scope), words_of(scope.filters)
     scores: defaultdict[int, float] = defaultdict(float)
     for term in terms:
@@ -169,7 +169,7 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
 
 
 def _rarity(held: int, whole: int) -> float:
-    """Inverse document frequency, in the form that is never below zero (Lucene's BM25)."""
+    """Return the inverse document frequency in the form that is never negative (Lucene's BM25)."""
     return math.log(1.0 + (whole - held + 0.5) / (held + 0.5))
 
 
@@ -182,8 +182,8 @@ def _rank_inside(
     keys: Range = ALL_KEYS,
     words: str = ALL_WORDS,
 ) -> list[KeywordMatch]:
-    """Ranks only the chunks that a query lists, of some keys; all of them without one."""
-    listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus keeps SQLite from asking for one at a time
+    """Rank only the chunks that a subquery lists, within a range of keys; all of them without a subquery."""
+    listed = f" AND +rowid IN ({inside})" if inside else ""  # the plus prevents a lookup per row
     rows = database.rows(
         f"SELECT rowid, -bm25({words}, {WEIGHTS}) AS score FROM {words} WHERE {words} MATCH ?"  # noqa: S608
         f" AND rowid BETWEEN ? AND ?{listed} ORDER BY score DESC, rowid LIMIT ?",
@@ -193,9 +193,9 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """The beginnings of the notes in a scope, those of the latest date first; for filters without any word.
+    """Return the first passages of the latest notes in a scope, for filters without any word.
 
-    A note is left out by a forbidden word in any of its passages.
+    A forbidden word in any passage excludes the whole note.
     """
     where, parameters = conditions(Scope(scope.filters))
     if scope.forbidden:
@@ -214,23 +214,24 @@ def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
 SHORTEST_STEM, LONGEST_STEM = 3, 40
 
 MAY_BECOME = 8
-"""Words that a half-typed one may become, those in most passages. FTS5 can look for all that begin so, but merges them
-anew for each expression and each stretch of the index: 50 ms for “con” among 70,000 passages, where this takes 15.
+"""Completions of a half-typed word that are searched, those in most passages. FTS5 supports prefix queries, but merges
+the postings for each expression and each stretch of the index: 50 ms for “con” among 70,000 passages, where this takes
+15.
 """
 
 
 VOCABULARY = {ALL_WORDS: "memory_words", PUBLIC_WORDS: "memory_public_words"}
-"""The words of each keyword index, with the number of passages that hold each."""
+"""The vocabulary of each keyword index, with the number of passages that contain each word."""
 
 
 def holds_word(database: Database, word: str, words: str = ALL_WORDS) -> bool:
-    """Whether any passage of a keyword index holds a word, in any of its forms."""
+    """Return whether any passage of a keyword index contains a word, in any of its forms."""
     exists = f"SELECT EXISTS (SELECT 1 FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
     return bool(database.value(exists, (quoted(word),)))
 
 
 def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
-    """Build an FTS5 expression for a word that is only begun: the words of the index that it may become."""
+    """Build an FTS5 expression for a half-typed word: the words of the index that complete it."""
     begun = word.casefold()
     if len(begun) < SHORTEST_STEM:
         return quoted(word)
@@ -243,12 +244,12 @@ def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
 
 
 def _indexed(term: str) -> str:
-    """An FTS5 expression for a stem of the index: FTS5 would take another s away, as from “decis”."""
+    """Build an FTS5 expression for a stem of the index: FTS5 would stem it again, as “decis” to “deci”."""
     return f"{quoted(term)}*" if term.endswith("s") else quoted(term)
 
 
 def _stem_of(database: Database, begun: str, words: str) -> str:
-    """The longest stem that a word begins with: “decisi” is no beginning of “decis”, the stem of “decisions”."""
+    """Return the longest stem that is a prefix of a word: “decisi” is no prefix of “decis”, the stem of “decisions”."""
     known = database.rows(
         f"SELECT term FROM json_each(?) AS stem CROSS JOIN {VOCABULARY[words]} ON term = stem.value",  # noqa: S608
         (json.dumps([begun[:length] for length in range(SHORTEST_STEM, min(len(begun), LONGEST_STEM))]),),
@@ -257,6 +258,6 @@ def _stem_of(database: Database, begun: str, words: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A literal FTS5 string: no operator of the query language survives in it."""
+    """Quote a literal FTS5 string, so that no operator of the query language is interpreted."""
     cleaned = text.replace("\x00", " ").replace('"', '""')
     return f'"{cleaned}"'

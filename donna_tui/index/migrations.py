@@ -1,4 +1,4 @@
-"""The tables, as an ordered list of migrations that are applied in one transaction."""
+"""The schema, as an ordered list of migrations that are applied in one transaction."""
 
 from __future__ import annotations
 
@@ -142,8 +142,9 @@ CREATE TRIGGER memory_place_left AFTER DELETE ON memory_chunks BEGIN
     DELETE FROM memory_places WHERE id = OLD.id;
 END;
 """
-"""The documents of chunks, without their text: thousands are asked of each search with a filter, and of a large index
-the chunks themselves are not all in the system's memory."""
+"""The documents of chunks without their text: a search with a filter reads thousands of them, and the chunks of a large
+index do not all fit into the system's memory.
+"""
 
 COUNTS = """
 CREATE TABLE memory_counts (
@@ -162,7 +163,7 @@ CREATE TRIGGER memory_document_goes AFTER DELETE ON memory_documents BEGIN
     WHERE user_id = OLD.user_id AND source_type = OLD.source_type;
 END;
 """
-"""How many documents there are, which each search tells: to count 125,000 takes 6 ms."""
+"""Document counts, which each search reports: counting 125,000 documents takes 6 ms."""
 
 REVISION = """
 CREATE TABLE memory_revision (number INTEGER NOT NULL);
@@ -177,14 +178,14 @@ CREATE TRIGGER memory_document_went AFTER DELETE ON memory_documents BEGIN
     UPDATE memory_revision SET number = number + 1;
 END;
 """
-"""Another number after each change of documents: which passages are in a scope is the same as long as it is."""
+"""A revision that changes with the documents: the passages in a scope can be cached per revision."""
 
 DATES = """
 ALTER TABLE memory_documents ADD COLUMN dated_at REAL NOT NULL DEFAULT 0;
 UPDATE memory_documents SET dated_at = modified_at;
 UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed';
 """
-"""The date of a document, which need not be that of its last change. Notes are read once more, so that they get it."""
+"""The date of a document, which may differ from that of its last change. Notes are read again to fill it."""
 
 PUBLIC_WORDS = """
 CREATE VIRTUAL TABLE memory_public_fts USING fts5 (
@@ -197,8 +198,9 @@ INSERT INTO memory_public_fts (rowid, title, heading, content, segments)
     SELECT t.rowid, t.title, t.heading, t.content, t.segments FROM memory_search_text t
     JOIN memory_documents d ON d.id = t.document_id WHERE NOT d.sensitive;
 """
-"""A second keyword index without private documents. BM25 weighs a word by how many passages hold it: over all passages,
-an agent that may write could find out which words the private ones hold."""
+"""A second keyword index without private documents. BM25 weighs a word by how many passages contain it: with statistics
+over all passages, an agent that may write could find out which words the private ones contain.
+"""
 
 PUBLIC_CENTROID = """
 ALTER TABLE memory_scores ADD COLUMN counted INTEGER NOT NULL DEFAULT 1;
@@ -214,8 +216,9 @@ DELETE FROM memory_centroids WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT
 DELETE FROM memory_departed WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT counted);
 UPDATE memory_scores SET novelty = NULL WHERE EXISTS (SELECT 1 FROM memory_scores WHERE NOT counted);
 """
-"""The centroid that novelty is measured from holds no private memories, so that the importance of the others does not
-depend on them. `counted` says which passages are in it; where private ones were, all are scored again."""
+"""The centroid for novelty excludes private memories, so that the importance of the others does not depend on them.
+`counted` marks the passages in it; if there were private ones, all are scored again.
+"""
 
 UTF_32 = """
 UPDATE file_states SET checked_at = 0, etag = '' WHERE path IN (
@@ -232,7 +235,7 @@ UPDATE memory_documents SET is_draft = 1 WHERE source_type = 'vault'
 CREATE INDEX ix_memory_doc_drafts ON memory_documents (user_id) WHERE is_draft = 1;
 INSERT OR REPLACE INTO meta SELECT 'vec_stale', '1' WHERE EXISTS (SELECT 1 FROM memory_documents WHERE is_draft = 1);
 """
-"""Notes that nobody has approved. The vector table has a source of its own for them, so it is filled anew."""
+"""A mark for unapproved drafts. They have a separate source in the vector table, so it is rebuilt."""
 
 NAMES = """
 CREATE TABLE note_names (
@@ -259,8 +262,9 @@ CREATE TRIGGER note_name_removed AFTER DELETE ON note_names WHEN OLD.kind < 4 BE
 END;
 CREATE INDEX ix_memory_doc_modified ON memory_documents (user_id, source_type, modified_at);
 """
-"""The names and headings of notes (`index/names.py`), filled when a note is stored: an index whose notes were cut by an
-older version is built anew."""
+"""The names and headings of notes (`index/names.py`), filled when a note is stored: an index whose notes were chunked
+by an older version is rebuilt.
+"""
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
@@ -279,7 +283,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
 
 
 def migrate(database: Database) -> None:
-    """Bring the tables up to date, all or nothing.
+    """Migrate the schema to the latest version, in one transaction.
 
     Raises DatabaseError with `database_newer` if a newer Donna wrote this file.
     """
@@ -304,10 +308,10 @@ def _refuse_newer(applied: set[str]) -> None:
 
 
 def create_vector_table(database: Database, dim: int) -> None:
-    """Create the sqlite-vec table for vectors of `dim` numbers, if it is not there.
+    """Create the sqlite-vec table for vectors of `dim` numbers, unless it exists.
 
-    It holds coarse vectors; `embeddings` has the vectors themselves. The filters that are asked for most are columns of
-    the table, so that they act inside the nearest-neighbour search.
+    It contains quantised vectors; `embeddings` has the vectors themselves. The most common filters are columns of the
+    table, so that they apply inside the nearest-neighbour search.
     """
     database.run(
         f"""CREATE VIRTUAL TABLE IF NOT EXISTS vec_memory_chunks USING vec0(
@@ -321,12 +325,12 @@ def create_vector_table(database: Database, dim: int) -> None:
 
 
 def has_vector_table(database: Database) -> bool:
-    """Whether that table is there: it comes with the first model."""
+    """Return whether the vector table exists; it is created with the first model."""
     return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'vec_memory_chunks'"))
 
 
 def get_meta(database: Database, key: str) -> str | None:
-    """A value of the `meta` table."""
+    """Return a value of the `meta` table, or None."""
     value: str | None = database.value("SELECT value FROM meta WHERE key = ?", (key,))
     return value
 

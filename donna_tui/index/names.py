@@ -1,7 +1,8 @@
-"""The names of notes: file name, path, title, aliases and tags, with the headings for the switcher.
+"""The names of notes: file name, path, title, aliases and tags, and the headings for the switcher.
 
-They are compared by keys, without case, accents and punctuation, so that `On-call` and `oncall` are one name. Exact and
-prefix lookups use B-trees, typing errors trigrams, and the switcher one scan over an index that covers it.
+Names are compared by keys without case, accents and punctuation. Exact and prefix lookups use B-trees, misspellings
+trigrams, and the switcher a scan of a covering index. Exact lookups also ignore spaces, so that `On-call` and `oncall`
+are the same name.
 """
 
 from __future__ import annotations
@@ -28,17 +29,17 @@ LONGEST_NAME = 200
 """Characters of a name that are compared."""
 
 MOST_HEADINGS = 1_000
-"""Headings of one note that the switcher knows."""
+"""Most headings of a note that the switcher knows."""
 
 MOST_NAMESAKES = 100
-"""Notes of one name, and of one tag, that are compared: those that were stored last."""
+"""Most notes with the same name or tag that are compared: those stored last."""
 
 NAMED_SOURCE = "vault"
-"""The source whose documents have names; the title of a memory is generated."""
+"""The only source whose documents have names; titles of memories are generated."""
 
 
 class NameKind(IntEnum):
-    """What a name is of its note, the best first. All below HEADING name the note itself."""
+    """The kinds of names of a note, the best first. All below HEADING name the note itself."""
 
     FILE = 0
     TITLE = 1
@@ -50,7 +51,7 @@ class NameKind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name of a note as it is written, and the line that it leads to."""
+    """A name of a note as it is written, and the line that it refers to."""
 
     document: str
     kind: NameKind
@@ -65,7 +66,7 @@ _PARTS = re.compile(rf"[^\W_]+|[{EMOJI}]")
 
 @lru_cache(maxsize=4_096)
 def name_key(text: str) -> str:
-    """The words of a name, joined by spaces, in the form in which names are compared."""
+    """Return the key by which a name is compared: its words, joined by spaces."""
     folded = text[:LONGEST_NAME].casefold()
     if not folded.isascii():
         folded = unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFKD", folded)))
@@ -73,7 +74,7 @@ def name_key(text: str) -> str:
 
 
 def store_names(database: Database, document_id: str, document: Document) -> None:
-    """Replace the names of a document by those that it has now."""
+    """Replace the stored names of a document by its current ones."""
     database.run("DELETE FROM note_names WHERE document_id = ?", (document_id,))
     if document.source_type == NAMED_SOURCE:
         rows = [(document_id, *name) for name in dict.fromkeys(_names_of(document)) if name[2]]
@@ -107,7 +108,7 @@ _SQUASHED = "replace(key, ' ', '')"
 
 
 def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Names that have this key, whatever their spaces: names of notes, then tags; the newest notes first."""
+    """Find names with this key, ignoring spaces: names of notes first, then tags; the newest notes first."""
     inside, inside_parameters = conditions(Scope(scope.filters))
     same = (
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
@@ -125,7 +126,7 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
 
 
 def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Names of notes that begin with the words of a key, the shortest first."""
+    """Find names of notes that begin with the words of a key, the shortest first."""
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
     return _lookup(
         database,
@@ -139,14 +140,14 @@ def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[
 
 
 def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Headings that have this key, those of the newest notes first."""
+    """Find headings with this key, those of the newest notes first."""
     return _lookup(
         database, "n.kind = ? AND n.key = ?", [int(NameKind.HEADING), key], "d.modified_at DESC", [], scope, limit
     )
 
 
 def similar_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Names of notes that share most trigrams with a key: those that it may be a misspelling of."""
+    """Find the names of notes that share most trigrams with a key, as candidates for a misspelling."""
     squashed = key.replace(" ", "")
     grams = dict.fromkeys(squashed[start : start + 3] for start in range(len(squashed) - 2))
     if not grams:
@@ -180,7 +181,7 @@ def _lookup(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A name that holds the letters of a pattern in order, with its note."""
+    """A name that contains the letters of a pattern in order, with its note."""
 
     name: Name
     path: str
@@ -193,10 +194,10 @@ _NOTE = "d.source_id, d.title, d.modified_at, d.sensitive"
 
 
 def names_holding(database: Database, letters: str, user_id: str, limit: int, *, of_headings: bool) -> list[Found]:
-    """Names, or headings, that hold some letters in this order: exact, beginning, whole, then scattered ones; short
-    ones first.
+    """Find names, or headings, that contain some letters in this order, ranked by exact match, prefix, substring and
+    subsequence, then by length.
 
-    `letters` is a key without spaces. The rank is decided on the covering index, before any note is read.
+    `letters` is a key without spaces. The ranking uses only the covering index, before any note is read.
     """
     kinds = f"= {int(NameKind.HEADING)}" if of_headings else f"< {int(NameKind.TAG)}"
     pattern = "*".join(["", *letters, ""])
@@ -212,7 +213,7 @@ def names_holding(database: Database, letters: str, user_id: str, limit: int, *,
 
 
 def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
-    """The notes that were changed last."""
+    """Return the notes that were changed last."""
     rows = database.rows(
         f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"

@@ -1,4 +1,4 @@
-"""Read connections: one a thread, so that a search never waits for ingestion or for another search."""
+"""Read connections, one per thread, so that a search never waits for ingestion or for another search."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ T = TypeVar("T")
 
 
 class Part(Generic[T]):
-    """A part of a work, begun on another thread as soon as one is free."""
+    """Part of a task, started on another thread as soon as one is free."""
 
     def __init__(self, part: Callable[[], T], started: Future[T] | None) -> None:
         self._part, self._started = part, started
 
     def __call__(self) -> T:
-        """For a reading thread: wait for the part, or do it there and then if no thread was free, so that none waits
-        for a part that waits for it. Raises what the part raises, and DatabaseError.
+        """Wait for the part, or run it on this reading thread if no other has started it, which avoids deadlock.
+
+        Raises what the part raises, and DatabaseError.
         """
         if self._started is None or self._started.cancel():
             return self._part()
         return self._started.result()
 
     def drop(self) -> None:
-        """Nobody will ask for it: do not begin it."""
+        """Cancel the part unless it has started, because its result is not needed."""
         if self._started is not None:
             self._started.cancel()
 
 
 class Readers:
-    """A small pool of reading threads over one index file; `stays` says that there will be many searches.
+    """A small pool of reading threads over one index file; `stays` is set if there will be many searches.
 
-    One more thread brings the vectors in memory up to date, where there is so much to take in that a search would wait,
-    or reads a part of a search beside another.
+    An additional thread updates the vectors in memory when that would delay a search, or runs part of a search in
+    parallel.
     """
 
     def __init__(self, path: Path, *, stays: bool) -> None:
@@ -69,7 +70,7 @@ class Readers:
         return await asyncio.wrap_future(running)
 
     def beside(self, work: Callable[[Database], T]) -> Part[T]:
-        """Start a part of a work that is, or will be, on another reading thread."""
+        """Start part of a task on another reading thread."""
 
         def part() -> T:
             return work(self._connection())
@@ -83,7 +84,7 @@ class Readers:
         return work(database, vectors)
 
     def _catch_up(self) -> None:
-        """Start it, unless it is under way. What it failed with is raised once, for the search that asks again."""
+        """Start the update of the vectors unless it is running. A failure is raised once, by the next call."""
         with self._lock:
             last = self._catching_up
             if self._closing.is_set() or (last is not None and not last.done()):
@@ -103,7 +104,7 @@ class Readers:
         return database
 
     def _connect(self) -> Database:
-        """The tables are made in one transaction: all are there, or another process is just about to make them."""
+        """Open a connection. Either all tables exist, or another process is creating them in a transaction."""
         database = open_database(self.path, read_only=True, remembered=self._remembered)
         if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
             database.close()

@@ -1,4 +1,4 @@
-"""Cache what was computed from an index until a document changes."""
+"""Cache results computed from an index until a document changes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MOST = 8
 
 
 class RevisionCache:
-    """The last few things that were worked out, each with the revision of the index that it is true of.
+    """An LRU cache of a few results, each valid for one revision of the index.
 
-    The connections to one index share it, on several threads.
+    It is shared by the connections to one index, on several threads.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class RevisionCache:
         self._kept: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
 
     def get(self, key: Hashable, revision: int) -> Any:
-        """What is kept under a key if it is of this revision, or None."""
+        """Return the result under a key if it is of this revision, or None."""
         with self._lock:
             kept = self._kept.get(key)
             if kept is None or kept[0] != revision:
@@ -30,7 +30,7 @@ class RevisionCache:
             return kept[1]
 
     def keep(self, key: Hashable, revision: int, value: Any) -> None:
-        """Keep something under a key, and forget what was asked for longest ago if that is too much."""
+        """Store a result under a key, and evict the least recently used one if there are too many."""
         with self._lock:
             self._kept[key] = (revision, value)
             self._kept.move_to_end(key)

@@ -1,6 +1,6 @@
 """Divide a table into ranges of keys, and sample it in a few stretches.
 
-Passages of one time are alike, and the notes of a folder stand beside each other.
+Passages indexed at the same time are alike, and the notes of a folder are adjacent.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ Range: TypeAlias = tuple[int, int]
 
 
 def span(ranges: Sequence[Range]) -> int:
-    """How many keys there are in some ranges."""
+    """Return the number of keys in some ranges."""
     return sum(last - first + 1 for first, last in ranges)
 
 
 def cut(ranges: Sequence[Range], start: int, end: int) -> list[Range]:
-    """What stands from one place to before another, counted along the ranges."""
+    """Slice ranges from one position to another, counted along their keys."""
     pieces, passed = [], 0
     for first, last in ranges:
         begin, beyond = max(first, first + start - passed), min(last + 1, first + end - passed)
@@ -36,13 +36,13 @@ def cut(ranges: Sequence[Range], start: int, end: int) -> list[Range]:
 
 
 def halves(ranges: Sequence[Range]) -> tuple[list[Range], list[Range]]:
-    """As many keys in each."""
+    """Split ranges into two halves with the same number of keys."""
     whole = span(ranges)
     return cut(ranges, 0, whole // 2), cut(ranges, whole // 2, whole)
 
 
 def around(keys: NDArray[np.int64], most: int) -> list[Range]:
-    """At most so many ranges in which all of some keys are, which are in order: between them the largest gaps."""
+    """Cover sorted keys with at most `most` ranges, split at the largest gaps."""
     if not len(keys):
         return []
     gaps = np.diff(keys)
@@ -53,13 +53,13 @@ def around(keys: NDArray[np.int64], most: int) -> list[Range]:
 
 
 STRETCHES, STRETCH = 3, 3_000
-"""So many stretches of so many rowids: what one row in a hundred has is counted to about a tenth."""
+"""Number and length of sampled stretches: a count of one row in a hundred is accurate to about a tenth."""
 
 SAMPLED_FROM = 2 * STRETCHES * STRETCH
 
 
 def stretches(ranges: Sequence[Range]) -> list[Range]:
-    """Stretches of some ranges of rowids; of few rowids, all of them."""
+    """Sample stretches of some ranges of rowids; return all of them if they are few."""
     whole = span(ranges)
     if whole < SAMPLED_FROM:
         return list(ranges)
@@ -68,14 +68,14 @@ def stretches(ranges: Sequence[Range]) -> list[Range]:
 
 
 SPREAD = 1_000
-"""Single rows: a share is told to a hundredth, however the rows stand, in 1.3 ms."""
+"""Rows in a stratified sample: it estimates a share to a hundredth, whatever the order of the rows, in 1.3 ms."""
 
 
 @lru_cache(maxsize=1)
 def spread(last: int) -> tuple[int, ...]:
-    """Rowids from all over a table whose last rowid is known, in order; all of a small one.
+    """Return a stratified sample of the rowids of a table, in order; all of a small table.
 
-    One of each of so many equal stretches, at a place in it that is in step with nothing (a stratified sample).
+    One rowid at a random position is drawn from each of `SPREAD` equal strata.
     """
     if last <= 2 * SPREAD:
         return tuple(range(1, last + 1))

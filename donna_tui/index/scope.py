@@ -1,4 +1,4 @@
-"""Cache which passages are in a scope until a document changes: a person who types repeats the same filter."""
+"""Cache which passages are in a scope until a document changes, because the same filter is repeated while typing."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from donna_tui.index.sampling import Range, around, span
 from donna_tui.platform.lazy import np
 
 LISTED_AT_ONCE = 10_000
-"""Passages of a scope that are listed while the search waits, in some 2 ms."""
+"""Most passages of a scope that are listed while the search waits, in about 2 ms."""
 
 LISTED_SHARE = 0.3
-"""Up to this share of an index more are listed too, beside the searches. A wider scope soon has enough of the best."""
+"""Largest share of an index for which a longer scope is listed in parallel. In wider ones the best matches suffice."""
 
 MOST_RANGES = 8
-"""A folder is read at one time; what changes in it later stands at the end, between what changes elsewhere."""
+"""Most ranges per scope. A folder is indexed together; later changes are scattered at the end."""
 
 
 class Members:
-    """The passages of a scope, by their integer keys in order, and the ranges in which all of them are."""
+    """The passages of a scope: their sorted integer keys, and ranges that contain all of them."""
 
     def __init__(self, keys: Sequence[int]) -> None:
         self.keys = array("q", sorted(keys))
 
     def first(self, ids: Sequence[int], wanted: int) -> list[int]:
-        """The first `wanted` of some chunks that are among them."""
+        """Return the first `wanted` of some chunks that are members."""
         return [each for each in ids if self._holds(each)][:wanted]
 
     def _holds(self, key: int) -> bool:
@@ -41,23 +41,23 @@ class Members:
 
     @cached_property
     def ranges(self) -> list[Range]:
-        """A few ranges, with the largest gaps between them."""
+        """A few ranges that contain all keys, split at the largest gaps."""
         return around(np.frombuffer(self.keys, dtype=np.int64), MOST_RANGES)
 
     @cached_property
     def density(self) -> float:
-        """Of the keys in the ranges, the share that are theirs."""
+        """The share of the keys in the ranges that are members."""
         return len(self.keys) / max(1, span(self.ranges))
 
     @cached_property
     def listed(self) -> str:
-        """Their keys as a JSON array."""
+        """The keys as a JSON array."""
         return json.dumps(self.keys.tolist())
 
 
 @dataclass(frozen=True, slots=True)
 class ScopeEstimate:
-    """About the share of an index that is in a scope, and its passages where they are known."""
+    """The estimated share of an index that is in a scope, and its passages if they are known."""
 
     share: float
     members: Members | None = None
@@ -65,11 +65,11 @@ class ScopeEstimate:
 
 
 def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> ScopeEstimate:
-    """What is known of a scope. A short one is listed now, a longer one beside the searches when it is asked for again.
+    """Estimate a scope. A short one is listed now, a longer one in parallel when it is requested again.
 
-    Until it is listed, and if that fails, searches ask whether the best ones are in it.
+    Until it is listed, and if that fails, searches test whether the best matches are in it.
     """
-    if scope.required:  # the words themselves are what narrows it
+    if scope.required:  # the required words narrow the search
         return ScopeEstimate(0.0)
     remembered = database.remembered
     if remembered is None or scope.forbidden:
@@ -86,7 +86,7 @@ def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> 
 
 
 def known_members(database: Database, scope: Scope) -> Members | None:
-    """The passages of a scope, if they are known already."""
+    """Return the passages of a scope if they are cached, or None."""
     if database.remembered is None:
         return None
     known: ScopeEstimate | None = database.remembered.get(scope, _revision(database))

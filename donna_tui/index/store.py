@@ -1,4 +1,4 @@
-"""`MemoryStore`: documents in, chunks, words and vectors kept in step. One transaction a document."""
+"""`MemoryStore`: store documents, and keep chunks, words and vectors consistent. One transaction per document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.types.errors import DatabaseError, Reason
 
 DEFAULT_WINDOW = 256
-"""Tokens that the default model reads."""
+"""The window of the default model, in tokens."""
 
 FAILED = "failed"
 """The `embedding_version` of a chunk whose embedding failed; `reindex` and a retry clear it."""
@@ -34,7 +34,7 @@ FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Upserted:
-    """What an upsert did: the document's id, its chunks, and how many of them have their vector without embedding."""
+    """The result of an upsert: the document's id, the number of its chunks, and of those with a vector."""
 
     id: str
     chunks: int
@@ -44,7 +44,7 @@ class Upserted:
 
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
-    """A chunk that waits for its vector."""
+    """A chunk without a vector."""
 
     id: int
     document_id: str
@@ -57,9 +57,9 @@ class PendingChunk:
 
 
 class MemoryStore:
-    """The write side of the index. Use it from the one thread that owns the writable connection.
+    """The write side of the index, for use by the thread that owns the writable connection.
 
-    `window` is what the model reads at once, in tokens.
+    `window` is the window of the model, in tokens.
     """
 
     def __init__(
@@ -72,20 +72,20 @@ class MemoryStore:
         self._window = window
 
     def use_embeddings(self, version: str, dim: int) -> None:
-        """From now on vectors of `dim` numbers, stamped `version`, are stored and searched."""
+        """Set the model: from now on vectors of `dim` numbers, stamped `version`, are stored and searched."""
         self.vectors = open_vectors(self.database, dim)
         self.version = version
         with self.database.transaction():
             set_meta(self.database, "embedding_version", version)
 
     def put(self, document: Document) -> str:
-        """Insert a document that is not there yet. Raises DatabaseError (`busy`) if it is."""
+        """Insert a document that is not stored yet. Raises DatabaseError (`busy`) if it is."""
         if find_document(self.database, document.user_id, document.source_type, document.source_id):
             raise DatabaseError(Reason.BUSY, "this document is stored already", hint="use upsert")
         return self.upsert(document).id
 
     def upsert(self, document: Document, chunks: Sequence[Chunk] | None = None) -> Upserted:
-        """Insert a document or replace it. Equal content costs neither chunking nor embedding."""
+        """Insert a document or replace it. Unchanged content is neither chunked nor embedded again."""
         existing = find_document(self.database, document.user_id, document.source_type, document.source_id)
         if existing and self._same(existing, document):
             return self._touch(existing, document)
@@ -99,11 +99,11 @@ class MemoryStore:
         return Upserted(document_id, len(rows), reused, unchanged=False)
 
     def upsert_many(self, documents: Iterable[Document]) -> list[str]:
-        """Upsert several documents; each is a transaction of its own, so that one failure costs one document."""
+        """Upsert several documents, each in a separate transaction, so that a failure affects one document only."""
         return [self.upsert(document).id for document in documents]
 
     def delete(self, source_type: str, source_id: str, user_id: str = "me") -> bool:
-        """Remove a document with its text, words and vectors, at once. False if it was not there."""
+        """Delete a document with its text, words and vectors. Return False if it was not there."""
         existing = find_document(self.database, user_id, source_type, source_id)
         if not existing:
             return False
@@ -120,8 +120,7 @@ class MemoryStore:
     def rename(self, old: str, document: Document) -> Upserted:
         """Move a document from `old` to `document.source_id`, keeping its id and, if its text is the same, its vectors.
 
-        A vector goes on standing for the title that the passage had when it was embedded. A document that stands at
-        the target already is replaced.
+        The vectors keep the title with which the passages were embedded. A document at the target is replaced.
         """
         existing = find_document(self.database, document.user_id, document.source_type, old)
         if not existing:
@@ -132,7 +131,7 @@ class MemoryStore:
         return self._touch(existing, document) if same else self.upsert(document)
 
     def reindex(self, user_id: str = "me", source_type: str | None = None) -> int:
-        """Forget all vectors, so that every chunk is embedded again. Returns the number of chunks."""
+        """Discard all vectors, so that every chunk is embedded again. Return the number of chunks."""
         where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
         parameters = (user_id, source_type, source_type)
         with self.database.transaction():
@@ -147,7 +146,7 @@ class MemoryStore:
         return len(rows)
 
     def embed_again(self, document_id: str) -> None:
-        """Forget the vectors of one document, so that its chunks are embedded again."""
+        """Discard the vectors of a document, so that its chunks are embedded again."""
         with self.database.transaction():
             rows = chunks_of(self.database, document_id)
             self.vectors.remove(self.database, [row.chunk_id for row in rows])
@@ -160,14 +159,14 @@ class MemoryStore:
             )
 
     def get_document_meta(self, source_type: str, source_id: str, user_id: str = "me") -> tuple[str, float] | None:
-        """The id of a document and when it was last stored (Unix time), or None."""
+        """Return the id of a document and when it was last stored (Unix time), or None."""
         existing = find_document(self.database, user_id, source_type, source_id)
         return (existing.id, existing.updated_at) if existing else None
 
     def pending(self, limit: int, *, withhold: bool = False) -> list[PendingChunk]:
-        """Chunks that wait for a vector, the newest first, so that an edit overtakes an import.
+        """Return chunks without a vector, the newest first, so that an edit is embedded before an import.
 
-        `withhold` leaves out those of private notes, for a model that is not on this machine.
+        `withhold` excludes those of private notes, for a model on another machine.
         """
         rows = self.database.rows(
             "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
@@ -186,7 +185,7 @@ class MemoryStore:
         ]  # fmt: skip
 
     def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:
-        """Give vectors to the chunks whose text was embedded before; returns the others."""
+        """Assign cached vectors to the chunks whose text was embedded before; return the others."""
         cached = {
             chunk.id
             for chunk in batch
@@ -198,7 +197,7 @@ class MemoryStore:
         return [chunk for chunk in batch if chunk.id not in cached]
 
     def waiting(self, batch: Iterable[PendingChunk]) -> set[str]:
-        """The paths of those chunks whose documents still have chunks without a vector."""
+        """Return the paths of the documents of a batch that still have chunks without a vector."""
         return {
             path
             for document, path in {chunk.document_id: chunk.path for chunk in batch}.items()
@@ -209,7 +208,7 @@ class MemoryStore:
         }
 
     def store_vectors(self, vectors: Sequence[tuple[int, bytes, Vector]]) -> None:
-        """Store vectors as (chunk key, embed hash, vector); chunks that are gone by now are passed over."""
+        """Store vectors as (chunk key, embed hash, vector); outdated chunks are skipped."""
         with self.database.transaction():
             alive = [
                 (each, hashed, vector)
@@ -226,27 +225,27 @@ class MemoryStore:
             self._stamp([each for each, _, _ in alive])
 
     def mark_failed(self, ids: Sequence[int]) -> None:
-        """Leave these chunks out of `pending` until `retry_failed`."""
+        """Exclude these chunks from `pending` until `retry_failed`."""
         self.database.run_many(
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
         )
 
     def has_pending(self) -> bool:
-        """Whether any chunk waits for a vector; quick in an index of any size."""
+        """Return whether any chunk has no vector yet; fast in an index of any size."""
         return self.database.value("SELECT 1 FROM memory_chunks WHERE embedding_version = '' LIMIT 1") is not None
 
     def lacks_vectors(self) -> bool:
-        """Whether any chunk waits for a vector, or could not be given one."""
+        """Return whether any chunk has no vector yet, or its embedding failed."""
         lacking = "SELECT 1 FROM memory_chunks WHERE embedding_version IN ('', ?) LIMIT 1"
         return self.database.value(lacking, (FAILED,)) is not None
 
     def retry_failed(self) -> None:
-        """Let chunks whose embedding failed be tried again."""
-        failed = "SELECT id FROM memory_chunks WHERE embedding_version = ?"  # asked of an index: the rows hold all text
+        """Mark the chunks whose embedding failed as pending again."""
+        failed = "SELECT id FROM memory_chunks WHERE embedding_version = ?"  # uses an index: rows contain all text
         self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE id IN ({failed})", (FAILED,))  # noqa: S608
 
     def tidy(self) -> None:
-        """Forget cached vectors that no chunk uses any more, and give back the room that deleting left."""
+        """Delete cached vectors that no chunk uses any more, rebuild a worn vector table, and release free pages."""
         self.database.run(
             "DELETE FROM embeddings WHERE NOT EXISTS"
             " (SELECT 1 FROM memory_chunks WHERE memory_chunks.embed_hash = embeddings.embed_hash)"
@@ -285,7 +284,7 @@ class MemoryStore:
         return rows
 
     def _attach_known_vectors(self, rows: Sequence[ChunkRow]) -> int:
-        """Give each new chunk the vector that the cache holds for the same text under the current version."""
+        """Assign the vectors cached for the same text to new chunks; return how many there were."""
         if not self.version:
             return 0
         known = [

@@ -1,4 +1,4 @@
-"""Chooses how the nearest vectors are found: by sqlite-vec, or by an exact scan in memory."""
+"""Choose the vector backend: sqlite-vec, or an exact scan in memory."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from donna_tui.index.migrations import create_vector_table, get_meta, has_vector
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, log_bounds, rebuild, shorten_log
 
 SCAN_FROM, SCAN_TO = 3_000, 3_000_000
-"""Vectors between which a scan in memory serves a program that stays: below it sqlite-vec is as quick and costs no
-memory, above it the memory would be more than 1.2 GB. See docs/performance.md for both at 100,000 vectors."""
+"""Numbers of vectors between which a scan in memory serves a long-running program: below, sqlite-vec is as fast and
+needs no memory; above, the scan would need more than 1.2 GB. See docs/performance.md for both at 100,000 vectors.
+"""
 
 AT_ONCE = 5_000
-"""Changes that a search takes in before it answers, in some 20 ms; more are taken in beside the searches."""
+"""Most changes that a search reads before it answers, in about 20 ms; more are read in parallel to the searches."""
 
 
 def open_vectors(database: Database, dim: int) -> VectorIndex:
-    """The vector index of a writable database, brought up to date if it was written where sqlite-vec did not load."""
+    """Open the vector index of a writable database; rebuild it if the database was written without sqlite-vec."""
     if not database.vec_available:
         set_meta(database, "vec_stale", "1")
         return ExactScan()
@@ -34,7 +35,7 @@ def open_vectors(database: Database, dim: int) -> VectorIndex:
 
 
 def existing_vectors(database: Database) -> VectorIndex:
-    """The vector index of a writable database while no model is known: what is deleted leaves it all the same."""
+    """Open the vector index of a writable database while no model is known, so that deletions still apply to it."""
     if not has_vector_table(database):
         return ExactScan()
     if not database.vec_available:
@@ -44,13 +45,15 @@ def existing_vectors(database: Database) -> VectorIndex:
 
 
 class WarmingVectors(VecTable):
-    """sqlite-vec until the vectors are in memory; reading them begins with the first search, not with the app."""
+    """sqlite-vec until the vectors are in memory; loading them begins with the first search."""
 
     def __init__(self, catch_up: Callable[[], None]) -> None:
         self._catch_up = catch_up
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """As `VecTable` does. The search comes first: beside the reading it would take twice as long."""
+        """Search as `VecTable` does, then start loading, because both in parallel would double the time of
+        the search.
+        """
         found = super().search(database, query, scope, limit)
         self._catch_up()
         return found
@@ -59,9 +62,9 @@ class WarmingVectors(VecTable):
 def reading_vectors(
     database: Database, scan: ExactScan, *, stays: bool, catch_up: Callable[[], None] = lambda: None
 ) -> VectorIndex:
-    """The vector index for a connection that only reads; `scan` is shared by all connections to the same index.
+    """Return the vector index for a read connection; `scan` is shared by all connections to the same index.
 
-    For a program that does not stay, reading all vectors would take longer than its one search. While a scan is far
+    For a program that runs one search, loading all vectors would take longer than the search. While the scan is far
     behind, sqlite-vec serves, and each search calls `catch_up`.
     """
     if not (database.vec_available and has_vector_table(database)) or get_meta(database, "vec_stale") == "1":

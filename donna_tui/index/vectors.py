@@ -1,4 +1,4 @@
-"""Search vectors by cosine in sqlite-vec, and pack them for storage."""
+"""Search vectors by cosine similarity in sqlite-vec, and pack them for storage."""
 
 from __future__ import annotations
 
@@ -19,52 +19,52 @@ if TYPE_CHECKING:
 
 Vector: TypeAlias = "NDArray[np.float32]"
 Vectors: TypeAlias = "NDArray[np.float32]"
-"""Several, a row each."""
+"""Several vectors, one per row."""
 
 Steps: TypeAlias = "NDArray[np.int8]"
 
 WIDEST = 8
-"""A byte reaches to eight standard deviations of a number in a random unit vector; what is larger is cut off."""
+"""Standard deviations of a component of a random unit vector that a byte covers; larger values are clipped."""
 
 
 def packed(vector: Vector) -> bytes:
-    """A unit vector in half precision: cosines change by less than 0.0001, a hundredth of what an int8 model costs."""
+    """Pack a unit vector in half precision: cosines change by less than 0.0001, 1 % of an int8 model's error."""
     halves: NDArray[np.float16] = vector.astype("<f2")
     return halves.tobytes()
 
 
 def unpacked(stored: bytes) -> Vector:
-    """The vector of `packed`."""
+    """Unpack the vector of `packed`."""
     return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
 def unpacked_rows(stored: Sequence[bytes]) -> Vectors:
-    """The vectors of several `packed`, a row each."""
+    """Unpack several vectors, one per row."""
     return np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(stored), -1).astype(np.float32)
 
 
 def steps(vectors: Vectors) -> Steps:
-    """A unit vector, or a row each, in whole steps from -127 to 127: enough to say which are among the nearest."""
+    """Quantise unit vectors to integers from -127 to 127, accurate enough to select candidates for the nearest."""
     step = min(1.0, WIDEST / math.sqrt(vectors.shape[-1])) / 127
     whole: Steps = np.clip(np.rint(vectors / step), -127, 127).astype(np.int8)
     return whole
 
 
 def coarse(vector: Vector) -> bytes:
-    """A unit vector in whole steps, as sqlite-vec takes it."""
+    """Quantise a unit vector, as sqlite-vec takes it."""
     return steps(vector).tobytes()
 
 
 LARGEST_K = 4_096
-"""sqlite-vec's own limit on k."""
+"""sqlite-vec's limit on k."""
 
 SPARE = 64
-"""Coarse vectors are asked for half as many more as are wanted, and for at least so many."""
+"""Least number of candidates beyond those wanted; by default, half as many more are retrieved."""
 
 SHORT_LOG = 1_000
 
 FEW_PLACES = 8_192
-"""Empty places that are not worth a thought: 3 MB. A place is given for each of 1,024 vectors at a time."""
+"""Empty slots of the vector table that are tolerated: 3 MB. Slots are allocated for 1,024 vectors at a time."""
 
 AT_ONCE = 1_000
 
@@ -83,22 +83,22 @@ class VectorIndex(Protocol):
     name: str
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Make the vectors of these chunks findable; their rows and `embeddings` are written already."""
+        """Add the vectors of these chunks; their rows and `embeddings` are already written."""
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
-        """Take chunks out."""
+        """Remove chunks."""
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """The nearest chunks inside a scope, nearest first."""
+        """Return the nearest chunks inside a scope, nearest first."""
 
 
 class VecTable:
-    """sqlite-vec: filters inside the search, over coarse vectors; the stored ones decide among the nearest."""
+    """sqlite-vec: filtered search over quantised vectors; the stored vectors re-rank the nearest."""
 
     name = "sqlite-vec"
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Put the chunks' vectors into the vector table."""
+        """Insert the chunks' vectors into the vector table."""
         rows = database.rows(
             "SELECT c.chunk_id, c.user_id, iif(d.is_draft, ?, d.source_type), d.sensitive, e.vector"
             " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
@@ -117,7 +117,7 @@ class VecTable:
         database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(each,) for each in chunk_ids])
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """One KNN query: simple scopes use the table's columns, others a set of chunk ids."""
+        """Run one KNN query: simple scopes use the table's columns, others a set of chunk ids."""
         where, parameters = self._inside(scope)
         nearest = database.rows(
             "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
@@ -149,25 +149,25 @@ class VecTable:
 
 
 def looked_at_for(limit: int) -> int:
-    """How many of the nearest by coarse vectors hold the nearest `limit`."""
+    """Return how many candidates by quantised vectors contain the nearest `limit`."""
     return min(limit + max(SPARE, limit // 2), LARGEST_K)
 
 
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
-    """The nearest of some chunks by their stored vectors, nearest first."""
+    """Rank some chunks by their stored vectors, nearest first."""
     found = [VectorMatch(each, cosine) for each, cosine in cosines_of(database, ids, query).items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
 
 def cosines_of(database: Database, ids: Sequence[int], query: Vector) -> dict[int, float]:
-    """The cosines of some chunks to a query, by integer key; chunks without a vector are left out."""
+    """Return the cosines of some chunks to a query, by integer key; chunks without a vector are left out."""
     return cosines_to(query, stored_vectors(database, ids))
 
 
 def cosines_to(query: Vector, stored: Mapping[int, bytes]) -> dict[int, float]:
-    """The cosines of stored vectors to a query, by the same keys.
+    """Return the cosines of stored vectors to a query, by the same keys.
 
-    Each row is added up by itself, unlike in a product of matrices: the vectors of twins have one cosine.
+    Each row is summed separately, unlike in a matrix product, so that equal vectors have exactly equal cosines.
     """
     if not stored:
         return {}
@@ -176,12 +176,12 @@ def cosines_to(query: Vector, stored: Mapping[int, bytes]) -> dict[int, float]:
 
 
 def vectors_of(database: Database, ids: Sequence[int]) -> dict[int, Vector]:
-    """The vectors of some chunks, by integer key; chunks without one are left out."""
+    """Return the vectors of some chunks, by integer key; chunks without one are left out."""
     return {each: unpacked(vector) for each, vector in stored_vectors(database, ids).items()}
 
 
 def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
-    """The same as they are stored."""
+    """Return the packed vectors of some chunks, by integer key; chunks without one are left out."""
     marks = ", ".join("?" * len(ids))
     rows = database.rows(
         "SELECT c.id, e.vector FROM memory_chunks c JOIN embeddings e ON e.embed_hash = c.embed_hash"  # noqa: S608
@@ -192,7 +192,7 @@ def stored_vectors(database: Database, ids: Sequence[int]) -> dict[int, bytes]:
 
 
 def rebuild(database: Database, table: VectorIndex) -> None:
-    """Fill the vector table anew from the stored vectors; this also gives back the space of deleted rows."""
+    """Rebuild the vector table from the stored vectors; this also releases the space of deleted rows."""
     database.run("DELETE FROM vec_memory_chunks")
     ids = database.rows("SELECT id FROM memory_chunks WHERE embedding_version <> '' AND embedding_version <> 'failed'")
     for start in range(0, len(ids), AT_ONCE):
@@ -200,8 +200,9 @@ def rebuild(database: Database, table: VectorIndex) -> None:
 
 
 def is_worn(database: Database) -> bool:
-    """Whether the vector table holds another number of vectors than it should, or most of its places are empty:
-    sqlite-vec does not fill again what deleted rows leave.
+    """Return whether the vector table has a wrong number of vectors or mostly empty slots.
+
+    sqlite-vec does not reuse the slots of deleted rows.
     """
     places = database.value("SELECT total(size) FROM vec_memory_chunks_chunks")
     held, wanted = vector_counts(database)
@@ -209,26 +210,26 @@ def is_worn(database: Database) -> bool:
 
 
 def vector_counts(database: Database) -> tuple[int, int]:
-    """How many vectors the vector table holds, and how many it should."""
+    """Return the number of vectors in the vector table, and the number that it should have."""
     held = database.value("SELECT count(*) FROM vec_memory_chunks_rowids")
     wanted = database.value("SELECT count(*) FROM memory_chunks WHERE embedding_version NOT IN ('', 'failed')")
     return held, wanted
 
 
 def log_vectors(database: Database, ids: Sequence[int]) -> None:
-    """Note that these chunks get or lose their vectors, for scans that keep them in memory."""
+    """Log that the vectors of these chunks change, for scans that keep them in memory."""
     database.run_many("INSERT INTO vector_log (chunk) VALUES (?)", [(each,) for each in ids])
 
 
 def log_bounds(database: Database) -> tuple[int, int]:
-    """The numbers before the first entry of the log, and of the last: their difference is how long it is at most."""
-    # Two questions: only a lone max or min is looked up in the index, both in one walk through the table.
+    """Return the sequence numbers before the first and of the last log entry; their difference bounds its length."""
+    # Two subqueries: SQLite uses the index only for a single max or min, and scans the table for both in one query.
     oldest, newest = database.rows("SELECT (SELECT min(seq) FROM vector_log), (SELECT max(seq) FROM vector_log)")[0]
     return (0, 0) if newest is None else (oldest - 1, newest)
 
 
 def shorten_log(database: Database) -> None:
-    """Write the log anew once it is mostly about the past; its numbers go on, so that readers take in all of it."""
+    """Compact the log when most of it is outdated; its numbers continue, so that readers notice."""
     logged, chunks = database.rows("SELECT (SELECT count(*) FROM vector_log), (SELECT count(*) FROM memory_chunks)")[0]
     if logged > 2 * chunks + SHORT_LOG:
         with database.transaction():

@@ -1,4 +1,4 @@
-"""Embeds the chunks that wait for a vector. The database is the queue, so nothing is lost when Donna stops."""
+"""Embed the chunks without a vector. The database is the queue, so nothing is lost when Donna stops."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from donna_tui.types.errors import ModelAwayError, ModelError, Reason
 from donna_tui.types.events import EventHub, IngestBatch, NoteEmbedded, NoteFailed, ProblemCleared, ProblemRaised
 
 BATCH = 32
-"""Chunks a round: a saved edit waits for one round at the most, about 0.2 s on two cores."""
+"""Chunks per round: a saved edit waits for at most one round, about 0.2 s on two cores."""
 
 RETRY_SECONDS = 30.0
 NOTES = "vault"
 
 
 class Write(Protocol):
-    """Runs a piece of work on the thread that owns the writable connection."""
+    """Run a function on the thread that owns the writable connection."""
 
     def __call__(self, work: Callable[[], Any]) -> Awaitable[Any]: ...
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What has been done for one note since it was stored."""
+    """The work done for one note since it was stored."""
 
     computed: int = 0
     reused: int = 0
@@ -40,7 +40,7 @@ class _Tally:
 
 
 class EmbeddingQueue:
-    """One task that empties `MemoryStore.pending`, round by round. `rested` is called whenever that is done for now."""
+    """A task that processes `MemoryStore.pending` in rounds. `rested` is called whenever the queue becomes idle."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class EmbeddingQueue:
         self.idle = asyncio.Event()
 
     def wake(self, *, now: bool = False) -> None:
-        """There may be new chunks. A server that is away is asked again in its time, or `now` if somebody says so."""
+        """Check for new chunks. An unavailable server is retried after its pause, or immediately with `now`."""
         if now:
             self._ask_now.set()
         if self._away is None:
@@ -75,21 +75,21 @@ class EmbeddingQueue:
         self._work.set()
 
     def saved(self, path: str, at: float) -> None:
-        """This note was saved at this Unix time; its `NoteEmbedded` will say how long it took."""
+        """Record when a note was saved (Unix time), so that `NoteEmbedded` reports the time until found."""
         self._saved[path] = at
 
     async def run(self) -> None:
-        """Embed until cancelled, beginning with what failed before."""
+        """Embed until cancelled, beginning with the chunks that failed before."""
         await self._write(self._store.retry_failed)
         while True:
             batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
             if not batch:
-                self._came_back()  # nothing waits for the server any more
+                self._came_back()  # no chunk needs the server any more
             if not batch or not await self._round(batch):
                 await self._rest()
 
     async def _rest(self) -> None:
-        """Wait for new work, idle even if something failed: nobody should wait for what may never come."""
+        """Wait for new work. The queue is idle even if something failed, so that callers do not wait for a retry."""
         if self._away:
             return await self._wait_for_server()
         if not self._work.is_set():
@@ -116,7 +116,7 @@ class EmbeddingQueue:
         await self._write(self._store.retry_failed)
 
     async def _round(self, batch: list[PendingChunk]) -> bool:
-        """Give these chunks their vectors. False if not one of them got any."""
+        """Embed a batch of chunks. Return False if none of them got a vector."""
         fresh = await self._write(lambda: self._store.attach_cached(batch))
         waiting = {chunk.id for chunk in fresh}
         for chunk in batch:
@@ -131,7 +131,7 @@ class EmbeddingQueue:
         return done > 0
 
     async def _embed(self, chunks: list[PendingChunk]) -> int:
-        """Embed and store chunks; returns how many of them could be embedded."""
+        """Embed and store chunks; return how many were embedded."""
         started = time.perf_counter()
         vectors = await self._vectors(chunks)
         latency = (time.perf_counter() - started) * 1000
@@ -160,7 +160,7 @@ class EmbeddingQueue:
         record(self._store.database, rows)
 
     async def _vectors(self, chunks: Sequence[PendingChunk]) -> list[Vector | None]:
-        """Vectors in the order of the chunks. If a batch fails, its chunks are tried one by one to find the culprit."""
+        """Return vectors in the order of the chunks. If a batch fails, its chunks are tried individually."""
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
         except ModelAwayError as error:
@@ -184,7 +184,7 @@ class EmbeddingQueue:
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
 
     async def _went_away(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
-        """The model's server is away: all wait for it, and it is said once."""
+        """Mark the chunks as failed while the model's server is unavailable, and report that once."""
         await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
         self._failed |= {chunk.path: error.reason for chunk in chunks}
         self._came_back(error.reason)
@@ -204,7 +204,7 @@ class EmbeddingQueue:
         return self._tallies.setdefault(path, _Tally())
 
     def _finish(self, path: str, *, is_note: bool) -> None:
-        """All of a document is embedded. Only of notes that is told one by one."""
+        """Finish a document whose chunks are all embedded. Only notes are reported individually."""
         self._recovered(path)
         saved, tally = self._saved.pop(path, None), self._tallies.pop(path, _Tally())
         if not is_note:

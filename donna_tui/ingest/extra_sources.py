@@ -1,4 +1,4 @@
-"""Define how sources other than notes take part in the pipeline of an index."""
+"""Protocols for sources other than notes in the pipeline of an index."""
 
 from __future__ import annotations
 
@@ -9,49 +9,49 @@ from donna_tui.vault.client import VaultNote
 
 
 class NoteObserver(Protocol):
-    """Hears of notes on the writer's thread, once they are stored. It never raises."""
+    """An observer of notes, called on the writer's thread once they are stored. It never raises."""
 
     def stored(self, note: VaultNote) -> None:
-        """A note was stored, or stored again."""
+        """Handle a note that was stored, or stored again."""
 
     def removed(self, path: str) -> None:
-        """A note is gone."""
+        """Handle a note that was removed."""
 
 
 class Unobserved:
-    """Nobody listens."""
+    """A null observer."""
 
     def stored(self, note: VaultNote) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     def removed(self, path: str) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
 
 class Beside(NoteObserver, Protocol):
-    """Documents of other sources in one index, kept true by a task of its own."""
+    """Keep the documents of other sources in an index consistent, in a separate task."""
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to bring in, or to score once it is embedded."""
+        """Whether there is anything to index, or to score once it is embedded."""
         ...
 
     def lacks_scores(self) -> bool:
-        """Whether something that is embedded waits for its score; on the writer's thread."""
+        """Return whether an embedded document has no score yet; call it on the writer's thread."""
         ...
 
     def look(self) -> None:
-        """Something may have changed: `waiting` holds until that was looked into."""
+        """Request a check for changes; `waiting` is True until it is done."""
 
     async def run(self) -> None:
-        """Follow what changes, until cancelled."""
+        """Follow changes until cancelled."""
 
     def backfill(self, source: str) -> Iterator[int]:
-        """Bring in a source anew, a short piece of work at each step on the writer's thread; documents so far.
+        """Reindex a source in short steps on the writer's thread, yielding the number of documents so far.
 
         Raises DonnaError.
         """
         ...
 
     def close(self) -> None:
-        """Close what it has open, on the writer's thread."""
+        """Close all open resources; call it on the writer's thread."""

@@ -1,4 +1,4 @@
-"""Keeps the indexes of a vault true for as long as it runs: watches, compares, retries, and waits for a lost root."""
+"""Keep the indexes of a vault consistent while the engine runs: watch, compare, retry, and wait for a missing root."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
 WATCH_SECONDS = 5.0
-"""The first comparison waits no longer than this for the watch."""
+"""Most seconds that the first comparison waits for the watch to begin."""
 
 
 class IndexMaintainer:
-    """The writing side of an engine: only the process that holds the space's lock has one."""
+    """The writing side of an engine, in the one process that holds the space's IndexLease."""
 
     def __init__(self, parts: Parts, hub: EventHub, searcher: SearchService, input_hash: InputHash) -> None:
         self.indexes = Indexes(parts, hub, input_hash)
@@ -46,7 +46,7 @@ class IndexMaintainer:
         self._loop = asyncio.get_running_loop()
 
     async def open(self) -> None:
-        """Open the index. Raises DatabaseError; then this keeper is done."""
+        """Open the index. Raises DatabaseError; the maintainer cannot be used afterwards."""
         try:
             await self.indexes.open()
         except DatabaseError:
@@ -55,7 +55,7 @@ class IndexMaintainer:
         self._tasks.start("replacing a damaged index", self._replace_damaged)
 
     async def follow(self) -> None:
-        """Follow the vault from now on. The watch stands before the first comparison: nothing falls between them."""
+        """Start following the vault. The watch begins before the first comparison, so that no change is missed."""
         if self._policy.watch:
             self._tasks.start("watching the vault", self._watcher.run)
         else:
@@ -65,7 +65,7 @@ class IndexMaintainer:
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def compare(self, *, full: bool) -> None:
-        """Compare once and begin the work that this brings, for commands that do not watch; the model may come later.
+        """Compare once and start the resulting work, for commands that do not watch; the model may be loaded later.
 
         Raises VaultReadError if the root is missing.
         """
@@ -74,7 +74,7 @@ class IndexMaintainer:
     async def finish(self, *, full: bool) -> None:
         """Wait for the work of `compare`, once the model is known. Raises DonnaError if some of it cannot be done."""
         building = self.indexes.building
-        if building and not building.last_reconcile:  # the model wants a new index, of which `compare` did not know
+        if building and not building.last_reconcile:  # the model needs a new index, which `compare` did not know
             await building.reconcile("asked for", accept=full, reread=full)
         await self.indexes.settled()
         await self.indexes.finish_building()
@@ -87,12 +87,12 @@ class IndexMaintainer:
         return self.indexes.active.is_read
 
     async def caught_up(self) -> None:
-        """Wait until that is so."""
+        """Wait until the index has caught up."""
         while not self.is_caught_up:
             await asyncio.sleep(0.1)
 
     async def use_model(self, service: EmbeddingService | None) -> None:
-        """The model is ready, or there is none and none is coming. It may come after all, where its server was away."""
+        """Set the model, or None if there is none. It may be set later, if its server was unavailable."""
         late = service is not None and self._model_known.is_set()
         if service:
             await self.indexes.embed_with(service)
@@ -101,14 +101,14 @@ class IndexMaintainer:
             self._tasks.start("building the new index", self._swap_when_built)
 
     async def close(self) -> None:
-        """Stop following the vault and close the index; what waits is found again at the next start."""
+        """Stop following the vault and close the index; unfinished work is found again at the next start."""
         self._unsubscribe()
         await self._tasks.stop()
         await self._log_invocations()
         await self.indexes.close()
 
     async def retry(self, path: str) -> None:
-        """Try what failed again: one note, or all and a comparison of the whole vault."""
+        """Retry what failed: one note, or all failed notes and a comparison of the whole vault."""
         for pipeline in self.indexes.pipelines:
             await pipeline.write(pipeline.store.retry_failed)
             paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
@@ -119,7 +119,7 @@ class IndexMaintainer:
                 pipeline.rescan([""])
 
     def accept_missing(self) -> None:
-        """The user says that what is missing is really gone."""
+        """Confirm that the missing notes were deleted."""
         for pipeline in self.indexes.pipelines:
             pipeline.deletions.accept()
 
@@ -141,7 +141,7 @@ class IndexMaintainer:
             self._root_lost.clear()
 
     async def _wait_for_root(self, error: VaultReadError) -> None:
-        """Nothing is deleted while the root is missing: the index stays searchable."""
+        """Wait until the root is back. Nothing is deleted meanwhile, and the index stays searchable."""
         hint = error.hint or ""
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=hint))
         self._hub.post(EngineStateChanged(state="paused", detail=error.message))
@@ -169,7 +169,7 @@ class IndexMaintainer:
     async def _swap_when_built(self) -> None:
         await self._model_known.wait()
         if self.indexes.building:
-            self.indexes.building.rescan([""])  # another model may be known only after the comparison at the start
+            self.indexes.building.rescan([""])  # the model may be set only after the first comparison
         while self.indexes.building and not self.indexes.building.last_reconcile:
             await asyncio.sleep(0.1)
         await self.indexes.finish_building()

@@ -1,4 +1,4 @@
-"""The index in use and, while the chunker or the model has changed, the one that is being built beside it."""
+"""The index in use and, after the chunker or the model has changed, the next one that is being built."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from donna_tui.types.events import EventHub, IndexSwapped, ProblemRaised
 
 
 class Indexes:
-    """One or two pipelines over the same vault. Searches use `active`; both follow what changes."""
+    """One or two pipelines over the same vault. Searches use `active`; both follow changes."""
 
     def __init__(self, parts: Parts, hub: EventHub, input_hash: InputHash) -> None:
         self._parts, self._hub, self._input_hash = parts, hub, input_hash
@@ -42,22 +42,22 @@ class Indexes:
 
     @property
     def pipelines(self) -> tuple[Pipeline, ...]:
-        """All that must hear of changes."""
+        """All pipelines that follow changes."""
         return tuple(each for each in (self._active, self.building) if each)
 
     @property
     def newest(self) -> Pipeline:
-        """The one whose progress counts."""
+        """The pipeline whose progress is reported."""
         return self.building or self.active
 
     @property
     def speaks_model(self) -> bool:
-        """Whether the vectors of the active index can be compared with those of the model that is loaded."""
+        """Whether the vectors of the active index can be compared with those of the loaded model."""
         return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
 
     async def open(self) -> None:
-        """Open the current index, or the first. A damaged one is set aside and built anew: it holds nothing that the
-        vault does not. Raises DatabaseError if it cannot be opened or made for another reason.
+        """Open the current index, or create the first. A damaged one is renamed and rebuilt, because it contains only
+        what the vault does. Raises DatabaseError if it cannot be opened or created for another reason.
         """
         generation = current_generation(self._parts.folder) or 1
         try:
@@ -67,7 +67,7 @@ class Indexes:
                 raise
             self._report_damage(generation)
             self._active, self._built = await self._open(generation)
-        delete_older(self._parts.folder, generation)  # a swap that was cut short leaves one
+        delete_older(self._parts.folder, generation)  # left by an interrupted swap
         await self._build_if_needed("the way notes are cut has changed")
 
     async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
@@ -89,7 +89,7 @@ class Indexes:
         )
 
     async def is_damaged(self) -> bool:
-        """Whether SQLite's own check finds the index in use damaged."""
+        """Return whether SQLite's quick check finds the index in use damaged."""
         store = self.active.store
         try:
             await self.active.write(lambda: check_integrity(store.database))
@@ -98,7 +98,7 @@ class Indexes:
         return False
 
     async def replace_damaged(self) -> None:
-        """The index in use turned out to be damaged: set it aside and begin again."""
+        """Rename the damaged index in use, and rebuild it."""
         generation = self.active.generation
         await self.active.close()
         self._report_damage(generation)
@@ -108,7 +108,7 @@ class Indexes:
         await self.active.reconcile("the index is built anew")
 
     async def embed_with(self, service: EmbeddingService) -> None:
-        """A model is there. If the active index has vectors of another, a new one is built beside it."""
+        """Set the model. If the active index has vectors of another one, start building a new index."""
         self._service = service
         self._wanted = Recipe(self._wanted.chunking, service.version_tag)
         if self.building is None:
@@ -130,7 +130,7 @@ class Indexes:
         self._why = why
 
     async def finish_building(self) -> None:
-        """Once the new index is complete, let it take the place of the old one. Call after the first comparison."""
+        """Replace the old index by the new one once that is complete. Call it after the first comparison."""
         building = self.building
         if building is None:
             return
@@ -143,7 +143,7 @@ class Indexes:
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
     def follow(self, hint: Hint) -> None:
-        """Pass on what the watcher noticed."""
+        """Pass a watcher's hint to all pipelines."""
         for pipeline in self.pipelines:
             pipeline.follow(hint)
 
@@ -153,17 +153,17 @@ class Indexes:
             await pipeline.reconcile(why, accept=accept, reread=reread)
 
     async def settled(self) -> None:
-        """Wait until all that is known to differ is in. Raises DonnaError if it cannot be brought in now."""
+        """Wait until all indexes are up to date. Raises DonnaError if they cannot be for now."""
         await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
 
     async def is_complete(self, version: str) -> bool:
-        """Whether nothing is to be embedded or scored, and all vectors are of this version; waits until it is known."""
+        """Return whether all is embedded and scored with this version; wait until that is known."""
         if self.building or self._built.embedding != version:
             return False
         return await self.active.is_complete()
 
     async def tidy(self) -> None:
-        """Give back room, and vectors whose passages are gone: kept a while, for text that is moved or undone."""
+        """Release free pages, and cached vectors without a passage, kept for text that was moved."""
         for pipeline in self.pipelines:
             await pipeline.write(pipeline.store.tidy)
 

@@ -1,4 +1,4 @@
-"""Notes whose file is gone. They may have moved, or a disk may be unmounted: nothing is deleted in haste."""
+"""Delay the deletion of notes whose file is missing: they may have moved, or a disk may be unmounted."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 LOOK_SECONDS = 0.25
 
 PATIENCE_SECONDS = 10.0
-"""How long a missing note waits at the most for others that go after it."""
+"""Most seconds that a missing note is held because further notes disappear."""
 
 MANY = 20
-"""Fewer missing notes than this are never suspicious, unless they are all there were."""
+"""Fewer missing notes than this are not suspicious, unless they are all notes of the index."""
 
 FEW = 3
-"""An index of at least this many notes whose vault is empty is suspicious."""
+"""An empty vault is suspicious if its index has at least this many notes."""
 
 SHARE = 0.3
-"""More than this share of the notes gone at once is suspicious; after the folder marker of Syncthing."""
+"""A larger share of notes missing at once is suspicious; inspired by the folder marker of Syncthing."""
 
 
 def suspicious(gone: int, known: int) -> bool:
-    """Whether so much is missing that an unmounted disk is likelier than a decision."""
+    """Return whether so many notes are missing that an unmounted disk is likelier than deletion."""
     return (gone >= known and gone >= FEW) or (gone >= MANY and gone > SHARE * known)
 
 
 class PendingDeletions:
-    """Holds each missing path for the rename window, then removes it, unless far too many are missing.
+    """Hold each missing path for the rename window, then remove it, unless suspiciously many are missing.
 
-    `remove` deletes one path from the index if its file is still missing; `busy` says whether notes wait to be read,
-    which may be where a missing one went; `known` counts the notes of the index.
+    `remove` deletes a path from the index if its file is still missing; `busy` returns whether notes are still to be
+    read, among which a moved one may be; `known` counts the notes of the index.
     """
 
     def __init__(
@@ -57,11 +57,11 @@ class PendingDeletions:
 
     @property
     def held(self) -> int:
-        """How many missing notes wait for the user's word."""
+        """The number of missing notes that need the user's confirmation."""
         return len(self._held)
 
     def expect(self, paths: Iterable[str], *, accept: bool = False) -> None:
-        """These paths are missing. `accept` says that the user knows."""
+        """Add missing paths. With `accept`, the user has confirmed their deletion."""
         deadline = time.monotonic() + self._window
         fresh = set(paths) - (set() if accept else self._held)
         for path in fresh:
@@ -72,14 +72,14 @@ class PendingDeletions:
             self._some.set()
 
     def complete(self, gone: Collection[str]) -> None:
-        """A comparison of the whole vault found exactly these missing; what was held back may be there again."""
+        """Update the held paths after a comparison of the whole vault found exactly these missing; some may be back."""
         still_gone = self._held & set(gone)
         if self._held and not still_gone:
             self._release()
         self._held = still_gone
 
     def accept(self) -> None:
-        """What was held back is really gone."""
+        """Delete the held notes, as confirmed by the user."""
         held = self._held
         self._release()
         self.expect(held, accept=True)
@@ -89,7 +89,7 @@ class PendingDeletions:
         self._hub.post(ProblemCleared(reason=Reason.MASS_DISAPPEARANCE))
 
     async def run(self) -> None:
-        """Remove what is due, until cancelled."""
+        """Remove due paths until cancelled."""
         while True:
             await self._some.wait()
             while self._leaving:
@@ -112,7 +112,7 @@ class PendingDeletions:
                 self._accepted.discard(path)
 
     def _due(self, now: float) -> list[str]:
-        """What to remove now. Nothing while more notes go: only then it shows how many went at once."""
+        """Return the paths to remove now. Nothing is due while more notes disappear, to count all together."""
         first, last = min(self._leaving.values()), max(self._leaving.values())
         if now < last and now < first + PATIENCE_SECONDS:
             return []

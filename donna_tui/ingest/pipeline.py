@@ -1,4 +1,4 @@
-"""One index being kept true: from hints and comparisons, through the queue, to text, words and vectors."""
+"""Keep one index consistent: from hints and comparisons, through the queue, to text, words and vectors."""
 
 from __future__ import annotations
 
@@ -43,11 +43,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
-    """What a pipeline is made of.
+    """The dependencies of a pipeline.
 
-    `folder` holds the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` says that the
-    program runs until somebody quits it; `beside` makes what is indexed beside the notes; `include` is what of the
-    root is watched.
+    `folder` contains the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` is set for a
+    long-running program; `beside` creates the sources other than notes; `include` is the watched part of the root.
     """
 
     root: Path
@@ -65,7 +64,7 @@ class Parts:
 
 
 class Pipeline:
-    """Owns one index file, its writer thread and its tasks. Use it on one event loop."""
+    """The owner of an index file, its writer thread and its tasks. Use it on one event loop."""
 
     def __init__(self, parts: Parts, generation: int) -> None:
         self._parts, self._hub, self.generation = parts, parts.hub, generation
@@ -88,7 +87,7 @@ class Pipeline:
         return index_path(self._parts.folder, self.generation)
 
     async def open(self) -> Recipe:
-        """Open the index file and start the tasks. Returns what the index was built with. Raises DatabaseError."""
+        """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
         parts = self._parts
         store = self._store = await self.write(self._open_store)
         self.beside = parts.beside(self) if parts.beside else None
@@ -115,26 +114,26 @@ class Pipeline:
             raise
 
     async def embed_with(self, service: EmbeddingService, version: str, dim: int, input_hash: InputHash) -> None:
-        """From now on chunks get vectors from this service."""
+        """Start embedding chunks with a service."""
         store = self.store
         await self.write(lambda: store.use_embeddings(version, dim))
         self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
         self._tasks.start("embedding", self.embeddings.run)
 
     def _embedded(self) -> None:
-        """What is indexed beside the notes may be scored now, and whoever waits until all is in waits for that."""
+        """Score the documents of other sources when embedding becomes idle; `settled` waits for that too."""
         if self.beside:
             self.beside.look()
 
     @property
     def store(self) -> MemoryStore:
-        """The write side; only for work that `write` runs."""
+        """The write side; only for functions run by `write`."""
         if self._store is None:
             raise RuntimeError("the pipeline is not open")
         return self._store
 
     async def write(self, work: Callable[[], T]) -> T:
-        """Run a piece of work on the thread that owns the writable connection."""
+        """Run a function on the thread that owns the writable connection."""
         return await asyncio.get_running_loop().run_in_executor(self._writer, work)
 
     async def close(self) -> None:
@@ -151,9 +150,9 @@ class Pipeline:
         self._writer.shutdown(wait=True)
 
     async def settled(self) -> None:
-        """Wait until everything that is known to differ is in: text, and vectors where there is a model.
+        """Wait until all known differences are indexed: text, and vectors if there is a model.
 
-        Raises DonnaError where waiting would not help for now, as on a full disk.
+        Raises DonnaError if waiting would not help for now, as on a full disk.
         """
         for pause in _pauses():
             if not self.working:
@@ -168,7 +167,7 @@ class Pipeline:
 
     @property
     def working(self) -> bool:
-        """Whether anything that is known to differ is not in yet: text, or vectors where there is a model."""
+        """Whether any known difference is not indexed yet: text, or vectors if there is a model."""
         embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
         beside = self.beside is not None and self.beside.waiting
         return self._reading() or self.deletions.waiting or embedding or beside
@@ -177,9 +176,9 @@ class Pipeline:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
 
     async def is_complete(self) -> bool:
-        """Whether no passage waits for its vector, and nothing beside the notes for what comes after that.
+        """Return whether no passage lacks its vector, and no document of another source lacks its score.
 
-        Waits until all that is known to differ is read, unless a passage waits before, or waiting would not help.
+        Wait until all known differences are read, unless a passage is pending before, or waiting would not help.
         """
         for pause in _pauses():
             if not self.working:
@@ -198,18 +197,18 @@ class Pipeline:
 
     @property
     def queued(self) -> int:
-        """How many notes wait to be read, or are being read."""
+        """The number of notes that are queued or being read."""
         return len(self.queue) + len(self._worker.in_hand)
 
     @property
     def new_notes(self) -> int:
-        """How many of them the index does not have yet."""
+        """The number of queued notes that the index does not have yet."""
         return self.queue.new_notes + sum(job.why == "new" for job in self._worker.in_hand)
 
-    # Noticing what changed
+    # Detecting changes
 
     def follow(self, hint: Hint) -> None:
-        """Something may have changed; a task finds out what."""
+        """Handle a hint that something may have changed, in a task."""
         if hint.everything:
             self.rescan([""])
         else:
@@ -227,13 +226,13 @@ class Pipeline:
         return await self.write(lambda: self._source.paths_below(prefix))
 
     def rescan(self, prefixes: Iterable[str]) -> None:
-        """Compare these folders soon."""
+        """Request a comparison of these folders."""
         self._rescans.update(prefixes)
         if self._rescans:
             self._rescan_asked.set()
 
     async def _rescan_forever(self) -> None:
-        """Compare folders until a comparison finds nothing new: file events in new folders are incomplete."""
+        """Compare folders until a comparison finds nothing new, because file events in new folders are incomplete."""
         while True:
             await self._rescan_asked.wait()
             self._comparing = True
@@ -246,16 +245,16 @@ class Pipeline:
     async def _compare_asked(self) -> None:
         prefixes, self._rescans = self._rescans, set()
         for prefix in [""] if "" in prefixes else sorted(prefixes):
-            # A missing root is the keeper's business; until it is back there is nothing to compare.
+            # The maintainer handles a missing root; until it is back there is nothing to compare.
             with contextlib.suppress(VaultReadError):
                 if await self.reconcile(CHANGED, prefix):
                     asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
-        """Compare vault and index below a folder and queue what differs. Returns whether there is anything to read.
+        """Compare vault and index below a folder and queue the differences. Return whether there is anything to read.
 
-        `accept` takes missing notes as deleted however many they are; `reread` reads every note again. Raises
-        VaultReadError if the root is missing.
+        `accept` deletes missing notes however many they are; `reread` reads every note again. Raises VaultReadError if
+        the root is missing.
         """
         started = time.perf_counter()
         client = self._parts.client
@@ -279,7 +278,7 @@ class Pipeline:
         self._hub.post(_reconciled(why, found, started))
         return bool(found.new or found.changed)
 
-    # Doing the work
+    # Processing
 
     def _settle(self, job: Job, outcome: Outcome) -> None:
         for read_meanwhile in self._comparisons:
@@ -301,7 +300,7 @@ class Pipeline:
         self._hub.post(outcome)
 
     async def _depart(self, path: str) -> None:
-        """Delete a note whose file is still missing; read it again if it is back, or nothing can be said."""
+        """Delete a note whose file is still missing; read it again if it is back, or if the root is missing."""
         if await asyncio.to_thread(self._is_there, path):
             self.queue.put([Job(path, "changed", time.time())])
             return
@@ -322,7 +321,7 @@ class Pipeline:
 
 
 def _pauses() -> Iterator[float]:
-    """Seconds between looks at whether the work is done; short at first, for a vault in which hardly anything is."""
+    """Yield the seconds between two checks for completion; short at first, for a vault with few changes."""
     return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))
 
 

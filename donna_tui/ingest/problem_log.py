@@ -1,4 +1,4 @@
-"""Keeps count: progress, throughput, latencies and problems, from the events that pass."""
+"""Keep statistics of the engine from its events: progress, throughput, latencies and problems."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMOOTHED_SECONDS = 8
 
 
 def percentiles(samples: Iterable[float]) -> Latency:
-    """p50 and p95 of some milliseconds, by nearest rank."""
+    """Return p50 and p95 of some latencies in milliseconds, by nearest rank."""
     ordered = sorted(samples)
     if not ordered:
         return Latency()
@@ -42,24 +42,24 @@ class Rate:
     buckets: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=RATE_WINDOW_SECONDS))
 
     def add(self, count: int, second: int) -> None:
-        """Count chunks that were finished in a second (monotonic clock)."""
+        """Add chunks that were finished in a second (monotonic clock)."""
         if self.buckets and self.buckets[-1][0] == second:
             count += self.buckets.pop()[1]
         self.buckets.append((second, count))
 
     def series(self, second: int) -> tuple[float, ...]:
-        """One value a second, the latest last."""
+        """Return one value per second, the latest last."""
         counts = dict(self.buckets)
         return tuple(float(counts.get(each, 0)) for each in range(second - RATE_WINDOW_SECONDS + 1, second + 1))
 
     def per_second(self, second: int) -> float:
-        """The mean over the last full seconds in which there was work."""
+        """Return the mean over the last full seconds in which there was work."""
         recent = [count for each, count in self.buckets if second - SMOOTHED_SECONDS <= each < second]
         return sum(recent) / len(recent) if recent else 0.0
 
 
 class Ledger:
-    """Listens to the hub. Safe to read from any thread."""
+    """Collect statistics from the hub's events. Safe to read from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,7 +72,7 @@ class Ledger:
         self.reused = 0
 
     def __call__(self, event: EngineEvent) -> None:
-        """Take note of an event."""
+        """Record an event."""
         with self._lock:
             if isinstance(event, SearchDone):
                 self._search.append(event.latency_ms)
@@ -103,22 +103,22 @@ class Ledger:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """What holds now, oldest first."""
+        """The current problems, oldest first."""
         with self._lock:
             return tuple(self._problems.values())
 
     def has_problem(self, reason: str, path: str = "") -> bool:
-        """Whether this problem holds now."""
+        """Return whether there is currently this problem."""
         with self._lock:
             return (reason, path) in self._problems
 
     def latencies(self) -> tuple[Latency, Latency, Latency]:
-        """Search; from saving a note to finding it by keyword; and by meaning."""
+        """Return the latencies of searches, of saved notes until found by keyword, and until found by meaning."""
         with self._lock:
             return percentiles(self._search), percentiles(self._keyword), percentiles(self._meaning)
 
     def throughput(self) -> tuple[tuple[float, ...], float]:
-        """Chunks embedded in each of the last sixty seconds, and the present rate a second."""
+        """Return the chunks embedded in each of the last sixty seconds, and the current rate per second."""
         second = int(time.monotonic())
         with self._lock:
             return self._rate.series(second), self._rate.per_second(second)

@@ -1,4 +1,4 @@
-"""Decide when an index is updated, and count in the database how far it is."""
+"""The policy of when an index is updated, and its progress as counted in the database."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from donna_tui.types.errors import Reason
 from donna_tui.types.status import Coverage, Problem
 
 QUIET_MS = 25
-"""How long the files of a vault must be quiet before a change is taken up."""
+"""Milliseconds without file events before changes are processed."""
 
 FULL_COMPARISON_SECONDS = 600.0
 DEADLINE_SECONDS = 5.0
@@ -19,7 +19,9 @@ DEADLINE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncPolicy:
-    """`interval_seconds` is None where nothing is compared as a routine; `deadline_seconds` is for a search."""
+    """The policy of updating an index: `interval_seconds` between routine comparisons, or None for no such comparisons,
+    and `deadline_seconds` for an update before a search.
+    """
 
     on_start: bool = True
     on_search: bool = True
@@ -34,7 +36,7 @@ ALWAYS = SyncPolicy()
 
 
 def policy_of(config: MemoryConfig) -> SyncPolicy:
-    """The policy for a space: an agent's settings say it, a vault is always watched."""
+    """Return the policy for a space: an agent's settings define it, and a vault is always watched."""
     if not isinstance(config, AgentSettings):
         return ALWAYS
     sync = config.agent.search.sync
@@ -61,7 +63,7 @@ WORTH_SHOWING = frozenset(
         Reason.INVALID_FRONTMATTER,
     }
 )
-"""Reasons of skipped files that the user may want to do something about."""
+"""Reasons of skipped files that the user may want to act on."""
 
 
 def count(database: Database) -> Coverage:
@@ -73,7 +75,7 @@ def count(database: Database) -> Coverage:
     chunks, embedded = database.rows(
         "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', 'failed')) FROM memory_chunks"
     )[0]
-    waiting = database.value(  # by way of their places: the rows of chunks hold the text of all notes
+    waiting = database.value(  # through memory_places, because the rows of chunks contain all text
         "SELECT count(*) FROM (SELECT DISTINCT document_id FROM memory_places WHERE id IN"
         " (SELECT id FROM memory_chunks WHERE embedding_version IN ('', 'failed')))"
         " JOIN memory_documents d ON d.id = document_id WHERE d.source_type = 'vault'"
@@ -91,12 +93,12 @@ def count(database: Database) -> Coverage:
 
 
 def with_waiting(coverage: Coverage, waiting: int) -> Coverage:
-    """Add notes that were seen and wait to be read."""
+    """Add notes that were seen but not read yet."""
     return replace(coverage, notes=coverage.notes + waiting)
 
 
 def file_problems(database: Database) -> tuple[Problem, ...]:
-    """Files that failed, were skipped for a reason worth knowing, or are indexed with a reservation."""
+    """Return files that failed, were skipped for a relevant reason, or are indexed with a reservation."""
     reasons = ", ".join(f"'{reason}'" for reason in sorted(WORTH_SHOWING))
     rows = database.rows(
         "SELECT path, state, reason, message, checked_at, next_try FROM file_states"  # noqa: S608
@@ -118,7 +120,7 @@ def file_problems(database: Database) -> tuple[Problem, ...]:
 
 
 def retry_due(database: Database, now: float | None) -> list[str]:
-    """Failed files whose next try has come; all failed files if `now` is None."""
+    """Return failed files whose retry is due; all failed files if `now` is None."""
     rows = database.rows(
         "SELECT path FROM file_states WHERE state = 'failed' AND (?1 IS NULL OR next_try <= ?1)", (now,)
     )

@@ -1,4 +1,4 @@
-"""`MemoryIngestQueue`: paths that wait to be read, keyed by path, the newest reason wins."""
+"""`MemoryIngestQueue`: paths to be read, deduplicated by path; the newest reason replaces older ones."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from itertools import islice
 from typing import Literal
 
 FLUSH = 16
-"""Notes a flush at the most."""
+"""Most notes per flush."""
 
 BOUND = 200_000
-"""Paths that are kept; beyond it the queue only remembers that the whole vault must be compared again."""
+"""Most paths queued; beyond it the queue only records that the whole vault must be compared again."""
 
 Why = Literal["new", "changed", "retry", "rebuild"]
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One path to look at. `noticed_at` (Unix time) is when the change was noticed, or None for an import."""
+    """A path to read. `noticed_at` (Unix time) is when the change was noticed, or None for an import."""
 
     path: str
     why: Why
@@ -27,7 +27,7 @@ class Job:
 
 
 class MemoryIngestQueue:
-    """Filled and drained on one event loop. Changes that were just noticed go ahead of an import."""
+    """A queue for one event loop, in which changes just noticed precede an import."""
 
     def __init__(self, bound: int = BOUND) -> None:
         self._fresh: dict[str, Job] = {}
@@ -41,11 +41,11 @@ class MemoryIngestQueue:
 
     @property
     def new_notes(self) -> int:
-        """How many of them the index does not have yet."""
+        """The number of queued notes that the index does not have yet."""
         return sum(job.why == "new" for job in self._import.values())
 
     def put(self, jobs: Iterable[Job]) -> None:
-        """Add jobs; a path that waits already keeps its place and takes the newer reason."""
+        """Add jobs; a queued path keeps its position and gets the newer reason."""
         for job in jobs:
             fresh = job.noticed_at is not None or job.path in self._fresh
             lane = self._fresh if fresh else self._import
@@ -69,7 +69,7 @@ class MemoryIngestQueue:
         return taken
 
     def drained_after_overflow(self) -> bool:
-        """Whether paths were left out and there is room for them now; says so once."""
+        """Return once whether paths were dropped and the queue is empty now."""
         due = self._overflowed and not len(self)
         if due:
             self._overflowed = False

@@ -1,4 +1,4 @@
-"""Compares vault and index: finds what the watcher missed, a crash cut short or another program did meanwhile."""
+"""Compare vault and index: find what the watcher missed, a crash interrupted, or another program changed meanwhile."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from donna_tui.types.errors import Reason, VaultReadError
 from donna_tui.vault.client import Entry, VaultClient
 
 SILENT = frozenset({Reason.IGNORED, Reason.NOT_MARKDOWN})
-"""Files that nobody expects to find in the index get no state of their own."""
+"""Reasons of files that are not expected in the index, and get no file state."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What a comparison found. Paths are vault-relative; `seen` counts the notes on disk."""
+    """The result of a comparison. Paths are vault-relative; `seen` counts the notes on disk."""
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
@@ -45,10 +45,10 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
 
 
 def differing(client: VaultClient, database: Database) -> Iterator[str]:
-    """The notes that are not in the index as they are on disk. Where only the time is in doubt, their bytes decide.
+    """Yield the notes whose indexed version differs from the one on disk, comparing bytes if only the stat differs.
 
-    Those come last and are read one by one, for who asks only whether there are any. Raises VaultReadError if the root
-    is missing.
+    The bytes are read lazily, at the end, for callers that only need to know if there are any. Raises VaultReadError if
+    the root is missing.
     """
     found = compare(client, database)
     yield from found.new
@@ -68,7 +68,7 @@ def _other_bytes(client: VaultClient, state: FileState) -> bool:
 
 
 def _changed(state: FileState, entry: Entry) -> bool:
-    """Whether a note must be read. Files that were skipped for what is in them need not be read again and again."""
+    """Return whether a note must be read again. Files that were skipped for their content are not."""
     stat = entry.stat
     if stat is None or (state.state != "indexed" and state.reason != Reason.NOT_TEXT):
         return True

@@ -1,4 +1,4 @@
-"""The vault as a source: reads one note, turns it into a document and stores it. Runs on the writer's thread."""
+"""The vault as a source: read a note, convert it to a document and store it. Runs on the writer's thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from donna_tui.vault.note.read import DRAFT_KEY
 
 @dataclass(frozen=True, slots=True)
 class NoteChunker:
-    """Cuts notes for a model that reads `window` tokens; neighbours have `overlap` tokens in common."""
+    """Split notes for a model with a window of `window` tokens; adjacent passages share `overlap` tokens."""
 
     counter: TokenCounter
     window: int
@@ -32,11 +32,11 @@ class NoteChunker:
 
     @property
     def recipe(self) -> Recipe:
-        """Changes whenever a note would be cut in another way."""
+        """A recipe that changes whenever notes would be split differently."""
         return Recipe(f"{CHUNKER_VERSION}:{self.counter.name}:{self.window}:{self.overlap}")
 
     def __call__(self, document: Document) -> list[Chunk]:
-        """The passages of a note."""
+        """Split a note into passages."""
         return chunk_markdown(
             document.text,
             start=document.body_start,
@@ -59,14 +59,14 @@ IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
 
 @dataclass(frozen=True, slots=True)
 class Unchanged:
-    """The file was touched, its bytes were not."""
+    """The result for a file that was touched, but whose bytes are unchanged."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """The file is not there any more; whether it moved or was deleted shows within the rename window."""
+    """The result for a missing file; whether it moved or was deleted is known after the rename window."""
 
     path: str
 
@@ -75,7 +75,7 @@ Outcome = IngestEvent | Unchanged | Gone
 
 
 def document_of(note: VaultNote) -> Document:
-    """A note as a document."""
+    """Convert a note to a document."""
     return Document(
         source_type=SOURCE,
         source_id=note.path,
@@ -103,7 +103,7 @@ def document_of(note: VaultNote) -> Document:
 
 
 class VaultSource:
-    """Keeps documents and file states in step with the files. Every method is one short piece of work."""
+    """Keep documents and file states consistent with the files. Every method is one short piece of work."""
 
     def __init__(
         self,
@@ -118,7 +118,7 @@ class VaultSource:
         self._observer = observer or Unobserved()
 
     def ingest(self, job: Job) -> Outcome:
-        """Bring one path up to date; what is wrong with the file becomes its state.
+        """Update the index for one path; a problem with the file is stored as its state.
 
         Raises DatabaseError, and VaultReadError only if the whole vault is missing.
         """
@@ -128,7 +128,7 @@ class VaultSource:
         except DonnaError:
             raise
         except Exception as error:
-            # Whatever one note does to the code that reads it, the others are indexed.
+            # An unexpected error while reading a note must not prevent others from being indexed.
             return self._failed(job, known, Reason.INTERNAL, f"reading it failed ({type(error).__name__})")
 
     def _ingest(self, job: Job, known: FileState | None) -> Outcome:
@@ -146,14 +146,14 @@ class VaultSource:
         return self._store_note(job, note, state, known, read_ms=_since(started))
 
     def remove(self, path: str) -> NoteDeleted | None:
-        """Remove a note that is gone for good; None if the index did not have it."""
+        """Remove a deleted note; return None if the index did not have it."""
         known = self._store.delete(SOURCE, path)
         forget_state(self._store.database, path)
         self._observer.removed(path)
         return NoteDeleted(path=path) if known else None
 
     def skip(self, entry: Entry) -> NoteSkipped:
-        """Note that a file is not indexed, and why; a document that it had is removed."""
+        """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
         if self._store.delete(SOURCE, entry.path):
             self._observer.removed(entry.path)
@@ -165,7 +165,7 @@ class VaultSource:
         return NoteSkipped(path=entry.path, reason=reason, message=entry.message)
 
     def paths_below(self, prefix: str) -> list[str]:
-        """The known paths at or below a path that is gone."""
+        """Return the known paths at or below a missing path."""
         return list(file_states(self._store.database, prefix))
 
     def _store_note(
@@ -177,7 +177,7 @@ class VaultSource:
             self._store.rename(moved_from, document)
             forget_state(self._store.database, moved_from)
             save_state(self._store.database, state)
-            self._observer.stored(note)  # first, so that what both have in common keeps its vectors
+            self._observer.stored(note)  # before the removal, so that common tasks keep their vectors
             self._observer.removed(moved_from)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
@@ -192,12 +192,12 @@ class VaultSource:
         )
 
     def _store_times(self, note: VaultNote) -> None:
-        """Store the times of a note whose bytes are the same: nothing is cut or embedded."""
+        """Store the times of a note whose bytes are unchanged, without splitting or embedding it."""
         self._store.upsert(document_of(note))
         self._observer.stored(note)
 
     def _moved_from(self, note: VaultNote) -> str | None:
-        """The one note that had these bytes and whose file is gone. Twins are told apart by their inode."""
+        """Find the one missing note that had these bytes. Duplicates are distinguished by their inode."""
         missing = [state for state in with_etag(self._store.database, note.etag) if self._stat(state.path) is None]
         same_inode = [state for state in missing if state.inode == note.stat.inode]
         candidates = same_inode or missing
@@ -220,7 +220,7 @@ class VaultSource:
         return self._failed(job, known, error.reason, error.message)
 
     def _failed(self, job: Job, known: FileState | None, reason: Reason, message: str) -> NoteFailed:
-        """What was indexed of the note stays searchable until a later try succeeds."""
+        """Record a failure; what was indexed of the note stays searchable until a later attempt succeeds."""
         attempts = (known.attempts if known else 0) + 1
         next_try = time.time() + retry_delay(attempts)
         kept = replace(known, checked_at=0.0) if known else FileState(path=job.path, state="failed")
@@ -245,7 +245,7 @@ class VaultSource:
 
 
 def retry_delay(attempts: int) -> float:
-    """Seconds until the next try: doubling from five seconds to ten minutes."""
+    """Return the seconds until the next attempt: exponential backoff from five seconds to ten minutes."""
     return min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1))
 
 
@@ -261,7 +261,7 @@ def _indexed(job: Job, note: VaultNote, stored: Upserted, stages: StageTimes) ->
 
 
 def saved_at(note: VaultNote, noticed_at: float) -> float:
-    """When a change was saved: the file's own time if it is believable, else when the change was noticed."""
+    """Return when a change was saved: the file's mtime if it is plausible, else when the change was noticed."""
     return note.mtime if noticed_at - BELIEVABLE_SECONDS < note.mtime <= noticed_at else noticed_at
 
 

@@ -1,4 +1,4 @@
-"""Watch the vault, and sort events into notes, folders and deletions. Events are hints: they say where to look."""
+"""Watch the vault, and sort events into notes, folders and deletions. Events are only hints of where to look."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from donna_tui.vault.include import EVERYTHING, Include
 
 @dataclass(frozen=True, slots=True)
 class FileEvents:
-    """Vault-relative paths: notes to read, folders to compare, and paths that are gone (a note or a whole folder)."""
+    """Vault-relative paths: notes to read, folders to compare, and missing paths (a note or a whole folder)."""
 
     notes: tuple[str, ...]
     folders: tuple[str, ...]
@@ -27,7 +27,7 @@ class FileEvents:
 
 
 def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEvents:
-    """Look at each path. The root itself counts as a folder named by the empty string."""
+    """Classify paths by their current state. The root itself counts as a folder named by the empty string."""
     notes: list[str] = []
     folders: list[str] = []
     vanished: list[str] = []
@@ -47,16 +47,16 @@ def sort_events(client: VaultClient, root: Path, paths: Iterable[str]) -> FileEv
 
 
 MOST_QUIETS = 6
-"""A change waits for so many spans of quiet at the most, however much goes on."""
+"""Most quiet spans that a change waits, however many events follow."""
 
 POLL_SECONDS = 3.0
 FAILURES_BEFORE_POLLING = 3
 POLLS_BEFORE_RETRY = 20
-"""After so many rounds of polling, file events are tried again: what was in their way may be gone."""
+"""Polling rounds before file events are tried again, in case they work now."""
 
 STORM = 4_000
-"""Changes at once from which on the kernel may have dropped others: its queue holds 16,384 by default, and watchfiles
-does not report that it overflowed.
+"""Number of simultaneous changes from which the kernel may have dropped others: its queue holds 16,384 by default, and
+watchfiles does not report an overflow.
 """
 
 NOT_HERE = "file events do not work here; looking every few seconds instead"
@@ -71,21 +71,21 @@ class Hint:
 
 
 def _folders_below(top: Path) -> Iterator[str]:
-    """A folder and all below it that are not hidden; links are not followed."""
+    """Walk a folder and its visible subfolders; symbolic links are not followed."""
     for folder, inside, _ in os.walk(top):
         inside[:] = [name for name in inside if not name.startswith(".")]
         yield folder
 
 
 def _awatch() -> Any:
-    """Only who watches pays for the import, and not on the loop: it brings all of `multiprocessing` along."""
+    """Import `awatch` lazily and off the event loop, because it imports all of `multiprocessing`."""
     from watchfiles import awatch
 
     return awatch
 
 
 class Watcher:
-    """Native file events, and polling where those fail; reconciling makes up for what either misses."""
+    """Native file events, with polling as the fallback; reconciling covers what either misses."""
 
     def __init__(
         self,
@@ -103,10 +103,10 @@ class Watcher:
         self.mode = "off"
         self._detail = ""
         self.begun = asyncio.Event()
-        """Set when the watch stands, or cannot: a comparison that begins after this misses nothing."""
+        """Set when the watch is active or has failed: a comparison that begins after this misses nothing."""
 
     async def run(self) -> None:
-        """Watch until cancelled. A missing root is polled for until it is back; it is no failure."""
+        """Watch until cancelled. A missing root is polled for until it is back, and does not count as a failure."""
         failures = 0
         while True:
             started = time.monotonic()
@@ -122,9 +122,7 @@ class Watcher:
             await self._poll(times=1 if failures < FAILURES_BEFORE_POLLING else POLLS_BEFORE_RETRY)
 
     async def _watch_natively(self) -> bool:
-        """Watch until the root is gone or another folder is in its place, as after a remount. Returns whether other
-        folders must be watched.
-        """
+        """Watch until the root is missing or replaced, as by a remount. Return whether the folders changed."""
         root = self._identity()
         if root is None:
             return False
@@ -141,7 +139,7 @@ class Watcher:
             yield_on_timeout=True,
             recursive=self._include.is_everything,
         )
-        # `awatch` waits for the first time when its watch stands
+        # `awatch` first waits once its watch is active, so this runs then
         standing = asyncio.get_running_loop().call_soon(self._stand)
         try:
             async for changes in events:
@@ -160,9 +158,7 @@ class Watcher:
         return False
 
     def _folders(self) -> list[Path]:
-        """What is watched: the root and all below it; or of it only the folders of sources, each without what is below
-        it, so that nothing else is.
-        """
+        """Return the folders to watch: the root recursively, or the root and the folders of sources individually."""
         if self._include.is_everything:
             return [self._root]
         found = [self._root]
@@ -180,7 +176,7 @@ class Watcher:
         self._on_hint(hint)
 
     def _identity(self) -> tuple[int, int] | None:
-        """Device and inode of the root: a watch is on these, not on the path."""
+        """Return device and inode of the root, because a watch is on these rather than on the path."""
         try:
             found = self._root.stat()
         except OSError:
@@ -189,7 +185,7 @@ class Watcher:
 
     def _stand(self) -> None:
         self._become("native", "")
-        if self.begun.is_set():  # between two watches nobody looked
+        if self.begun.is_set():  # changes between two watches were missed
             self._hint(Hint(frozenset(), everything=True))
         self.begun.set()
 

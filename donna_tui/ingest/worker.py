@@ -1,4 +1,4 @@
-"""Takes jobs from the queue, in flushes on the writer's thread, and waits out what passes by itself."""
+"""Process queued jobs in flushes on the writer's thread, and wait for transient errors to pass."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 
 FLUSH_SECONDS = 0.2
-"""A flush holds the writer's thread no longer than this, so that vectors and edits get their turn."""
+"""Most seconds that a flush occupies the writer's thread, so that vectors and edits are stored in between."""
 
 PAUSE_SECONDS = 3.0
 
 PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, Reason.ROOT_MISSING})
-"""Troubles after which the same work is simply tried again."""
+"""Transient errors, after which the same work is retried."""
 
 
 class IngestWorker:
-    """One task. Each outcome goes to `settle` on the event loop; `trouble` is what holds the work up now.
+    """The task that processes jobs. `settle` gets each outcome on the event loop; `trouble` is the current error.
 
-    `in_hand` are the jobs that have left the queue and are not settled yet.
+    `in_hand` are the jobs that were taken from the queue and are not settled yet.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class IngestWorker:
         self.in_hand: list[Job] = []
 
     async def run(self) -> None:
-        """Work until cancelled. Raises DonnaError for what does not pass by itself."""
+        """Process jobs until cancelled. Raises DonnaError for an error that is not transient."""
         while True:
             jobs = await self._queue.take()
             self.busy = True
@@ -66,7 +66,7 @@ class IngestWorker:
             self._recovered()
 
     def _flush(self, jobs: list[Job]) -> tuple[list[Outcome], DonnaError | None]:
-        """The outcomes of as many jobs as fit into one flush, at least one, and what ended it early if anything did."""
+        """Process the jobs that fit into one flush, at least one. Return their outcomes, and any error."""
         deadline = time.monotonic() + FLUSH_SECONDS
         done: list[Outcome] = []
         for job in jobs:

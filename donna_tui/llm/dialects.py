@@ -1,4 +1,4 @@
-"""Ask each kind of model server in its own API, and read its answers."""
+"""Encode requests for the API of each kind of model server, and decode the answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from donna_tui.llm.questions import Question
 from donna_tui.types.errors import DonnaError
 
 MOST_TOKENS = 100_000_000
-"""A figure above this is nonsense."""
+"""Token counts above this are rejected as invalid."""
 
 _SENT = frozenset(
     {
@@ -24,58 +24,58 @@ _SENT = frozenset(
         "authorization", "x-api-key", "anthropic-version",
     }
 )  # fmt: skip
-"""The headers that leave. The libraries would also tell of this machine, and add what the environment holds."""
+"""The request headers that are sent. The libraries would add headers about this machine and its environment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote, and what it took."""
+    """The text of a model's answer, and its token usage."""
 
     text: str = field(repr=False)
     usage: Usage
 
 
 class Dialect(Protocol):
-    """One way of asking."""
+    """The API of one kind of model server."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """The question as the server wants it."""
+        """Return the body of the request."""
 
     def load(self) -> None:
-        """Import what it is sent with, on any thread: it may take a second. Raises CallError without the library."""
+        """Import the library that sends, on any thread: it may take a second. Raises CallError without the library."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Read an answer. Raises CallError."""
+        """Decode an answer. Raises CallError."""
 
 
 async def only_known_headers(request: httpx2.Request) -> None:
-    """A hook that drops every header but those that are needed."""
+    """Remove all request headers that are not needed; an httpx event hook."""
     for name in [each for each in request.headers if each not in _SENT]:
         del request.headers[name]
 
 
 def quietly(library: str) -> None:
-    """Keep a library from logging: at its finest level it writes out the whole question."""
+    """Raise a library's log level: at its finest level it logs the whole request."""
     logging.getLogger(library).setLevel(logging.WARNING)
 
 
 def unwrapped(error: Exception) -> Exception:
-    """The error of the network or of the door around which a library put one of its own."""
+    """Return the network or egress error that a library wrapped in its own."""
     cause = error.__cause__
     return cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer")
 
 
 def tokens(usage: object, name: str) -> int | None:
-    """A count of tokens, None where it is missing or nonsense."""
+    """Return a token count, or None if it is missing or invalid."""
     value = usage.get(name) if isinstance(usage, dict) else None
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MOST_TOKENS else None
 
 
 def part(value: object, *place: str | int) -> Any:
-    """What is at a place in JSON; None if there is no such place."""
+    """Return the value at a path in JSON; None if there is none."""
     for step in place:
         if isinstance(step, str):
             value = value.get(step) if isinstance(value, dict) else None
@@ -85,7 +85,7 @@ def part(value: object, *place: str | int) -> Any:
 
 
 def written(text: object, usage: Usage) -> Reply:
-    """A reply of this text. Raises CallError if there is none."""
+    """Return a reply with this text. Raises CallError if there is none."""
     if text is not None and not isinstance(text, str):
         raise CallError(FailureKind.INVALID, charged=True, usage=usage)
     if text is None or not text.strip():
@@ -95,6 +95,8 @@ def written(text: object, usage: Usage) -> Reply:
 
 _ANSWER = "answer"
 _NO_KEY = "none"
+"""A placeholder for local servers without a key, since the libraries require one."""
+
 _ANTHROPIC_ENDINGS = {
     "max_tokens": FailureKind.TRUNCATED,
     "model_context_window_exceeded": FailureKind.TRUNCATED,
@@ -104,10 +106,10 @@ _ANTHROPIC_ENDINGS = {
 
 
 class AnthropicMessages:
-    """`POST /v1/messages`."""
+    """Anthropic's API, `POST /v1/messages`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """The question as the server wants it."""
+        """Return the body of the request."""
         return {
             "model": route.model,
             "max_tokens": route.max_output_tokens,
@@ -118,7 +120,7 @@ class AnthropicMessages:
         }
 
     def load(self) -> None:
-        """Import what it is sent with. Raises CallError without the library."""
+        """Import the library that sends. Raises CallError without it."""
         try:
             import anthropic
         except ImportError:
@@ -126,7 +128,7 @@ class AnthropicMessages:
         quietly(anthropic.__name__)
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
         import anthropic
 
         client = anthropic.AsyncAnthropic(
@@ -145,7 +147,7 @@ class AnthropicMessages:
             raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Read an answer. Raises CallError."""
+        """Decode an answer. Raises CallError."""
         stated = answer.get("usage")
         usage = Usage(tokens(stated, "input_tokens"), tokens(stated, "output_tokens"))
         ended = answer.get("stop_reason")
@@ -158,7 +160,7 @@ class AnthropicMessages:
 
 
 def _answer(blocks: list[Any]) -> object:
-    """What was given to the tool, as JSON; else the text beside it."""
+    """Return the input of the tool call as JSON, or else the text blocks."""
     for block in blocks:
         if part(block, "type") == "tool_use" and part(block, "name") == _ANSWER:
             return json.dumps(part(block, "input"))
@@ -167,17 +169,17 @@ def _answer(blocks: list[Any]) -> object:
 
 
 BYTES_PER_TOKEN = 2
-"""Fewer than text has in any common tokenizer, so that a question always fits into its context."""
+"""Lower bound for common tokenizers, so that a request always fits into its context."""
 
 CONTEXT_STEP = 4_096
-"""Contexts come in few sizes: for each new one, Ollama loads the model again."""
+"""Granularity of context sizes, since Ollama reloads the model for each new size."""
 
 
 class OllamaChat:
-    """`POST /api/chat`."""
+    """Ollama's API, `POST /api/chat`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """The question as the server wants it."""
+        """Return the body of the request."""
         needed = question.bytes // BYTES_PER_TOKEN + route.max_output_tokens
         return {
             "model": route.model,
@@ -194,15 +196,15 @@ class OllamaChat:
         }
 
     def load(self) -> None:
-        """Nothing to do."""
+        """Do nothing."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once. Raises the errors of httpx2 or DonnaError."""
+        """Send the request once. Raises the errors of httpx2 or DonnaError."""
         headers = {"authorization": f"Bearer {key}"} if key else {}
         return await http.post(f"{route.server}/api/chat", json=body, headers=headers)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Read an answer. Raises CallError."""
+        """Decode an answer. Raises CallError."""
         usage = Usage(tokens(answer, "prompt_eval_count"), tokens(answer, "eval_count"))
         if answer.get("done") is not True:
             raise CallError(FailureKind.INVALID, charged=True, usage=usage)
@@ -210,8 +212,6 @@ class OllamaChat:
             raise CallError(FailureKind.TRUNCATED, charged=True, usage=usage)
         return written(part(answer, "message", "content"), usage)
 
-
-"""A server on this machine asks for no key, and the library insists on one."""
 
 _OPENAI = "https://api.openai.com/"
 _OPENAI_ENDINGS = {
@@ -223,10 +223,10 @@ _OPENAI_ENDINGS = {
 
 
 class OpenAIChat:
-    """`POST /chat/completions`."""
+    """OpenAI's API, `POST /chat/completions`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """The question as the server wants it."""
+        """Return the body of the request."""
         newer = f"{route.server}/".startswith(_OPENAI)
         shape = {"name": "answer", "schema": question.schema, "strict": True}
         return {
@@ -240,7 +240,7 @@ class OpenAIChat:
         }
 
     def load(self) -> None:
-        """Import what it is sent with. Raises CallError without the library."""
+        """Import the library that sends. Raises CallError without it."""
         try:
             import openai
         except ImportError:
@@ -248,7 +248,7 @@ class OpenAIChat:
         quietly(openai.__name__)
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send it once, after `load`. Raises the errors of httpx2 or DonnaError."""
+        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
         import openai
 
         client = openai.AsyncOpenAI(
@@ -266,7 +266,7 @@ class OpenAIChat:
             raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Read an answer. Raises CallError."""
+        """Decode an answer. Raises CallError."""
         stated = answer.get("usage")
         usage = Usage(tokens(stated, "prompt_tokens"), tokens(stated, "completion_tokens"))
         choice = part(answer.get("choices"), 0)

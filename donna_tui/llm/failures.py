@@ -1,4 +1,4 @@
-"""Classify how a call of a language model fails, in words that hold neither the question nor the key."""
+"""Classify failures of language model calls, with messages that contain neither the prompt nor the key."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from donna_tui.types.errors import DonnaError, Reason
 HTTP_NOT_FOUND = 404
 
 OK = "ok"
-"""The outcome of a call that brought a valid answer."""
+"""The outcome of a call with a valid answer."""
 
 CANCELLED = "cancelled"
-"""The outcome of a call that nobody waited for any more."""
+"""The outcome of a cancelled call."""
 
 
 class FailureKind(StrEnum):
-    """Why there is no answer."""
+    """The kinds of failed calls."""
 
     NOT_CONFIGURED = "not_configured"
     NOT_INSTALLED = "not_installed"
     AUTH = "auth"
     REJECTED = "rejected"
-    """The server does not know the model or the address, or does not take such a question."""
+    """The server does not know the model or the URL, or does not accept such a request."""
     OVER_DAY_LIMIT = "over_day_limit"
     EGRESS_REFUSED = "egress_refused"
     UNREACHABLE = "unreachable"
@@ -42,7 +42,7 @@ class FailureKind(StrEnum):
 
 
 def address_of(route: Route) -> str:
-    """Host and port of a model's server, as in `localhost:11434`; a usual port is left out."""
+    """Return host and port of a model's server, as in `localhost:11434`, without a default port."""
     parts = urlsplit(route.server)
     usual = {"http": 80, "https": 443}.get(parts.scheme)
     host = parts.hostname or ""
@@ -96,9 +96,9 @@ _WORDS: dict[FailureKind, tuple[str, str | None]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionMetadata:
-    """What a call took. `outcome` is `ok` or the kind of the failure; the cost is in US dollars.
+    """The usage of a call. `outcome` is `ok` or the kind of the failure; the cost is in US dollars.
 
-    Tokens are those that the server stated. Where it stated none and may have charged, they are an upper estimate.
+    Token counts are those of the server, or an upper bound if it gave none and may have charged.
     """
 
     alias: str
@@ -113,9 +113,9 @@ class CompletionMetadata:
 class ModelCallError(DonnaError):
     """A language model gave no usable answer.
 
-    `host` is its server's with the port, `status` the HTTP status that it answered with. `metadata` is None if it was
-    never asked. `retry_after` is how many seconds the server asked to wait, if it did. `cause` is what the egress door
-    reported.
+    `host` is that of the server with its port, `status` the HTTP status of its answer. `metadata` is None if no request
+    was sent. `retry_after` is the number of seconds that the server asked to wait, if any. `cause` is the error of the
+    egress door.
     """
 
     def __init__(
@@ -144,20 +144,20 @@ class ModelCallError(DonnaError):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same question may well be answered later, without having been paid for now."""
+        """Whether the same request may succeed later, and was not charged now."""
         return self.kind in _PASSING
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of a call; None where the server stated none, or nonsense."""
+    """Token counts of a call; None if the server gave none or an invalid one."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None
 
 
 class CallError(Exception):
-    """How an attempt ended, inside this room. `charged` says that the server may ask money for it."""
+    """The failure of an attempt, for use within this package. `charged` means that the server may charge for it."""
 
     def __init__(
         self,

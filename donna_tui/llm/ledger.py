@@ -1,4 +1,4 @@
-"""The ledger of model calls in `memory.db`: a row for each, without any text, and what was spent today."""
+"""Record model calls in `memory.db`: one row each, without any text, and the amount spent today."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from donna_tui.safety.payload import Payload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCall:
-    """One call. What was asked is hashed, with this memory's key if it is private, and not kept."""
+    """One call. Its prompt is stored only as a hash, keyed with this memory's key if it is private."""
 
     task_type: str
     metadata: CompletionMetadata
@@ -24,7 +24,7 @@ class ModelCall:
 
 
 class CallLedger:
-    """Keeps and adds up the calls of a space. Raises DatabaseError."""
+    """Records and totals the calls of a space. Raises DatabaseError."""
 
     def __init__(self, db: DbThread) -> None:
         self._db = db
@@ -34,13 +34,13 @@ class CallLedger:
         await self._db.run(lambda db: record_call(db, call, time.time()))
 
     async def spent_today(self) -> float:
-        """The cost in US dollars of all calls since midnight, local time."""
+        """Return the cost in US dollars of all calls since midnight, local time."""
         since = _midnight()
         return await self._db.run(lambda db: spent_since(db, since))
 
 
 def record_call(db: MemoryDb, call: ModelCall, at: float) -> None:
-    """Add a row; it is on the disk when this returns."""
+    """Add a row; it is durable when this returns."""
     each = call.metadata
     private = call.prompt.sensitivity is not Sensitivity.PUBLIC
     digest = InputHash(db.key)(_text(call.prompt), sensitive=private)
@@ -54,7 +54,7 @@ def record_call(db: MemoryDb, call: ModelCall, at: float) -> None:
 
 
 def spent_since(db: MemoryDb, at: float) -> float:
-    """The cost in US dollars of all calls since a moment, in Unix time."""
+    """Return the cost in US dollars of all calls since a time (Unix time)."""
     return float(db.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
 
 

@@ -1,4 +1,4 @@
-"""Find out whether a configured language model can be asked, without asking it anything: lists the server's models."""
+"""Probe whether a configured language model is available by listing the server's models, without calling it."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LISTS = {"ollama": "/api/tags", "openai": "/models", "anthropic": "/v1/models"}
 
 
 async def probe(route: Route, key: str = "") -> None:
-    """Ask the server for the models that it has; free of charge everywhere.
+    """Request the server's list of models, which is free of charge.
 
     Raises ModelCallError if the server cannot be reached, refuses the key, fails, or does not list the model. A server
-    that answers and has no such list counts as fine: only a call can tell.
+    that answers without such a list passes, since only a call could show more.
     """
     headers = {"authorization": f"Bearer {key}"} if key else {}
     if route.dialect == "anthropic":
@@ -58,7 +58,7 @@ def _failed(route: Route, kind: FailureKind, status: int | None = None) -> Model
 
 
 def _names(response: httpx2.Response) -> set[str]:
-    """The names in either form of list: `models[].name` or `data[].id`."""
+    """Return the names in either form of list: `models[].name` or `data[].id`."""
     try:
         listed: Any = json.loads(response.content)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Asks the language model that is configured for a purpose: within a deadline, a price and the limits of privacy."""
+"""Call the language model that is configured for a purpose, within a deadline, a budget and the limits of privacy."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ModelCalled, ProblemRaised
 
 MOST_WAIT_SECONDS = 20.0
-"""A server that asks for a longer pause is asked again by whoever wants the answer, not here."""
+"""Longest pause before a retry; if the server asks for more, the caller may retry."""
 
 _AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
-"""How often a question is sent again after an answer that costs nothing, by its status."""
+"""Number of retries after an answer that is not charged, by its HTTP status."""
 
 _AGAIN_UNCONNECTED = 2
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
@@ -49,7 +49,10 @@ Pause = Callable[[float], Awaitable[None]]
 
 
 async def fetch(send: Send, pause: Pause, until: float) -> bytes:
-    """The body of a good answer. `until` is when to give up, as `time.monotonic` counts. Raises CallError."""
+    """Send a request with retries and return the body.
+
+    `until` is the deadline in `time.monotonic`. Raises CallError.
+    """
     tries = 0
     while True:
         try:
@@ -63,7 +66,7 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
 
 
 class _UnpaidError(CallError):
-    """A failure that cost nothing: the question may be sent again so many times in all."""
+    """A failure that was not charged; `again` is the number of retries in all."""
 
     def __init__(
         self, kind: FailureKind, again: int, retry_after: float | None = None, status: int | None = None
@@ -91,7 +94,7 @@ async def _once(send: Send) -> bytes:
 
 
 def _stopped(error: DonnaError) -> CallError:
-    """What the door refused: a question before it was sent, an answer that never ends, or one that leads elsewhere."""
+    """Classify an error of the egress door: a refused request, a redirect, or an answer that is too large."""
     if error.reason is Reason.TOO_LARGE:
         return CallError(FailureKind.TOO_LARGE, charged=True, cause=error)
     return CallError(FailureKind.EGRESS_REFUSED, charged=False, cause=error)
@@ -132,7 +135,7 @@ T = TypeVar("T", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Completion(Generic[T]):
-    """A valid answer, and what it took."""
+    """A valid answer, and its usage."""
 
     output: T
     metadata: CompletionMetadata
@@ -140,7 +143,7 @@ class Completion(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """One call under way."""
+    """One call in progress."""
 
     alias: Alias
     route: Route
@@ -166,7 +169,7 @@ class _Asked:
         )
 
     def estimated(self, usage: Usage) -> Usage:
-        """The stated tokens; what was not stated counts as much as it can be, so that the day's limit holds."""
+        """Return the stated token counts, replacing missing ones by upper bounds, so that the daily limit holds."""
         most = self.question.most_tokens(self.route)
         return Usage(
             most.tokens_in if usage.tokens_in is None else usage.tokens_in,
@@ -175,7 +178,7 @@ class _Asked:
 
 
 class ModelRouter:
-    """Asks models by alias. `environ` holds the keys; `pause` waits between two attempts."""
+    """Calls models by alias. `environ` holds the keys; `pause` sleeps between attempts."""
 
     def __init__(
         self,
@@ -191,20 +194,20 @@ class ModelRouter:
         self._reserved = 0.0
 
     def route(self, alias: Alias = "reasoner") -> Route | None:
-        """The model for a purpose; None if none is configured."""
+        """Return the model for a purpose; None if none is configured."""
         return self._routes.route(alias)
 
     def may_read(self, sensitivity: Sensitivity, alias: Alias = "reasoner") -> bool:
-        """Whether there is a model for this, and text of this kind may be shown to it."""
+        """Check whether there is a model for this, and text of this sensitivity may be sent to it."""
         route = self.route(alias)
         return route is not None and (route.is_local or sensitivity is Sensitivity.PUBLIC)
 
     async def complete(
         self, prompt: Payload, *, task_type: str, schema: type[T], alias: Alias = "reasoner"
     ) -> Completion[T]:
-        """Ask for an answer of the shape of `schema`. A complete answer is never asked for a second time.
+        """Request an answer that conforms to `schema`. A complete answer is never requested twice.
 
-        Raises ModelCallError, or DatabaseError if what was spent cannot be read.
+        Raises ModelCallError, or DatabaseError if the spending cannot be read.
         """
         route = self.route(alias)
         if route is None:
@@ -219,7 +222,7 @@ class ModelRouter:
 
     @asynccontextmanager
     async def _within_the_day(self, asked: _Asked) -> AsyncIterator[None]:
-        """Hold back what the call can cost at the most, so that two at once cannot pass the limit together."""
+        """Reserve the maximum cost of the call, so that concurrent calls cannot exceed the limit together."""
         most = asked.question.most_tokens(asked.route)
         worst = asked.route.cost(most.tokens_in or 0, most.tokens_out or 0)
         self._reserved += worst
@@ -258,7 +261,7 @@ class ModelRouter:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
     async def _fetched(self, asked: _Asked, dialect: Dialect, key: str) -> bytes:
-        await asyncio.to_thread(dialect.load)  # neither the deadline nor a key is kept waiting by it
+        await asyncio.to_thread(dialect.load)  # before the deadline and without the key
         seconds = asked.route.deadline_seconds
         body = dialect.body(asked.route, asked.question)
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
@@ -272,7 +275,7 @@ class ModelRouter:
             raise CallError(FailureKind.TIMEOUT, charged=True) from None
 
     async def _record(self, asked: _Asked, outcome: str, usage: Usage) -> CompletionMetadata:
-        """Keep and tell what a call took. A ledger that cannot be written must not cost an answer that is paid."""
+        """Record and report the usage of a call. A ledger that cannot be written must not discard a paid answer."""
         metadata = asked.took(outcome, usage)
         call = ModelCall(task_type=asked.task_type, metadata=metadata, prompt=asked.prompt)
         try:
@@ -283,7 +286,7 @@ class ModelRouter:
         return metadata
 
     def _key(self, route: Route) -> str:
-        """The key for a server; empty if it needs none. Raises ModelCallError."""
+        """Return the key for a server; empty if it needs none. Raises ModelCallError."""
         if route.api_key_env is None:
             return ""
         key = self._environ.get(route.api_key_env, "").strip()

@@ -1,4 +1,4 @@
-"""Chats as a source: which turns count, how they are joined in a buffer, and the documents that come of it."""
+"""Chats as a source: select the turns to index, merge consecutive turns in a buffer, and build documents from them."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ LEAST_ROOM = 16
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How passages are cut: the tokenizer, and the encoder's window in tokens."""
+    """Parameters of splitting into passages: the tokenizer, and the encoder's window in tokens."""
 
     counter: TokenCounter
     window: int
 
     def room(self, title: str = "", heading_path: tuple[str, ...] = ()) -> int:
-        """Tokens that are left for a passage beside its context."""
+        """Return the number of tokens left for a passage after its context."""
         context = context_of(title, heading_path, self.window).line
         taken = len(self.counter.spans(context)) if context else 0
         return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
 
     def spans(self, text: str, title: str = "", heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
-        """The passages of a text, as half-open character offsets."""
+        """Split a text into passages, as half-open character offsets."""
         room = self.room(title, heading_path)
         return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
-        """The passages of a document; `line_at` gives the line of a character."""
+        """Split a document into passages; `line_at` maps a character offset to its line."""
         title = embedded_title(document.source_type, document.title)
         return [
             Chunk(
@@ -58,20 +58,20 @@ class Cut:
 ROLES = ("user", "assistant", "system", "tool")
 BETWEEN_TURNS = "\n\n"
 NAMED_SPEAKERS = 4
-"""A session of more people is not named after them."""
+"""Most speakers that a session without a title is named after."""
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def inflections(verb: str) -> frozenset[str]:
-    """A verb with its -s, -ed and -ing forms, also without the silent e: schedule, schedules, scheduled, scheduling."""
+    """Return a verb with its -s, -ed and -ing forms, without a silent e: schedule, schedules, scheduling."""
     word = verb.casefold()
     stem = word[:-1] if word.endswith("e") else word
     return frozenset({word, f"{word}s", f"{stem}ed", f"{stem}ing"})
 
 
 class TurnRules:
-    """Which turns count: by role, and by length unless a short one has a task verb in it."""
+    """Select the turns to index: by role, and by length unless a short turn contains a task verb."""
 
     def __init__(self, config: ChatSourceConfig) -> None:
         self._roles = frozenset(config.index_roles)
@@ -79,19 +79,19 @@ class TurnRules:
         self._verbs = frozenset(form for verb in config.task_verbs for form in inflections(verb))
 
     def counts(self, turn: Turn) -> bool:
-        """Whether a turn is indexed."""
+        """Return whether a turn is indexed."""
         if turn.role not in self._roles or not turn.text.strip():
             return False
         return len(turn.text.strip()) >= self._least or self._has_task_verb(turn.text)
 
     def _has_task_verb(self, text: str) -> bool:
-        """Whole words only: “callous” rescues nothing."""
+        """Match whole words only: “callous” does not contain the verb “call”."""
         return any(word.casefold() in self._verbs for word in _WORD.findall(text))
 
 
 @dataclass(slots=True)
 class ChatBuffer:
-    """Turns of one speaker that become one document. What `add` and `close` return has left the buffer."""
+    """A buffer of consecutive turns of one speaker for one document. `add` and `close` return the turns flushed."""
 
     counter: TokenCounter
     most_tokens: int
@@ -100,7 +100,7 @@ class ChatBuffer:
     _tokens: int = 0
 
     def add(self, turn: Turn) -> list[tuple[Turn, ...]]:
-        """Take a turn in. The speaker changed, or the turns have too many tokens together: what was there goes."""
+        """Add a turn. Flush the buffer first if the speaker changed or the token limit would be exceeded."""
         tokens = len(self.counter.spans(turn.text))
         flipped = bool(self._turns) and self._turns[-1].speaker != turn.speaker
         full = self._tokens + tokens > self.most_tokens
@@ -110,13 +110,13 @@ class ChatBuffer:
         return flushed
 
     def close(self) -> list[tuple[Turn, ...]]:
-        """The session is closed or expired: everything goes."""
+        """Flush the buffer, when its session is closed or expired."""
         turns, self._turns, self._tokens = self._turns, [], 0
         return [tuple(turns)] if turns else []
 
 
 class ChatSource:
-    """Turns the turns of a session into documents."""
+    """Build documents from the turns of a session."""
 
     def __init__(self, config: ChatSourceConfig, cut: Cut) -> None:
         self._rules = TurnRules(config)
@@ -126,9 +126,9 @@ class ChatSource:
     def documents(
         self, session: SessionRow, title: str, turns: Iterable[Turn], user_id: str
     ) -> Iterator[tuple[Document, list[Chunk]]]:
-        """The documents of a session with their passages. The end of an open session stays in its buffer.
+        """Yield the documents of a session with their passages. The last run of an open session stays in the buffer.
 
-        A system message ends a passage also where it is not indexed itself: what follows is about something else.
+        A system message ends a run even if it is not indexed itself, because the topic changes there.
         """
         buffer = ChatBuffer(self._cut.counter, self._cut.window, self._merge)
         for turn in turns:
@@ -177,7 +177,7 @@ class ChatSource:
 
 
 def _bounds(run: Sequence[Turn]) -> Iterator[tuple[int, Turn]]:
-    """Where each turn begins in the text of its run."""
+    """Yield each turn with the offset at which it begins in the text of its run."""
     start = 0
     for turn in run:
         yield start, turn
@@ -185,7 +185,7 @@ def _bounds(run: Sequence[Turn]) -> Iterator[tuple[int, Turn]]:
 
 
 def title_of(session: SessionRow, speakers: Sequence[str]) -> str:
-    """What a session is called: its own title or the people in it, and the day on which it began."""
+    """Return the name of a session: its title or its speakers, and the day on which it began."""
     people = [speaker for speaker in speakers if speaker.casefold() not in ROLES]
     named = " and ".join(people) if 0 < len(people) <= NAMED_SPEAKERS and not session.title else ""
     name = session.title or named or "Chat"
@@ -194,7 +194,7 @@ def title_of(session: SessionRow, speakers: Sequence[str]) -> str:
 
 
 def day_of(at: float | None) -> str:
-    """A moment's day in words: `8 May 2023`; empty for none, or for a time that no calendar has."""
+    """Format a moment's day as `8 May 2023`; empty for None or a time outside the calendar's range."""
     if at is None:
         return ""
     try:

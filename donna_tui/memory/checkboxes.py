@@ -1,4 +1,4 @@
-"""Check boxes in notes as tasks: status, dates, priority and recurrence as Obsidian Tasks writes them.
+"""Parse check boxes in notes as tasks: status, dates, priority and recurrence in the syntax of Obsidian Tasks.
 
 Source: the user guide of Obsidian Tasks, “Tasks Emoji Format” and “Dataview Format”.
 """
@@ -17,13 +17,13 @@ from donna_tui.vault.note.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000
-"""Of the lines below a task that belong to it."""
+"""Most characters kept of the lines below a task that belong to it."""
 
 NOWHERE = 1 << 30
-"""A column that nothing is indented further than."""
+"""A column deeper than any indentation."""
 
 STATUS = {" ": "todo", "x": "done", "X": "done", "-": "cancelled", "/": "in_progress"}
-"""Other marks are custom ones of the user's, and count as todo."""
+"""Status by mark. Other marks are custom and count as todo."""
 
 DATES = {"📅": "due", "⏳": "scheduled", "🛫": "start", "➕": "created", "✅": "done", "❌": "cancelled"}
 PRIORITIES = {"🔺": "highest", "⏫": "high", "🔼": "medium", "🔽": "low", "⏬": "lowest"}
@@ -47,7 +47,7 @@ _BLOCK = re.compile(r"[ \t]\^([\w-]+)[ \t]*$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """A check box of a note. Lines are 1-based; dates are ISO days; `key` tells it from the note's other tasks."""
+    """A check box of a note. Lines are 1-based, dates are ISO days, and `key` is unique among the note's tasks."""
 
     title: str
     status: str
@@ -68,12 +68,12 @@ class Task:
 
     @property
     def is_open(self) -> bool:
-        """Whether there is still something to do."""
+        """Whether the task is neither done nor cancelled."""
         return self.status not in ("done", "cancelled")
 
 
 def tasks_in(text: str) -> list[Task]:
-    """The tasks of a note, in order. Check boxes in code, comments and frontmatter are none."""
+    """Return the tasks of a note, in order. Check boxes in code, comments and frontmatter are not tasks."""
     lines = line_starts(text)
     found: list[Task] = []
     column = NOWHERE
@@ -96,7 +96,7 @@ def tasks_in(text: str) -> list[Task]:
 
 
 def _with_keys(tasks: Iterable[Task]) -> Iterator[Task]:
-    """A task keeps its key while its words or its id stay; of twins, each counts its place among them."""
+    """Assign keys that stay the same while a task's words or id do; duplicates are numbered in order."""
     seen: Counter[str] = Counter()
     for task in tasks:
         name = task.id or " ".join(task.title.casefold().split())
@@ -115,7 +115,7 @@ def line_of_task(text: str, key_hash: str) -> int | None:
 
 
 def parse_task(mark: str, line: str) -> Task:
-    """The task of a check box with this mark and text, without its place in a note."""
+    """Parse a check box with this mark and text; the task's lines are not set."""
     fields = {DATES[mark]: day for mark, day in _DATE.findall(line) if _is_day(day)}
     priority = _PRIORITY.search(line)
     recurrence = _RECURRENCE.search(line)
@@ -159,7 +159,7 @@ def _is_day(text: str) -> bool:
 
 
 def task_line(title: str, *, due: str = "", priority: str = "", created: str = "") -> str:
-    """A check box as Obsidian Tasks writes it."""
+    """Format a check box in the syntax of Obsidian Tasks."""
     marks = {name: mark for mark, name in PRIORITIES.items()}
     parts = ["- [ ]", " ".join(title.split())]
     parts += [marks[priority]] if priority else []
@@ -169,7 +169,7 @@ def task_line(title: str, *, due: str = "", priority: str = "", created: str = "
 
 
 def checked(text: str, line: int, today: str) -> str | None:
-    """The note with the check box on a line (1-based) done today; None if there is no open one."""
+    """Return the note with the check box on a line (1-based) marked done today; None if there is no open one."""
     starts = [*line_starts(text), len(text)]
     if not 1 <= line < len(starts):
         return None
@@ -184,7 +184,7 @@ def checked(text: str, line: int, today: str) -> str | None:
 
 
 def with_task(text: str, line: str) -> str:
-    """The note with one more line at its end, in its own kind of line breaks."""
+    """Return the note with a line appended, using the note's line breaks."""
     newline = "\r\n" if "\r\n" in text else "\n"
     body = text if not text or text.endswith(("\n", "\r")) else text + newline
     return f"{body}{line}{newline}"

@@ -1,4 +1,4 @@
-"""Sums old sessions up in sentences of their own (seed 002 §3). The turns stay, and the summary can be taken back."""
+"""Extractive summaries of old sessions (seed 002 §3). The turns are kept, and a summary can be undone."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SENTENCES = 3
 SENTENCE_CHARS = 240
 FEWEST_WORDS = 4
 LOOKED_AT = 2_000
-"""Sentences of a session that are weighed; longer sessions are weighed in every n-th."""
+"""Most sentences of a session that are scored; longer sessions are sampled evenly."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|$|(?=\n))")
 _WORD = re.compile(r"\w+")
@@ -32,7 +32,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """A session with its title and the turns of it that count."""
+    """A session with its title and the turns to summarise."""
 
     session: SessionRow
     title: str
@@ -47,9 +47,9 @@ class _Sentence:
 
 
 def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
-    """Up to three sentences that say most of what a session is about, in their order, with their speakers.
+    """Extract up to three sentences that are most typical of a session, in their order, with their speakers.
 
-    A sentence weighs the words that the session uses often, and more if it has names, numbers or preferences.
+    A sentence scores higher for words frequent in the session, and for names, numbers or preferences.
     """
     sentences = _thinned([sentence for turn in turns for sentence in _sentences(turn)])
     if not sentences:
@@ -81,13 +81,13 @@ def _thinned(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:
 
 
 def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRow]:
-    """The oldest sessions to sum up: half the threshold, once there are more than it that are not."""
+    """Return the oldest half of `threshold` sessions without a summary, if there are more than `threshold` of them."""
     open_ones = [session for session in list_sessions(database, user_id) if not session.summary and session.turns]
     return open_ones[: threshold // 2] if len(open_ones) > threshold else []
 
 
 def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
-    """What a session is summed up from."""
+    """Collect the material for a session's summary."""
     key = find_session(db.database, session.name, user_id)
     assert key is not None
     turns = tuple(filter(rules.counts, read_turns(db.database, key)))
@@ -95,7 +95,7 @@ def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str =
 
 
 def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
-    """Store the summary of a session, and mark its turns as summed up; the summary."""
+    """Store the summary of a session, link the session to it, and return it."""
     session = found.session
     key = find_session(db.database, session.name, user_id)
     assert key is not None
@@ -118,7 +118,7 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
 
 
 def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
-    """Take a summary back, so that the turns of its session are recalled again. False if there is none."""
+    """Undo a summary, so that the turns of its session are recalled again. Return False if there is none."""
     key = find_session(db.database, name, user_id)
     summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
     if not summary:
@@ -130,7 +130,7 @@ def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
 
 
 def release(db: MemoryDb, summary: str) -> None:
-    """Within a transaction: no session is summed up by this memory any more."""
+    """Unlink a summary from its sessions. Call within a transaction."""
     for (key,) in db.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
         db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
         db.changed("chat", key)

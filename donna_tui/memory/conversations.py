@@ -1,4 +1,4 @@
-"""Sessions and their turns in `memory.db`: added without duplicates, read in order, forgotten and brought back."""
+"""Sessions and their turns in `memory.db`: add without duplicates, read in order, forget, restore, pin and erase."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from donna_tui.memory.suggestions import suggest
 from donna_tui.types.memory import ME, SessionRow, Turn
 
 PAGE = 1_000
-"""Turns that are read at once: a session of any length takes bounded memory."""
+"""Turns read per page, so that a session of any length takes bounded memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewTurn:
-    """A message as it came in. `turn` is the place that its source gives it; `mark` is the source's own id of it."""
+    """A message as received. `turn` is its number in the source; `mark` is the source's own id of it."""
 
     session: str
     role: str
@@ -33,9 +33,9 @@ class NewTurn:
 
 @dataclass(slots=True)
 class Recorder:
-    """Adds turns to sessions, some at a time. The counts are those of the sessions and turns seen so far.
+    """Add turns to sessions in batches. The counts cover the sessions and turns seen so far.
 
-    A turn belongs to the user that its source names (`origin`), unless `one_user` says that all are `user_id`'s.
+    A turn belongs to the user that its source names (`origin`), unless `one_user` assigns all turns to `user_id`.
     """
 
     db: MemoryDb
@@ -48,7 +48,7 @@ class Recorder:
     _unmarked: Counter[tuple[int, bytes]] = field(default_factory=Counter)
 
     def add(self, turns: Sequence[NewTurn]) -> None:
-        """Add turns that are not known yet, all or none of them. When it returns they are on the disk."""
+        """Add the turns that are not known yet, in one transaction that is durable when the method returns."""
         with self.db.change():
             touched = {session for session in map(self._add, turns) if session is not None}
             for session in touched:
@@ -56,13 +56,13 @@ class Recorder:
                 self.db.changed("chat", session)
 
     def close_sessions(self) -> None:
-        """The sessions of these turns are complete: what is still in their buffers becomes a memory."""
+        """Close the sessions of these turns, so that the turns still buffered become memories."""
         with self.db.change():
             for session in sorted(self.sessions):
                 close_session(self.db, session)
 
     def _add(self, turn: NewTurn) -> int | None:
-        """The session, if the turn is new or tells a title."""
+        """Return the session if the turn is new or changes its title."""
         session, titled = self._session(turn)
         self.sessions.add(session)
         identity = self._identity(session, turn)
@@ -82,10 +82,10 @@ class Recorder:
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
-        """The id of a turn's session, which is made if need be, and whether its title is news.
+        """Return the id of a turn's session, creating it if needed, and whether its title changed.
 
-        Of one user, sessions of one name from two origins are told apart: the later one is kept as `origin/name`. What
-        was stored under another user already stays there.
+        Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
+        `origin/name`. A session already stored under another user stays there.
         """
         user = self.user_id if self.one_user or not turn.origin else turn.origin
         for owner, name in dict.fromkeys(
@@ -113,10 +113,10 @@ class Recorder:
         return database.connection.last_insert_rowid()
 
     def _identity(self, session: int, turn: NewTurn) -> bytes:
-        """What makes a turn the same one when it comes again: its source's own id of it, else all that it says.
+        """Return the identity by which duplicates are detected: the source's own id, else a hash of the whole turn.
 
-        The hash is keyed, since a plain one of a short text that was erased could be guessed. Only turns without a
-        number, an id or a time are counted: saying “yes” twice is two turns.
+        The hash is keyed, because a plain hash of a short erased text could be guessed. Turns without a number, an id
+        or a time are also counted, so that saying “yes” twice is two turns.
         """
         if turn.mark:
             return self._hash("mark", turn.mark)
@@ -139,14 +139,14 @@ def _free_number(database: Database, session: int, wanted: int | None) -> int:
 
 
 def close_session(db: MemoryDb, session: int) -> None:
-    """Within a transaction: nothing more is expected of a session now."""
+    """Close a session. Call within a transaction."""
     if not db.database.value("SELECT closed FROM sessions WHERE id = ?", (session,)):
         db.database.run("UPDATE sessions SET closed = 1 WHERE id = ?", (session,))
         db.changed("chat", session)
 
 
 def expire_sessions(db: MemoryDb, before: float) -> int:
-    """Close the open sessions in which nobody has said anything since `before` (Unix time). Returns how many."""
+    """Close the open sessions without a turn since `before` (Unix time). Return how many."""
     rows = db.database.rows(
         "SELECT id FROM sessions s WHERE closed = 0 AND coalesce("
         "(SELECT max(at) FROM turns WHERE session = s.id), 0) < ?",
@@ -160,20 +160,20 @@ def expire_sessions(db: MemoryDb, before: float) -> int:
 
 
 def read_session(database: Database, session: int) -> SessionRow | None:
-    """One session by its key, or None."""
+    """Return a session by its key, or None."""
     rows = _sessions(database, "WHERE s.id = ?", (session,))
     return rows[0] if rows else None
 
 
 def list_sessions(database: Database, user_id: str | None = ME) -> list[SessionRow]:
-    """All sessions of a user, or with None of everybody, those that began first at the beginning."""
+    """Return all sessions of a user, or of everybody with None, the earliest first."""
     if user_id is None:
         return _sessions(database, "ORDER BY 4, s.id", ())
     return _sessions(database, "WHERE s.user_id = ? ORDER BY 4, s.id", (user_id,))
 
 
 def users_of(database: Database) -> list[str]:
-    """The users who have sessions."""
+    """Return the users that have sessions."""
     return [
         user for (user,) in database.rows("SELECT DISTINCT user_id FROM sessions ORDER BY user_id = ? DESC, 1", (ME,))
     ]
@@ -196,20 +196,20 @@ def _sessions(database: Database, where: str, parameters: tuple[object, ...]) ->
 
 
 def find_session(database: Database, name: str, user_id: str = ME) -> int | None:
-    """The key of a session, or None."""
+    """Return the key of a session, or None."""
     found: int | None = database.value("SELECT id FROM sessions WHERE user_id = ? AND name = ?", (user_id, name))
     return found
 
 
 def find_anyones_session(database: Database, name: str, user_id: str = ME) -> int | None:
-    """The key of a session of this name: this user's if there is one, else another user's."""
+    """Return the key of a session by its name, preferring this user's over another user's."""
     sql = "SELECT id FROM sessions WHERE name = ? ORDER BY user_id = ? DESC, id LIMIT 1"
     found: int | None = database.value(sql, (name, user_id))
     return found
 
 
 def speakers_of(database: Database, session: int) -> list[str]:
-    """Who speaks in a session, in the order of their first words."""
+    """Return the speakers of a session, in the order of their first words."""
     rows = database.rows(
         "SELECT speaker FROM turns WHERE session = ? AND text <> '' GROUP BY speaker ORDER BY min(place), min(number)",
         (session,),
@@ -218,7 +218,7 @@ def speakers_of(database: Database, session: int) -> list[str]:
 
 
 def read_turns(database: Database, session: int) -> Iterator[Turn]:
-    """The turns of a session that are not forgotten, in order."""
+    """Iterate over the turns of a session that are not forgotten, in order."""
     after = (float("-inf"), -1)
     while True:
         rows = database.rows(
@@ -234,12 +234,12 @@ def read_turns(database: Database, session: int) -> Iterator[Turn]:
 
 
 def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
-    """Within a transaction: forget turns, or bring them back with None. Returns how many changed."""
+    """Forget turns, or restore them with None. Call within a transaction. Return how many changed."""
     return _update(db, session, first, last, "forgotten_at", forgotten_at, erased_too=False)
 
 
 def pin_turns(db: MemoryDb, session: int, first: int, last: int, *, pinned: bool) -> int:
-    """Within a transaction: pin turns, or unpin them."""
+    """Pin or unpin turns. Call within a transaction. Return how many changed."""
     return _update(db, session, first, last, "pinned", int(pinned), erased_too=True)
 
 
@@ -256,8 +256,8 @@ def _update(db: MemoryDb, session: int, first: int, last: int, column: str, valu
 
 
 def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -> int:
-    """Within a transaction: take the words of turns away for good. What remains keeps an import from bringing them
-    back.
+    """Erase the words of turns permanently. Call within a transaction. The empty rows prevent a later import from
+    adding the turns again.
     """
     db.database.run(
         "UPDATE turns SET text = '', speaker = '', pinned = 0, forgotten_at = ?"
@@ -271,5 +271,5 @@ def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -
 
 
 def all_sessions(database: Database) -> Iterable[int]:
-    """The keys of all sessions."""
+    """Return the keys of all sessions."""
     return [each for (each,) in database.rows("SELECT id FROM sessions ORDER BY id")]

@@ -1,6 +1,6 @@
 """Open, migrate and back up `memory.db`.
 
-new one: the last good backup takes its place, and the damaged file is kept beside it.
+A damaged file is not replaced by a new one: the last good backup is restored, and the damaged file is kept next to it.
 """
 
 from __future__ import annotations
@@ -193,17 +193,18 @@ APART_SECONDS = 3_600.0
 DAY, WEEK = 86_400.0, 7 * 86_400.0
 
 KEPT = ((APART_SECONDS, 4), (DAY, 7), (WEEK, 5))
-"""Periods in seconds and how many of each are kept: the newest backup of each period counts for it."""
+"""Backup periods in seconds and how many of each are kept: the newest backup of each period counts."""
 
 
 def backups(folder: Path) -> list[Path]:
-    """The backups of a space's memory, the newest first."""
+    """Return the backups of a space's memory, the newest first."""
     return sorted((folder / FOLDER).glob("memory-*.db"), reverse=True)
 
 
 def back_up(database: Database, now: float) -> Path:
-    """Copy an open memory, whole and consistent, while others use it. Raises DatabaseError, and DonnaError if the
-    folder cannot be made.
+    """Copy an open memory consistently while it is in use.
+
+    Raises DatabaseError, and DonnaError if the folder cannot be created.
     """
     folder = private_folder(database.path.parent / FOLDER)
     target = folder / f"memory-{time.strftime(STAMP, time.gmtime(now))}.db"
@@ -218,7 +219,7 @@ def back_up(database: Database, now: float) -> Path:
 
 
 def back_up_if_due(database: Database, now: float) -> Path | None:
-    """A backup if something has changed since the last one and that is an hour old."""
+    """Make a backup if something has changed since the last one and that is at least an hour old."""
     newest = next(iter(backups(database.path.parent)), None)
     last = taken_at(newest) if newest else 0.0
     if now - last < APART_SECONDS or (newest and not _changed_since(database, newest)):
@@ -227,14 +228,14 @@ def back_up_if_due(database: Database, now: float) -> Path | None:
 
 
 def taken_at(backup: Path) -> float:
-    """When a backup was made (Unix time), by its name; 0 for a name that says nothing."""
+    """Return when a backup was made (Unix time), from its name; 0 for a name without a time."""
     with suppress(ValueError):
         return float(calendar.timegm(time.strptime(backup.stem.removeprefix("memory-"), STAMP)))
     return 0.0
 
 
 def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
-    """The backups that no period needs any more."""
+    """Return the backups that no retention period needs any more."""
     newest_first = sorted(found, key=taken_at, reverse=True)
     kept = set(newest_first[:1])
     for period, count in KEPT:
@@ -248,12 +249,12 @@ def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
 
 
 def newest_backup(folder: Path) -> Path | None:
-    """The newest backup that SQLite finds sound."""
+    """Return the newest backup that passes SQLite's integrity check, or None."""
     return next((backup for backup in backups(folder) if _is_sound(backup)), None)
 
 
 def drop_backups(folder: Path) -> None:
-    """Delete all backups, since they hold what is to be forgotten for good."""
+    """Delete all backups, because they contain what is to be erased."""
     for backup in backups(folder):
         backup.unlink(missing_ok=True)
 
@@ -291,10 +292,10 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class MemoryDb:
-    """One open connection to `memory.db`; use it from one thread at a time.
+    """An open connection to `memory.db`, for use by one thread at a time.
 
-    `id` is that of the file's contents: another one means that a backup took their place. `restored` is the name of
-    that backup if it happened just now.
+    `id` identifies the file's contents and changes when a backup is restored. `restored` is the name of the backup if
+    it was restored by this open.
     """
 
     database: Database
@@ -304,12 +305,12 @@ class MemoryDb:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """A transaction whose commit reaches the disk before it returns."""
+        """Run a transaction whose commit is durable before the context exits."""
         with told(self.database.path), self.database.transaction():
             yield
 
     def changed(self, source: str, item: str | int) -> None:
-        """Note, within a transaction, that the documents of an item must be made anew."""
+        """Record that the documents of an item must be rebuilt. Call within a transaction."""
         self.database.run("INSERT INTO changes (source, item) VALUES (?, ?)", (source, str(item)))
 
     def close(self) -> None:
@@ -318,12 +319,12 @@ class MemoryDb:
 
 
 def erasure_mark(path: Path) -> Path:
-    """The file that says that words were erased from this database and may still be in its log."""
+    """Return the marker file that records that erased words may still be in this database's log."""
     return path.with_name(f"{path.name}-erasing")
 
 
 def finish_erasures(database: Database) -> bool:
-    """Empty the log of a database from which words were erased; False if another process is reading just now."""
+    """Truncate the log of a database from which words were erased. Return False if another process is reading it."""
     mark = erasure_mark(database.path)
     if mark.exists() and truncate_log(database):
         mark.unlink(missing_ok=True)
@@ -331,12 +332,12 @@ def finish_erasures(database: Database) -> bool:
 
 
 def db_path(folder: Path) -> Path:
-    """Where the memory of the space with this state folder is."""
+    """Return the path of the memory of the space with this state folder."""
     return folder / NAME
 
 
 def open_db(folder: Path) -> MemoryDb:
-    """Open the memory of a space; the first time it is made. Raises DatabaseError."""
+    """Open the memory of a space, creating it the first time. Raises DatabaseError."""
     path = db_path(folder)
     restored = ""
     with told(path):
@@ -356,7 +357,7 @@ def open_db(folder: Path) -> MemoryDb:
 
 
 def read_db(folder: Path) -> MemoryDb | None:
-    """The memory of a space for reading; None while there is none. Raises DatabaseError."""
+    """Open the memory of a space for reading; None if there is none. Raises DatabaseError."""
     path = db_path(folder)
     if not path.exists():
         return None
@@ -419,7 +420,7 @@ def _db(database: Database, restored: str) -> MemoryDb:
 
 
 def _restore(path: Path) -> str:
-    """Put the newest good backup in the place of a damaged memory. Raises DatabaseError if there is none."""
+    """Replace a damaged memory by the newest good backup. Raises DatabaseError if there is none."""
     backup = newest_backup(path.parent)
     if backup is None:
         raise DatabaseError(
@@ -437,7 +438,7 @@ def _restore(path: Path) -> str:
 
 @contextlib.contextmanager
 def told(path: Path) -> Iterator[None]:
-    """Errors of the database, in words that are true of a file that cannot be rebuilt."""
+    """Rephrase database errors for a file that cannot be rebuilt."""
     try:
         yield
     except DatabaseError as error:

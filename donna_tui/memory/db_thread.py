@@ -1,4 +1,4 @@
-"""`memory.db` on one thread of its own: opened when it is first wanted, backed up and closed at the end."""
+"""`memory.db` on a dedicated thread: opened on first use, backed up and closed at the end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from donna_tui.types.events import EventHub, ProblemRaised
 T = TypeVar("T")
 
 EXPIRY_SECONDS = 1_800.0
-"""A session in which nobody has said anything for half an hour is over."""
+"""Seconds without a new turn after which a session is closed."""
 
 
 class DbThread:
-    """`changed` is told after each change. What is run raises only DonnaError."""
+    """Run work with the memory on its thread. `changed` is called after each change; only DonnaError is raised."""
 
     def __init__(self, folder: Path, hub: EventHub, changed: Callable[[], None]) -> None:
         self._folder, self._hub, self._changed = folder, hub, changed
@@ -29,7 +29,7 @@ class DbThread:
         self._db: MemoryDb | None = None
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T:
-        """Run a piece of work with the memory."""
+        """Run a function with the memory."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, lambda: work(self._opened()))
@@ -37,21 +37,21 @@ class DbThread:
             raise DonnaError(Reason.IO_ERROR, f"the memory cannot be read or written ({error.strerror})") from error
 
     async def change(self, work: Callable[[MemoryDb], T]) -> T:
-        """The same, where the index has to follow."""
+        """Run a function that changes the memory, and notify the index."""
         done = await self.run(work)
         self._changed()
         return done
 
     async def back_up(self) -> None:
-        """Make a backup if it is time."""
+        """Make a backup if it is due."""
         await self.run(lambda db: back_up_if_due(db.database, time.time()))
 
     async def renew_backups(self) -> None:
-        """Put a new backup in the place of all others, since they hold what is to be forgotten for good."""
+        """Replace all backups by a new one, because they contain what was erased."""
         await self.run(_renew_backups)
 
     async def close(self) -> None:
-        """Back up what has changed if it is time, and close the memory."""
+        """Make a backup if it is due, and close the memory."""
         if self._db:
             await self.run(_last_things)
         await asyncio.to_thread(self._thread.shutdown, wait=True)

@@ -1,4 +1,4 @@
-"""Remember facts, preferences and corrections: classify a text, store it, and index it as one passage."""
+"""Remember facts, preferences and corrections: classify a text, store it, and build its documents for the index."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 def clean_text(text: str) -> str:
-    """The text in NFC, without white space around it, and with one blank line at the most between its lines.
+    """Normalise a text to NFC, strip it, and reduce runs of blank lines to one.
 
-    Marks of formatting and code blocks stay. Halves of surrogate pairs and NUL, which cannot be stored, become `�`.
+    Formatting and code blocks are kept. Lone surrogates and NUL, which cannot be stored, become `�`.
     """
     storable = text.encode("utf-8", "replace").decode().replace("\0", "�")
     lines = _LINE_END.sub("\n", unicodedata.normalize("NFC", storable))
@@ -37,7 +37,7 @@ def clean_text(text: str) -> str:
 
 
 KEY_WORDS = 6
-"""Words of a preference that name it at the most."""
+"""Most words of a preference in its key."""
 
 _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
@@ -55,8 +55,8 @@ _WORD = re.compile(r"\w+")
 
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
-    """The hint if there is one; else a preference is procedural, what is about now is working, a statement of one
-    sentence about a subject is semantic, and everything else is episodic.
+    """Classify a text: the hint if there is one; else procedural for a preference, working for something current,
+    semantic for a one-sentence statement about a subject, and episodic for everything else.
     """
     if hint is not None:
         return hint
@@ -74,10 +74,10 @@ def _is_fact(text: str) -> bool:
 
 
 def preference_key(text: str) -> str:
-    """The name under which a procedural memory is kept; a later one of the same name takes its place.
+    """Return the key of a procedural memory; a later one with the same key replaces it.
 
-    `Communication style: direct` is kept under its label, `My favourite colour is blue` under what is liked best, and
-    anything else under the first words of the preference that carry meaning.
+    The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
+    and that of anything else the first meaningful words of the preference.
     """
     labelled = _LABELLED.match(text)
     if labelled:
@@ -100,7 +100,7 @@ ID_BYTES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """A memory that was told. `created_at` is Unix time; `source_session_id` is what a summary stands for."""
+    """A remembered text. `created_at` is Unix time; `source_session_id` is the session that a summary replaces."""
 
     id: str
     type: MemoryType
@@ -122,12 +122,12 @@ _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
 
 def new_id() -> str:
-    """A fresh id of a memory or correction."""
+    """Return a new id for a memory or correction."""
     return secrets.token_hex(ID_BYTES)
 
 
 def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
-    """Within a transaction: store memories. A procedural one takes the place of the one with the same key."""
+    """Store memories. Call within a transaction. A procedural memory supersedes the one with the same key."""
     for fact in facts:
         db.database.run(
             f"INSERT INTO memories ({_FACT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",  # noqa: S608
@@ -154,13 +154,13 @@ def _set_procedural(db: MemoryDb, fact: Fact) -> None:
 
 
 def read_fact(database: Database, identity: str) -> Fact | None:
-    """A memory that counts now: neither forgotten nor superseded."""
+    """Return a memory that is neither forgotten nor superseded, or None."""
     rows = database.rows(f"SELECT {_FACT_COLUMNS} FROM memories WHERE id = ? AND {_LIVE}", (identity,))  # noqa: S608
     return _fact_of_row(rows[0]) if rows else None
 
 
 def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) -> str | None:
-    """The id of a memory that says exactly this already."""
+    """Return the id of an active memory with exactly this content, or None."""
     found: str | None = database.value(
         f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND {_LIVE}",  # noqa: S608
         (user_id, content, kind.value),
@@ -169,7 +169,7 @@ def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) 
 
 
 def procedural(database: Database, user_id: str = ME) -> list[Fact]:
-    """The procedural memories of a user, pinned ones first, then the latest."""
+    """Return the procedural memories of a user, pinned ones first, then the latest."""
     columns = ", ".join(f"m.{column}" for column in _FACT_COLUMNS.split(", "))
     rows = database.rows(
         f"SELECT {columns} FROM procedural p JOIN memories m ON m.id = p.memory"  # noqa: S608
@@ -180,20 +180,21 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
 
 
 def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
-    """The preference that one with this content would replace."""
+    """Return the preference that one with this content would replace, or None."""
     key = _slot(content, sensitive=sensitive)
     identity = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
     return read_fact(database, identity) if identity else None
 
 
 def _slot(content: str, *, sensitive: bool) -> str:
-    """The key under which a preference is kept. Private ones have keys of their own, so that no public one, of a client
-    that may not even know of them, replaces them."""
+    """Return the key of a preference. Private ones have separate keys, so that a public one from a client that cannot
+    see them never replaces them.
+    """
     return f"private: {preference_key(content)}" if sensitive else preference_key(content)
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
-    """What was corrected last in a kind of task."""
+    """Return the latest corrections of a kind of task."""
     rows = database.rows(
         f"SELECT {_CORRECTION} FROM corrections WHERE user_id = ? AND task_type = ? AND forgotten_at IS NULL"  # noqa: S608
         " ORDER BY created_at DESC, id LIMIT ?",
@@ -203,7 +204,7 @@ def latest_corrections(database: Database, task_type: str, most: int, user_id: s
 
 
 def add_correction(db: MemoryDb, correction: Correction) -> bool:
-    """Within a transaction: store a correction; False if it is there already, for logging it twice is one."""
+    """Store a correction. Call within a transaction. Return False if it is already stored."""
     if db.database.value("SELECT 1 FROM corrections WHERE id = ?", (correction.id,)):
         return False
     db.database.run(
@@ -219,7 +220,7 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
 
 
 def read_correction(database: Database, identity: str) -> Correction | None:
-    """A correction that is not forgotten."""
+    """Return a correction that is not forgotten, or None."""
     rows = database.rows(
         f"SELECT {_CORRECTION} FROM corrections WHERE id = ? AND forgotten_at IS NULL",  # noqa: S608
         (identity,),
@@ -234,7 +235,7 @@ def _correction(row: Sequence[object]) -> Correction:
 
 
 def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
-    """Within a transaction: set `forgotten_at` or `pinned` of a memory or correction. False if there is none."""
+    """Set `forgotten_at` or `pinned` of an item. Call within a transaction. Return False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
     db.database.run(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
     found = bool(db.database.connection.changes())
@@ -244,9 +245,9 @@ def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -
 
 
 def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
-    """Within a transaction: forget all that was told in a session, and let count again what that took the place of.
+    """Forget all memories of a session and reinstate those they superseded. Call within a transaction.
 
-    Returns how many memories were forgotten.
+    Return how many memories were forgotten.
     """
     told = db.database.rows(
         "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
@@ -259,7 +260,7 @@ def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
 
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
-    """What a memory superseded is superseded by what came after it; by nothing if it was the last."""
+    """Relink what a memory superseded to its own successor, or reinstate it if there is none."""
     older = db.database.rows("SELECT id FROM memories WHERE superseded_by = ? AND forgotten_at IS NULL", (newer,))
     after = db.database.value("SELECT superseded_by FROM memories WHERE id = ?", (newer,))
     for (identity,) in older:
@@ -269,7 +270,7 @@ def _reinstate(db: MemoryDb, newer: str) -> None:
 
 
 def erase(db: MemoryDb, source: str, identity: str) -> bool:
-    """Within a transaction: take the row away for good, with what it superseded. False if there is none."""
+    """Delete a row permanently, with what it superseded. Call within a transaction. Return False if there is none."""
     table = {"memory": "memories", "correction": "corrections"}[source]
     if source == "memory":
         for (older,) in db.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
@@ -292,7 +293,7 @@ LEAST_VALUE_CHARS = 40
 
 
 def fact_document(fact: Fact, cut: Cut) -> tuple[Document, list[Chunk]]:
-    """A remembered fact. It was cut to fit when it was told; for a smaller window it is cut again."""
+    """Build the document of a fact. It was split to fit when it was stored, and is split again for a smaller window."""
     document = Document(
         source_type=MemorySource.MEMORY.value,
         source_id=fact.id,
@@ -323,7 +324,7 @@ def _fact_title(fact: Fact) -> str:
 
 
 def correction_document(correction: Correction, cut: Cut) -> tuple[Document, list[Chunk]]:
-    """A correction: one passage. Values that would not fit are shortened in it; `memory.db` has them whole."""
+    """Build the document of a correction: one passage. Long values are shortened in it; `memory.db` has them whole."""
     document = Document(
         source_type=MemorySource.CORRECTION.value,
         source_id=correction.id,
@@ -358,7 +359,7 @@ def correction_document(correction: Correction, cut: Cut) -> tuple[Document, lis
 
 
 def correction_text(correction: Correction, counter: TokenCounter, most_tokens: int) -> str:
-    """The sentence of a correction, within `most_tokens`."""
+    """Format a correction as a sentence of at most `most_tokens`, unless the values reach their least length first."""
     longest = max(len(correction.original), len(correction.corrected), len(correction.input), LEAST_VALUE_CHARS)
     while True:
         original, corrected, given = (
@@ -378,7 +379,7 @@ LONGEST_TEXT = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What somebody wants remembered, and all they said about it."""
+    """A text to remember, with the options of the request."""
 
     text: str
     user_id: str = ME
@@ -389,10 +390,10 @@ class Told:
 
 
 def remember(db: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
-    """Clean a text, cut it where its meaning does, find the type of each piece, and store them; the memories.
+    """Clean a text, split it semantically, classify each piece, store them, and return the memories.
 
-    What is remembered already is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for a
-    text without anything in it.
+    What is already remembered is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for an
+    empty text, or one that is too long.
     """
     pieces = pieces_of(told.text, cut)
     known: list[Fact] = []
@@ -411,7 +412,7 @@ def remember(db: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
 
 
 def would_replace(db: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
-    """The preferences that `remember` would replace, each with the text that would take its place."""
+    """Return the preferences that `remember` would replace, each with its replacement."""
     found = []
     for piece in pieces_of(told.text, cut):
         if route(piece, told.hint) is MemoryType.PROCEDURAL:
@@ -422,7 +423,7 @@ def would_replace(db: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
 
 
 def pieces_of(text: str, cut: Cut) -> list[str]:
-    """The pieces that a text is remembered in. Raises DonnaError for none, or too much."""
+    """Split a text into the pieces to remember. Raises DonnaError for an empty text, or one that is too long."""
     if len(text) > LONGEST_TEXT:
         raise DonnaError(Reason.TOO_LARGE, f"the text has more than {LONGEST_TEXT:,} characters", hint="write a note")
     cleaned = clean_text(text)
@@ -432,11 +433,11 @@ def pieces_of(text: str, cut: Cut) -> list[str]:
 
 
 def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
-    """Let a remembered fact say something else; what it said stays, superseded.
+    """Replace the content of a fact; the old version is kept as superseded.
 
-    What a person put right is theirs from then on: it is of no session, and goes with none that is taken back.
-    Only `wrong` is replaced, or all of the fact if that is empty; where `wrong` is not in it, nothing is. Raises
-    DonnaError (`missing`).
+    The new fact belongs to no session, so that undoing a session does not remove a person's correction. Only `wrong` is
+    replaced, or all of the fact if that is empty; nothing changes if `wrong` is not in it. Raises DonnaError
+    (`missing`).
     """
     old = read_fact(db.database, identity)
     if old is None:

@@ -1,4 +1,4 @@
-"""Forgets memories, brings them back, and forgets for good: by their ids, whatever source they are of."""
+"""Forget, restore, pin and erase memories by their ids, whatever source they are of."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, MemorySource
 
 LAST = 2**62
-"""No turn has a higher number."""
+"""An upper bound of turn numbers."""
 
 _RUN = re.compile(r"(.+):(\d+)-(\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an id names: a memory, a correction, or turns `first` to `last` of a session."""
+    """The item that an id refers to: a memory, a correction, or turns `first` to `last` of a session."""
 
     source: MemorySource
     item: str
@@ -31,9 +31,9 @@ class Target:
 
 
 def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
-    """The target of an id such as `memory:4f1c…`, `correction:…`, `chat:session:3-4` or `chat:session`.
+    """Resolve an id such as `memory:4f1c…`, `correction:…`, `chat:session:3-4` or `chat:session`.
 
-    The source may be left out. Raises DonnaError if there is nothing of that name, or it is in a note.
+    The source may be omitted. Raises DonnaError if there is no such item, or it belongs to a note.
     """
     source, _, item = identity.partition(":")
     if source in (MemorySource.VAULT, MemorySource.TASK):
@@ -62,7 +62,7 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
 
 
 def forget(db: MemoryDb, target: Target, now: float | None) -> bool:
-    """Forget at a Unix time, or with None bring back. Whether anything changed."""
+    """Forget an item at a Unix time, or restore it with None. Return whether anything changed."""
     with db.change():
         if target.source is MemorySource.CHAT:
             return mark_turns(db, target.session, target.first, target.last, forgotten_at=now) > 0
@@ -72,10 +72,10 @@ def forget(db: MemoryDb, target: Target, now: float | None) -> bool:
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db` and its log. Whether anything was there.
+    """Erase the words from `memory.db` and its log. Return whether anything was there.
 
-    If another process reads at this very moment, the log is emptied later, by whoever opens the memory next (see
-    `finish_erasures`). The backups are the caller's to drop.
+    If another process is reading, the log is truncated by the next process that opens the memory (see
+    `finish_erasures`). Deleting the backups is the caller's responsibility.
     """
     erasure_mark(db.database.path).touch(mode=0o600)
     with db.change():
@@ -90,7 +90,7 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
 
 
 def _erase_summaries(db: MemoryDb, session: int) -> None:
-    """Summaries are made of words of the session, those that were taken back as well."""
+    """Erase the summaries of a session, undone ones included, because they quote it."""
     rows = db.database.rows(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
         " WHERE s.id = ? AND m.compression_source",
@@ -102,7 +102,7 @@ def _erase_summaries(db: MemoryDb, session: int) -> None:
 
 
 def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:
-    """Pin, so that a memory is recalled however unimportant it seems, or unpin."""
+    """Pin a memory, so that it is recalled whatever its importance, or unpin it. Return whether it exists."""
     with db.change():
         if target.source is MemorySource.CHAT:
             return pin_turns(db, target.session, target.first, target.last, pinned=pinned) > 0

@@ -1,7 +1,7 @@
-"""Import chats from files, archives and exports, a piece at a time, however large they are.
+"""Import chats from files, archives and exports, streaming them whatever their size.
 
-Sources: the `conversations.json` that the data exports of chatgpt.com and claude.ai hold, and the files below
-`~/.claude/projects`. None of them is documented; what is read here is what these programs write in 2025 and 2026.
+Sources: the `conversations.json` in the data exports of chatgpt.com and claude.ai, and the files below
+`~/.claude/projects`. None of them is documented; the formats read here are those of 2025 and 2026.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from donna_tui.types.memory import BadLine, ImportReport
 
 READ_BYTES = 1 << 20
 LONGEST_LINE = 32_000_000
-"""Bytes of a line of JSONL, or of one conversation of an array; a longer one is told and passed over."""
+"""Most bytes of a line of JSONL, or of one conversation of an array; a longer one is reported and skipped."""
 
 _MARK = re.compile(rb'["\\{}\[\]\n,]')
 _IN_STRING = re.compile(rb'["\\\n]')
@@ -35,7 +35,7 @@ _IN_STRING = re.compile(rb'["\\\n]')
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A value with the line on which it begins (1-based) and how many bytes of the file are read by then."""
+    """A value with the line on which it begins (1-based) and the bytes of the file read so far."""
 
     line: int
     value: Any
@@ -43,7 +43,7 @@ class Piece:
 
 
 def first_byte(file: BinaryIO) -> bytes:
-    """The first byte that is neither white space nor a byte order mark; the file is at its start afterwards."""
+    """Return the first byte that is neither white space nor a byte order mark, and rewind the file."""
     head = file.read(64)
     while head and not head.lstrip(b"\xef\xbb\xbf \t\r\n"):
         head = file.read(64)
@@ -52,7 +52,7 @@ def first_byte(file: BinaryIO) -> bytes:
 
 
 def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
-    """Each line that is JSON, and each that is not with the reason. Blank lines are passed over."""
+    """Parse each line as JSON, yielding malformed ones with the reason. Blank lines are skipped."""
     number = read = 0
     while line := file.readline(LONGEST_LINE):
         number += 1
@@ -67,7 +67,7 @@ def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
 
 
 def array_elements(file: BinaryIO) -> Iterator[Piece | BadLine]:
-    """Each element of the JSON array that the file is; an end that is missing is told."""
+    """Parse each element of a JSON array, and report a missing end."""
     scanner = _Scanner()
     while block := file.read(READ_BYTES):
         yield from scanner.feed(block)
@@ -75,7 +75,7 @@ def array_elements(file: BinaryIO) -> Iterator[Piece | BadLine]:
 
 
 class _Scanner:
-    """Finds where the elements of an array begin and end, without looking into them. It takes linear time."""
+    """Find the boundaries of an array's elements in linear time, without parsing them."""
 
     def __init__(self) -> None:
         self._line = self._began = 1
@@ -84,7 +84,7 @@ class _Scanner:
         self._parts: list[bytes] = []
 
     def feed(self, block: bytes) -> Iterator[Piece | BadLine]:
-        """The elements that end in this block."""
+        """Yield the elements that end in this block."""
         start, at = 0, int(self._escaped)
         self._escaped = False
         while found := (_IN_STRING if self._quoted else _MARK).search(block, at):
@@ -105,7 +105,7 @@ class _Scanner:
         self._read += len(block)
 
     def _divides(self, mark: bytes) -> bool:
-        """Whether this mark is one of the array itself: its brackets, or a comma between its elements."""
+        """Return whether a mark belongs to the array itself: its brackets, or a comma between its elements."""
         if mark in b"[{":
             self._depth += 1
             return self._depth == 1
@@ -125,7 +125,7 @@ class _Scanner:
             self._parts.append(part)
 
     def _element(self, read: int) -> Iterator[Piece | BadLine]:
-        """What was taken since the last mark; white space and a byte order mark are nothing."""
+        """Yield what was collected since the last mark; white space and a byte order mark are ignored."""
         text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size
         self._parts, self._size = [], 0
         if size > LONGEST_LINE:
@@ -134,7 +134,7 @@ class _Scanner:
             yield _parsed(text, self._began, read)
 
     def end(self) -> Iterator[BadLine]:
-        """What is left when the file ends."""
+        """Report an incomplete element when the file ends."""
         if self._depth > 0 and self._size:
             yield BadLine(self._began, "the file ends within a conversation")
 
@@ -151,7 +151,7 @@ def _parsed(text: bytes, line: int, read: int) -> Piece | BadLine:
 
 
 def _skip_line(file: BinaryIO) -> int:
-    """Pass over the rest of a line, a piece at a time; how many bytes that was."""
+    """Skip the rest of a line in blocks, and return its number of bytes."""
     skipped = 0
     while part := file.readline(READ_BYTES):
         skipped += len(part)
@@ -161,7 +161,7 @@ def _skip_line(file: BinaryIO) -> int:
 
 
 LONGEST_TURN = 2_000_000
-"""Characters of a message; a longer one is told and passed over."""
+"""Most characters of a message; a longer one is reported and skipped."""
 
 LONGEST_NAME = 200
 LATEST = 253_402_300_799.0
@@ -170,7 +170,7 @@ LATEST = 253_402_300_799.0
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something that is well-formed and no message: the output of a tool, a thought, an empty text."""
+    """A well-formed value that is not a message: tool output, a thought, an empty text."""
 
     count: int = 1
 
@@ -179,7 +179,7 @@ Found = NewTurn | LeftOut | BadLine
 
 
 def made_turn(line: int, **values: Any) -> Found:
-    """A turn with its text cleaned; what has no text is no turn."""
+    """Build a turn with its text cleaned; an empty text is left out."""
     if len(values["text"]) > LONGEST_TURN:
         return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
     text = clean_text(values.pop("text"))
@@ -187,7 +187,7 @@ def made_turn(line: int, **values: Any) -> Found:
 
 
 def moment_of(value: Any) -> float | None:
-    """A time as Unix seconds: a number of seconds or milliseconds, or ISO 8601, in UTC unless it says otherwise."""
+    """Parse a time as Unix seconds: a number of seconds or milliseconds, or ISO 8601, in UTC if it has no offset."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
@@ -214,35 +214,35 @@ def _seconds(value: float) -> float | None:
 
 
 def get(value: Any, key: str) -> Any:
-    """What an object has under a key; None for what is no object."""
+    """Return an object's value for a key; None if it is not an object."""
     return value.get(key) if isinstance(value, dict) else None
 
 
 def name_of(text: str) -> str:
-    """A name of one line, not too long."""
+    """Shorten a name to one line of at most `LONGEST_NAME` characters."""
     return " ".join(clean_text(text).split())[:LONGEST_NAME]
 
 
 def title_of(value: Any) -> str:
-    """A title if there is one."""
+    """Return a title, or an empty string if it is not a string."""
     return name_of(value) if isinstance(value, str) else ""
 
 
 def text_blocks(content: Any) -> list[str]:
-    """The texts among the blocks of a message."""
+    """Return the texts among the blocks of a message."""
     blocks = content if isinstance(content, list) else []
     texts = [get(block, "text") for block in blocks if get(block, "type") == "text"]
     return [text for text in texts if isinstance(text, str) and text.strip()]
 
 
 CONVERSATIONS = ("conversations*.json", "*.jsonl")
-"""What ChatGPT and Claude call the file with the chats (large exports have several), and logs."""
+"""File names of conversations in the exports of ChatGPT and Claude (large exports have several), and of logs."""
 
 _ENCRYPTED = 0x1
 
 
 def exports_in(path: Path) -> list[Path]:
-    """The files to import from a path: itself, or the exports and logs below a folder, in order."""
+    """List the files to import from a path: the file itself, or the exports and logs below a folder, in order."""
     if not path.is_dir():
         return [path]
     patterns = (*CONVERSATIONS, "*.zip")
@@ -256,9 +256,9 @@ def exports_in(path: Path) -> list[Path]:
 
 
 def opened_parts(path: Path) -> Iterator[BinaryIO]:
-    """The files of conversations of an export, one after the other; each is closed before the next is opened.
+    """Open the conversation files of an export one after the other, closing each before the next.
 
-    Nothing is unpacked to the disk. To be used `readable`. Raises DonnaError (`usage`) if there are none.
+    Nothing is unpacked to the disk. Use it within `readable`. Raises DonnaError (`usage`) if there are none.
     """
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
@@ -272,7 +272,7 @@ def opened_parts(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Says in a DonnaError (`usage`) why a file or an archive cannot be opened or read on."""
+    """Convert errors of opening or reading a file or an archive into a DonnaError (`usage`)."""
     try:
         yield
     except OSError as error:
@@ -282,7 +282,7 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def size_of(path: Path) -> int:
-    """The bytes that there are to read; 0 if that cannot be told."""
+    """Return the number of bytes to read; 0 if it is unknown."""
     try:
         if not zipfile.is_zipfile(path):
             return path.stat().st_size
@@ -311,7 +311,7 @@ def _unreadable(path: Path, why: str, hint: str | None = None) -> DonnaError:
 
 
 def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
-    """The branch that the conversation ended on. Messages of other branches were replaced by their author."""
+    """Yield the turns of the branch on which the conversation ended. Messages of other branches count as left out."""
     nodes = value["mapping"]
     identity = value.get("conversation_id") or value.get("id")
     if not isinstance(nodes, dict) or not isinstance(identity, str):
@@ -327,7 +327,7 @@ def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """The messages from the root to the last node; without one, to the last leaf. Circles end the walk."""
+    """Collect the messages from the root to the last node, or to the last leaf without one. A cycle ends the walk."""
     if not isinstance(last, str) or last not in nodes:
         leaves = [key for key, node in nodes.items() if not get(node, "children")]
         last = leaves[-1] if leaves else None
@@ -381,7 +381,7 @@ def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
 
 
 def _claude_text(message: Mapping[str, Any]) -> str:
-    """The text blocks of a message; older exports have its text alone."""
+    """Join the text blocks of a message; fall back to the plain text of older exports."""
     blocks = text_blocks(message.get("content"))
     text = message.get("text")
     return "\n\n".join(blocks) if blocks else text if isinstance(text, str) else ""
@@ -393,7 +393,7 @@ _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "
 
 
 def turns_of(value: Any, line: int) -> Iterator[Found]:
-    """The turns of one JSON value, whatever format it is of."""
+    """Yield the turns of a JSON value, detecting its format."""
     if not isinstance(value, dict):
         yield BadLine(line, "it is not an object")
     elif "mapping" in value:
@@ -409,7 +409,7 @@ def turns_of(value: Any, line: int) -> Iterator[Found]:
 
 
 def format_of(value: Any) -> str:
-    """The name of a value's format, in words."""
+    """Return the name of a value's format."""
     if not isinstance(value, dict):
         return "unknown"
     if "mapping" in value:
@@ -461,7 +461,7 @@ def _speaker(named: str, role: str) -> str:
 
 
 def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
-    """A line of a session log. Output of tools, thoughts, side chains and what the program says itself are left out."""
+    """Parse a line of a session log. Tool output, thoughts, side chains and the program's own messages are left out."""
     message = value.get("message")
     role = get(message, "role")
     aside = value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary")
@@ -487,22 +487,22 @@ def _folder(path: Any) -> str:
 
 
 BATCH = 500
-"""Turns of one transaction. What a report of progress counts is on the disk."""
+"""Turns per transaction. The progress reported counts only what is committed."""
 
 SHOWN = 100
-"""Malformed lines that are told one by one."""
+"""Most malformed lines that are reported individually."""
 
 Progress = tuple[int, int]
-"""Bytes that are read, and turns that are new and stored."""
+"""Bytes read, and new turns stored."""
 
 
 @dataclass(slots=True)
 class Import:
-    """One import. Step through `run`, then ask for the `report`; stopping between steps loses nothing stored."""
+    """An import. Iterate `run`, then read `report`; stopping between steps loses nothing that is stored."""
 
     recorder: Recorder
     user: str = ""
-    """Only the turns of this person, where the file holds those of several."""
+    """Import only the turns of this user, if the file holds those of several."""
 
     _format: str = ""
     _left_out: int = 0
@@ -510,8 +510,9 @@ class Import:
     _bad: tuple[BadLine, ...] = ()
 
     def run(self, path: Path) -> Iterator[Progress]:
-        """Import a file; tells how far it is after each batch. Raises DonnaError if the file cannot be read, and
-        DatabaseError.
+        """Import a file, yielding the progress after each batch.
+
+        Raises DonnaError if the file cannot be read, and DatabaseError.
         """
         before = 0
         with readable(path):
@@ -522,7 +523,7 @@ class Import:
         self.recorder.close_sessions()
 
     def add(self, file: BinaryIO) -> None:
-        """Import the lines of a log that goes on; its sessions stay open. Raises DatabaseError."""
+        """Import the lines of a growing log, leaving its sessions open. Raises DatabaseError."""
         for _ in self._import(file):
             pass
 
@@ -558,7 +559,7 @@ class Import:
 
     @property
     def report(self) -> ImportReport:
-        """What was imported so far."""
+        """A report of what was imported so far."""
         return ImportReport(
             format=self._format or "unknown",
             sessions=len(self.recorder.sessions),

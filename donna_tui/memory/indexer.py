@@ -1,7 +1,7 @@
-"""Bring `memory.db` into the index: follow its changes and store the documents that its rows stand for.
+"""Index `memory.db`: follow its change list and store the documents derived from its rows.
 
-The index remembers how far it has read the list of changes. A new index begins at its start, so it is complete before
-it takes the place of the old one.
+The index stores its position in the change list. A new index begins at the start of the list, so it is complete
+before it replaces the old one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from donna_tui.types.memory import ME, BackfillRow, MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 
 DERIVER_VERSION = "3"
-"""Changes whenever the documents would be others than before."""
+"""Increment when the derived documents change."""
 
 Made = Iterator[tuple[Document, list[Chunk]]]
 
@@ -54,7 +54,7 @@ _TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"
 
 
 class Deriver:
-    """Makes documents; keeps nothing."""
+    """A stateless builder of documents from rows."""
 
     def __init__(self, sources: SourcesConfig, cut: Cut) -> None:
         self._sources, self._cut = sources, cut
@@ -62,12 +62,12 @@ class Deriver:
 
     @property
     def version(self) -> str:
-        """What decides how rows become documents: other settings make other documents."""
+        """A fingerprint of the settings that decide how rows become documents."""
         told = f"{self._sources.chat!r}{self._sources.corrections!r}{self._cut.counter.name}{self._cut.window}"
         return f"{DERIVER_VERSION}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     def documents(self, db: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
-        """The user of an item, what the source ids of its documents begin with, and the documents it has now."""
+        """Return the user of an item, the prefix of its documents' source ids, and its current documents."""
         user = str(
             db.value(f"SELECT user_id FROM {_TABLES[source]} WHERE id = ?", (item,))  # noqa: S608
             or index.value(
@@ -94,7 +94,7 @@ class Deriver:
 
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
-        """The source ids that an index has of an item. `;` is the character after `:`."""
+        """Return the source ids that an index has of an item. `;` is the character after `:`."""
         if source != "chat":
             wanted = "source_id = ?"
             parameters: tuple[str, ...] = (prefix,)
@@ -108,19 +108,19 @@ class Deriver:
 
     @staticmethod
     def items(db: Database, source: str) -> list[str]:
-        """All items of a source."""
+        """Return all items of a source."""
         return [str(each) for (each,) in db.rows(f"SELECT id FROM {_TABLES[source]} ORDER BY id")]  # noqa: S608
 
     @staticmethod
     def holds(db: Database, source: str, source_id: str, user: str) -> bool:
-        """Whether the item of a document is in this memory."""
+        """Return whether the item of a document is in this memory."""
         if source == "chat":
             return find_session(db, source_id.rpartition(":")[0], user) is not None
         return bool(db.value(f"SELECT 1 FROM {_TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608
 
 
 PAGE = 200
-"""Changes that are read at once."""
+"""Changes read per page."""
 
 _TOLD: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
     "chat": ChatIngested,
@@ -131,7 +131,7 @@ _TOLD: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryReme
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedParts:
-    """What a feed is made of. `folder` is the space's state folder."""
+    """The dependencies of a feed. `folder` is the space's state folder."""
 
     folder: Path
     sources: SourcesConfig
@@ -141,7 +141,7 @@ class FeedParts:
 
 
 class ChangeFollower:
-    """Its generators yield 1 for each document that changed and 0 for the others."""
+    """Apply changes to an index. The generators yield 1 for each document that changed and 0 for the others."""
 
     def __init__(self, parts: FeedParts, store: MemoryStore) -> None:
         self._parts, self._store, self._hub = parts, store, parts.hub
@@ -150,7 +150,7 @@ class ChangeFollower:
         self._db: MemoryDb | None = None
 
     def follow(self) -> Iterator[int]:
-        """All that has changed since the index last looked."""
+        """Apply all changes since the last call."""
         database = self._store.database
         if get_meta(database, "tasks") != self._tasks_version():
             _forget_hashes(database, MemorySource.TASK)
@@ -169,7 +169,7 @@ class ChangeFollower:
         return f"{VERSION}:{self._parts.sources.tasks.enabled}:{self._deriver.version}"
 
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
-        """Another memory than the index knows, such as a backup: what it does not hold is dropped."""
+        """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
         for source in _TOLD:
             for source_id, user in _documents(self._store, source):
                 if not self._deriver.holds(db.database, source, source_id, user):
@@ -201,9 +201,9 @@ class ChangeFollower:
             self._report(told, (time.perf_counter() - started) * 1000)
 
     def _bring_in(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
-        """Make the documents of one item agree with it; 1 for each that changed, 0 for the others.
+        """Update the documents of one item; yield 1 for each that changed, 0 for the others.
 
-        Whatever one item does to the code that reads it, the others are brought in.
+        An unexpected error in one item is reported and does not stop the others.
         """
         try:
             yield from self._replace(db, source, item)
@@ -227,7 +227,7 @@ class ChangeFollower:
             yield 0
 
     def _erase(self, source: str, source_id: str, user: str) -> None:
-        """Delete a document, and have its words removed from the log as well at the end of the round."""
+        """Delete a document, and schedule the truncation of the log at the end of the round."""
         erasure_mark(self._store.database.path).touch(mode=0o600)
         self._store.delete(source, source_id, user)
 
@@ -242,7 +242,7 @@ class ChangeFollower:
                 self._hub.post(_TOLD[source](documents=count, latency_ms=latency))
 
     def backfill(self, source: str) -> Iterator[int]:
-        """Bring in a source anew; the number of its documents that were looked at, so far. Raises DonnaError."""
+        """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
         started = time.perf_counter()
         count = 0
         for count in self._backfill(source):
@@ -268,7 +268,7 @@ class ChangeFollower:
         return self._db
 
     def close(self) -> None:
-        """Close the memory; the next look opens it again."""
+        """Close the memory; the next use opens it again."""
         if self._db:
             self._db.close()
             self._db = None
@@ -280,18 +280,18 @@ def _documents(store: MemoryStore, source: str) -> list[tuple[str, str]]:
 
 
 def _forget_hashes(database: Database, *sources: str) -> None:
-    """Forget what the text of documents was, so that they are stored and embedded again as they are made now."""
+    """Clear the content hashes of documents, so that they are stored and embedded again."""
     database.run_many(
         "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
     )
 
 
 LOOK_SECONDS = 1.0
-"""How often another process's changes of the memory are looked for."""
+"""Seconds between two checks for changes made by another process."""
 
 
 class MemoryIndexer:
-    """One for each pipeline. Its generators are stepped on the pipeline's writer thread, all else is on the loop."""
+    """The memory indexer of a pipeline. Its generators run on the writer thread, all else on the event loop."""
 
     def __init__(self, parts: FeedParts, pipeline: Pipeline) -> None:
         self._pipeline, self._hub, self._database = pipeline, parts.hub, pipeline.store.database
@@ -303,27 +303,27 @@ class MemoryIndexer:
         self._trouble: DonnaError | None = None
 
     def stored(self, note: VaultNote) -> None:
-        """A note was stored; its tasks follow."""
+        """Update the tasks of a note that was stored."""
         self._follower.tasks.stored(note)
         self._unscored = True
 
     def removed(self, path: str) -> None:
-        """A note is gone, and so are its tasks."""
+        """Delete the tasks of a note that was removed."""
         self._follower.tasks.removed(path)
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to bring in, or to score where there is a model. Trouble ends the wait."""
+        """Whether there is anything to index, or to score if there is a model; False after an error."""
         if self._trouble:
             return False
         return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.embeddings is not None)
 
     def lacks_scores(self) -> bool:
-        """Whether a memory that is embedded waits for its score."""
+        """Return whether an embedded memory has no score yet."""
         return waiting(self._database)
 
     def look(self) -> None:
-        """Look soon."""
+        """Request a check for changes soon."""
         self._asked.set()
 
     async def run(self) -> None:
@@ -351,7 +351,7 @@ class MemoryIndexer:
             self._unscored = self._unscored or lacking  # more may have been stored meanwhile
 
     async def _step_through(self, steps: Iterator[int]) -> None:
-        """Work a generator off in flushes, so that edits of notes get their turn between them."""
+        """Run a generator in time-limited flushes, so that edits of notes are stored between them."""
         more = True
         while more:
             more, changed = await self._pipeline.write(partial(_flush, steps))
@@ -379,17 +379,17 @@ class MemoryIndexer:
             self._trouble = None
 
     def backfill(self, source: str) -> Iterator[int]:
-        """Bring in a source anew; the number of its documents that were looked at, so far. Raises DonnaError."""
+        """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
         yield from self._follower.backfill(source)
         self._unscored = True
 
     def close(self) -> None:
-        """Close the memory; the next look opens it again."""
+        """Close the memory; the next use opens it again."""
         self._follower.close()
 
 
 def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
-    """Work for the time of one flush; whether there is more, and whether anything changed."""
+    """Work for the time of one flush. Return whether there is more, and whether anything changed."""
     deadline = time.monotonic() + FLUSH_SECONDS
     changed = False
     for step in steps:
@@ -405,14 +405,14 @@ SOURCES = (
 
 
 def look(maintainer: IndexMaintainer) -> None:
-    """What is remembered has changed."""
+    """Request that all indexes check the memory for changes soon."""
     for pipeline in maintainer.indexes.pipelines:
         if pipeline.beside:
             pipeline.beside.look()
 
 
 async def settled(maintainer: IndexMaintainer, patience: float) -> bool:
-    """Wait until the indexes hold what is remembered, for so many seconds at the most; whether they do."""
+    """Wait up to `patience` seconds until the indexes are up to date. Return whether they are."""
     look(maintainer)
     try:
         async with asyncio.timeout(patience):
@@ -423,7 +423,7 @@ async def settled(maintainer: IndexMaintainer, patience: float) -> bool:
 
 
 async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> BackfillRow:
-    """Bring one source in anew. A failure is told in the row, so that the other sources go on."""
+    """Reindex one source. A failure is reported in the row, so that the other sources continue."""
     try:
         if source is MemorySource.VAULT:
             await maintainer.compare(full=False)

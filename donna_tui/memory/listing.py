@@ -21,7 +21,7 @@ _IMPORTANCE = "(0.6 * s.novelty + 0.4 * s.salience)"
 
 
 def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: int) -> tuple[MemoryChunk, ...]:
-    """The memories of an index, the latest first; a longer one is listed passage by passage."""
+    """List the memories of an index, the latest first; a longer one is listed passage by passage."""
     where, parameters = _conditions(wanted)
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE {where}"  # noqa: S608
@@ -32,13 +32,13 @@ def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: in
 
 
 def count_memories(database: Database, wanted: MemoryFilter) -> int:
-    """How many there are in all."""
+    """Count the passages that a filter matches."""
     where, parameters = _conditions(wanted)
     return int(database.value(f"SELECT count(*) FROM {_FROM} WHERE {where}", parameters))  # noqa: S608
 
 
 def one_memory(database: Database, source: str, source_id: str, user_id: str = ME) -> MemoryChunk | None:
-    """The first passage of a memory, or None; this user's if several users have one of that id."""
+    """Return the first passage of a memory, or None; this user's if several users have that id."""
     rows = database.rows(
         f"SELECT {_COLUMNS} FROM {_FROM} WHERE d.source_type = ? AND d.source_id = ?"  # noqa: S608
         " ORDER BY d.user_id = ? DESC, c.chunk_index LIMIT 1",
@@ -48,7 +48,7 @@ def one_memory(database: Database, source: str, source_id: str, user_id: str = M
 
 
 def id_of_passage(database: Database, identity: str) -> str | None:
-    """The id of the memory to which a passage or document id of a search belongs."""
+    """Return the id of the memory to which a passage or document id belongs, or None."""
     rows = database.rows(
         "SELECT source_type, source_id FROM memory_documents WHERE id = ?1"
         " UNION SELECT d.source_type, d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
@@ -90,7 +90,7 @@ def _memory(row: Sequence[Any]) -> MemoryChunk:
 
 
 def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
-    """A hit as the memory that a prompt gets: dated and with its speaker, or with the path of its note."""
+    """Convert a hit to a memory for a prompt: with its day and speaker, or with the path of its note."""
     source = MemorySource(hit.source_type)
     at = hit.dated_at or hit.metadata.get("at") or 0.0
     return _built(
@@ -101,7 +101,7 @@ def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
 
 
 def memory_of_fact(fact: Fact, importance: Importance | None = None) -> MemoryChunk:
-    """A remembered fact, also one that is in no index yet."""
+    """Convert a fact to a memory, even if it is in no index yet."""
     return MemoryChunk(
         id=f"memory:{fact.id}", source=MemorySource.MEMORY, source_id=fact.id, memory_type=fact.type,
         content=fact.content, at=fact.created_at, session_id=fact.session_id, pinned=fact.pinned,
@@ -139,7 +139,7 @@ def _told(hit: Hit, source: MemorySource, at: float) -> str:
 
 
 def iso_day(at: float) -> str:
-    """A moment's day, as 2024-01-20, in UTC; empty where it is not known."""
+    """Format a moment's day in UTC as `2024-01-20`; empty if it is unknown."""
     try:
         return datetime.fromtimestamp(at, UTC).date().isoformat() if at else ""
     except (ValueError, OverflowError, OSError):

@@ -30,20 +30,20 @@ from donna_tui.types.memory import (
 from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
 
 SPEAKER_WEIGHT = 0.15
-"""What a turn gains if the question names its speaker: what Ana likes is more often said by Ana than to her."""
+"""Bonus for a turn whose speaker the question names: facts about a person are mostly stated by that person."""
 
 IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.1, 0.02
-"""What full importance and an age of zero add to a relevance of at most 1: they reorder, and never exclude."""
+"""Bonuses for full importance and for an age of zero, added to a relevance of at most 1. They never exclude."""
 
 # Measured with `python -m bench.recall` on the development questions; docs/memory.md has the figures.
 
 HALF_LIFE_SECONDS = 30 * 86_400.0
-"""After that time a memory counts half as recent."""
+"""Seconds after which the recency of a memory halves."""
 
 UNKNOWN_IMPORTANCE = 0.5
 
 Scorer = Callable[[str, Sequence[str]], Sequence[float]]
-"""Relevance of each text to a query, from 0 to 1. Raises ModelError."""
+"""A function that scores the relevance of each text to a query, from 0 to 1. Raises ModelError."""
 
 _WORD = re.compile(r"\w+")
 
@@ -51,9 +51,9 @@ _WORD = re.compile(r"\w+")
 def rerank(
     query: str, memories: Sequence[MemoryChunk], scorer: Scorer | None, now: float
 ) -> tuple[list[MemoryChunk], str]:
-    """Sort memories by a cross-encoder's scores if there is one that works, else by `blend`.
+    """Sort memories by a cross-encoder's scores if it works, else by `blend`.
 
-    Returns them best first with their new scores, and a note if the cross-encoder failed.
+    Return them best first with their new scores, and a note if the cross-encoder failed.
     """
     note = ""
     scores: Sequence[float] = ()
@@ -70,12 +70,12 @@ def rerank(
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a text in lower case."""
+    """Return the words of a text in lower case."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
 def blend(memory: MemoryChunk, named: frozenset[str], now: float) -> float:
-    """Relevance plus weighted speaker, importance and recency, scaled to 0 to 1. `named` are the question's words."""
+    """Return relevance plus weighted speaker, importance and recency, from 0 to 1. `named` are the query's words."""
     extra = (
         SPEAKER_WEIGHT * _is_by_speaker(memory, named)
         + IMPORTANCE_WEIGHT * _importance(memory)
@@ -85,7 +85,7 @@ def blend(memory: MemoryChunk, named: frozenset[str], now: float) -> float:
 
 
 def _importance(memory: MemoryChunk) -> float:
-    """What is pinned is important, and so is a summary, which stands for a whole session."""
+    """Return the importance of a memory; pinned memories and summaries of sessions have full importance."""
     if memory.pinned or memory.is_summary:
         return 1.0
     known = memory.importance.value if memory.importance else None
@@ -99,13 +99,13 @@ def _is_by_speaker(memory: MemoryChunk, named: frozenset[str]) -> bool:
 
 
 def recency(at: float, now: float) -> float:
-    """1 for now, half of it for each thirty days."""
+    """Return 1 for now, halving every thirty days."""
     return math.exp2(-max(0.0, now - at) / HALF_LIFE_SECONDS) if at else 0.0
 
 
 OPENING, CLOSING = "<memory>", "</memory>"
 CONTINUED = "  "
-"""Before each line of a memory but its first, so that only a memory begins at the left edge."""
+"""Indentation of each line of a memory but its first, so that only a memory begins at the left edge."""
 
 _ANGLES = str.maketrans({"<": "&lt;", ">": "&gt;", "＜": "&lt;", "＞": "&gt;", "﹤": "&lt;", "﹥": "&gt;"})
 _LABEL = re.compile(rf"^(\s*)\[(?=\s*(?:{'|'.join(MemoryType)})\s*\])", re.IGNORECASE)
@@ -113,18 +113,18 @@ _LINE_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def assemble(memories: Iterable[MemoryChunk]) -> str:
-    """The block, a memory after the other with its type; empty without memories."""
+    """Format the block, one memory after the other with its type; empty without memories."""
     lines = [memory_line(memory) for memory in memories]
     return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
 
 
 def memory_line(memory: MemoryChunk) -> str:
-    """One memory as it stands in the block."""
+    """Format a memory for the block."""
     return f"[{memory.memory_type.upper()}] {harmless(memory.content)}"
 
 
 def harmless(text: str) -> str:
-    """Text without anything that the reader of a prompt could take for a tag or a label of the block.
+    """Escape everything that the reader of a prompt could take for a tag or a label of the block.
 
     Angle brackets become entities, a label at the start of a line loses its bracket, and characters that hide or
     reorder text are shown, as on a terminal.
@@ -136,7 +136,7 @@ def harmless(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """What fits, in the order of the prompt, the tokens of the whole block, and what was left out."""
+    """The memories that fit, in the order of the prompt, the tokens of the whole block, and the memories left out."""
 
     memories: tuple[MemoryChunk, ...]
     tokens: int
@@ -151,10 +151,10 @@ def pack(
     budget: int,
     counter: PromptTokens,
 ) -> Packed:
-    """Take every procedural memory that fits, then of the others, best first, each that fits until there are `top_k`,
-    or with None until the budget is full.
+    """Pack greedily: every procedural memory that fits, then the others, best first, up to `top_k` or until the budget
+    is full if that is None.
 
-    The budget is for the block as it is pasted: labels and the two lines around the memories count.
+    The budget covers the block as it is pasted, including labels and the two lines around the memories.
     """
     packing = _Packing(budget, counter)
     for memory in procedural:
@@ -177,7 +177,7 @@ class _Packing:
         self._cut: list[Cut] = []
 
     def offer(self, memory: MemoryChunk) -> bool:
-        """Take a memory if it fits."""
+        """Add a memory if it fits. Return whether it does."""
         counted = replace(memory, tokens=self._counter.count(f"\n{memory_line(memory)}"))
         if self._used + counted.tokens > self._budget:
             self.leave(counted, CutReason.BUDGET)
@@ -191,7 +191,7 @@ class _Packing:
         self._cut.append(Cut(memory, why))
 
     def done(self) -> Packed:
-        """The result. Tokens may count otherwise at the seams of a whole: the last ones go while it has too many."""
+        """Return the result. Tokens can differ in the joined text: memories are dropped while it is too long."""
         while self._memories and (total := self._counter.count(assemble(self._memories))) > self._budget:
             self.leave(self._memories.pop(), CutReason.BUDGET)
         return Packed(tuple(self._memories), total if self._memories else 0, tuple(self._cut))
@@ -199,11 +199,11 @@ class _Packing:
 
 TOKEN_BUDGET = 2_000
 CANDIDATES_EACH = 4
-"""Candidates for each memory that is wanted, and how much the number grows where too few are left (seed 002 §2.3)."""
+"""Candidates per memory wanted, and the growth factor if too few are left (seed 002 §2.3)."""
 
 FEWEST_CANDIDATES, MOST_CANDIDATES = 40, 1_024
 TOKENS_EACH = 20
-"""One candidate for so many tokens of the budget: few memories are shorter in a prompt."""
+"""Tokens of the budget per candidate: few memories are shorter in a prompt."""
 
 HOLD = {
     MemoryType.WORKING: (MemorySource.TASK, MemorySource.MEMORY),
@@ -214,16 +214,16 @@ HOLD = {
 """The sources that hold memories of each type."""
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
-"""Answers a request with up to that many hits. Raises DatabaseError."""
+"""A search for up to that many hits. Raises DatabaseError."""
 
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallRequest:
-    """What to recall. `top_k` None means as many as fit into the budget.
+    """A recall request. A `top_k` of None means as many as fit into the budget.
 
-    `remote` says that the prompt is for a model elsewhere: nothing sensitive is even looked at.
+    With `remote`, the prompt is for a model on another machine, and sensitive memories are not searched.
     """
 
     query: str
@@ -236,29 +236,29 @@ class RecallRequest:
 
     @property
     def sources(self) -> tuple[MemorySource, ...]:
-        """Where memories of these types are found; empty means wherever a search looks."""
+        """The sources of memories of these types; empty means all that are searched by default."""
         if self.memory_types is None:
             return ()
         return tuple({source: None for kind in self.memory_types for source in HOLD[kind]})
 
     @property
     def candidates(self) -> int:
-        """How many matches to ask for at first."""
+        """The number of candidates to search for at first."""
         if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
             return 0
         each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH
         return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, each))
 
     def wants(self, kind: MemoryType) -> bool:
-        """Whether memories of a type are asked for."""
+        """Return whether memories of a type are requested."""
         return self.memory_types is None or kind in self.memory_types
 
 
 @dataclass(slots=True)
 class _Candidates:
-    """What a search found: memories to pack, those that are left out, and how many there were.
+    """The result of a search: memories to pack, those left out, and the number of matches.
 
-    `near` says that the search itself would call none of them an answer.
+    `near` is set if the search found only near misses.
     """
 
     kept: list[MemoryChunk] = field(default_factory=list)
@@ -270,7 +270,7 @@ class _Candidates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recaller:
-    """The parts of a recall. `preferences` gives a user's procedural memories, the first ones first."""
+    """The parts of a recall. `preferences` returns a user's procedural memories in order of priority."""
 
     search: Search
     read: Read
@@ -283,7 +283,7 @@ class Recaller:
     async def recall(self, request: RecallRequest) -> RecallResult:
         """Pack the preferences and the best matches, in the order of the prompt. Raises DatabaseError.
 
-        More matches are searched for while all that were found fit and there may be others.
+        The search is widened while everything found fits and there may be more matches.
         """
         procedural = await self._procedural(request)
         wanted = request.candidates
@@ -314,8 +314,8 @@ class Recaller:
         return packed, note
 
     async def _procedural(self, request: RecallRequest) -> list[MemoryChunk]:
-        """Preferences: pinned ones and the latest first. Where not all fit, what they have to do with the question
-        comes before how late they are.
+        """Return the preferences, pinned ones and the latest first. If not all fit, relevance to the question replaces
+        recency as the order.
         """
         if not request.wants(MemoryType.PROCEDURAL):
             return []
@@ -339,13 +339,13 @@ class Recaller:
         ]
 
     async def _found(self, request: RecallRequest, wanted: int) -> _Candidates:
-        """Search for candidates. Where a search would refuse to answer, its near misses above `min_score` are taken:
-        how sure one has to be is for the reader of the prompt to say.
+        """Search for candidates. If there are no hits, use the near misses above `min_score`: the reader of the prompt
+        decides how certain an answer must be.
         """
         asked = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
         outcome = await self.search(asked, wanted)
         matches = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
-        hits = tuple(hit for hit in matches if hit.content.strip())  # a note without text is found by its name
+        hits = tuple(hit for hit in matches if hit.content.strip())  # a hit by name may have no text
         found = self._sifted(request, hits, await self._importance([hit.chunk_id for hit in hits]))
         found.note, found.searched, found.near = outcome.note, len(matches), not outcome.hits
         return found
@@ -382,7 +382,7 @@ class Recaller:
 
 
 def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> CutReason | None:
-    """Why a memory is not a candidate; None if it is one. Importance changes the order, it excludes nothing."""
+    """Return why a memory is not a candidate, or None if it is one. Importance reorders and never excludes."""
     if not request.wants(memory.memory_type):
         return CutReason.TYPE
     if memory.compressed and not request.include_compressed:
@@ -391,12 +391,12 @@ def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> CutReason | No
 
 
 def _has_room(packed: Packed) -> bool:
-    """Whether everything fitted, so that more could."""
+    """Return whether everything fitted, so that more could."""
     return not any(cut.why in (CutReason.BUDGET, CutReason.COUNT) for cut in packed.cut)
 
 
 def told_of(request: RecallRequest, packed: Packed, cut: Sequence[Cut], found: _Candidates) -> str:
-    """Say in one line what was left out and why."""
+    """Summarise in one line what was left out and why."""
     if not packed.memories and not cut:
         return "no memory matches well enough (retrieval.min_score)"
     parts = ["no memory clearly answers this: the nearest are given"] if found.near and found.kept else []

@@ -1,11 +1,20 @@
-"""Score the importance of memories: salience when they are stored, novelty against the rest of the index.
+"""Score the importance of memories: salience when they are stored, novelty when they are embedded.
 
-The signals are rules rather than a model: a library for named entities brings a model of its own, weighs more than all
-of Donna, and its verdict on a short chat message is no better. docs/memory.md has the reasons and the limits.
+Salience is the sum of weighted signals, which are rules rather than a model: a library for named-entity recognition
+needs its own model, is larger than all of Donna, and does no better on short chat messages. docs/memory.md has the
+reasons and the limits.
 
-The novelty of a memory is its cosine distance from the centroid of those that were there before it (seed 002 §1.5).
-Private memories are not part of the centroid: what an agent recalls must not depend on them. The centroid is kept as a
-sum of whole numbers: what is added and taken away again leaves no trace, in whatever order.
+Novelty is the cosine distance of a memory from the centroid of the earlier ones (seed 002 §1.5). Private memories are
+not part of the centroid, so that what an agent recalls does not depend on them. The centroid is kept as a sum of
+integers, so that adding and removing a vector in any order restores it exactly.
+
+Example, with three memories of two dimensions, one after the other:
+
+    (1, 0)       no centroid yet              novelty 1
+    (0.6, 0.8)   sum (1, 0),     cosine 0.6   novelty 0.4
+    (0.6, 0.8)   sum (1.6, 0.8), cosine 0.89  novelty 0.11
+
+The third repeats the second, but is also compared with the first, so its novelty is not 0.
 """
 
 from __future__ import annotations
@@ -29,15 +38,16 @@ if TYPE_CHECKING:
 
 
 WEIGHTS = {Signal.ENTITY: 0.3, Signal.NUMBER: 0.2, Signal.PREFERENCE: 0.4, Signal.RARE: 0.1}
-"""Of seed 002 §1.5; together 1.0."""
+"""Weights of seed 002 §1.5; their sum is 1.0."""
 
 RARE_AVERAGE = 0.15
-"""From that average on the words of a text are rare. A word counts 1 if the tokenizer, whose vocabulary is the most
-frequent pieces of English, needs three pieces or more for it."""
+"""Least average from which the words of a text count as rare. A word counts 1 if the tokenizer, whose vocabulary is the
+most frequent pieces of English, splits it into three pieces or more.
+"""
 
 RARE_PIECES = 3
 LOOKED_AT = 4_000
-"""Characters of a text that are looked at; a longer text has had its say by then."""
+"""Characters of a text that are examined."""
 
 PREFERENCE = re.compile(
     r"\bI(?:'d| would)? (?:(?:really|much|strongly|usually|generally) )?(?:prefer|always|never|hate|dislike|detest|"
@@ -59,14 +69,14 @@ _MIXED = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,6})\b")
 
 
 def salience(text: str, counter: TokenCounter) -> Importance:
-    """The signals in a text and the sum of their weights, from 0 to 1."""
+    """Return the signals in a text and the sum of their weights, from 0 to 1."""
     head = text[:LOOKED_AT]
     signals = tuple(_signals(head, counter))
     return Importance(round(sum((WEIGHTS[signal] for signal in signals), 0.0), 10), signals)
 
 
 def has_preference(text: str) -> bool:
-    """Whether somebody says what they prefer, always do, hate or like best."""
+    """Return whether a text states a preference: what a person prefers, always does, hates or likes best."""
     return PREFERENCE.search(text) is not None
 
 
@@ -82,9 +92,10 @@ def _signals(text: str, counter: TokenCounter) -> Iterator[Signal]:
 
 
 def names_something(text: str) -> bool:
-    """Whether there is the name of a person, an organisation, a place or a product.
+    """Return whether a text contains the name of a person, an organisation, a place or a product.
 
-    A capitalised word is a name inside a sentence, or at its start if another one follows. Days and months are none.
+    A capitalised word is a name inside a sentence, or at its start if another one follows. Days and months are not
+    names.
     """
     if _TITLES.search(text) or any(not _is_ordinary(found.group()) for found in _MIXED.finditer(text)):
         return True
@@ -101,7 +112,7 @@ def names_something(text: str) -> bool:
 
 
 def rarity(text: str, counter: TokenCounter) -> float:
-    """The share of rare words among those that carry meaning, from 0 to 1."""
+    """Return the share of rare words among those that carry meaning, from 0 to 1."""
     words = [word for word in (found.group() for found in _WORD.finditer(text)) if word.lower() not in STOP_WORDS]
     if not words:
         return 0.0
@@ -118,7 +129,7 @@ def _is_ordinary(word: str) -> bool:
 
 
 STEPS = 2**24
-"""A number in half precision, as vectors are stored, is a whole multiple of 2⁻²⁴ (IEEE 754)."""
+"""Fixed-point scale: a half-precision number, as vectors are stored, is an integer multiple of 2⁻²⁴ (IEEE 754)."""
 
 AT_ONCE = 50
 """Sessions, or moments, whose scores are stored in one transaction."""
@@ -127,7 +138,7 @@ Total: TypeAlias = "NDArray[np.int64]"
 
 
 def keep_scores(database: Database, document_id: str, document: Document, counter: TokenCounter) -> None:
-    """Note the salience of a document's passages, where it is not known yet; novelty comes with the vectors."""
+    """Store the salience of a document's passages that have none yet; novelty is added after embedding."""
     rows = database.rows(
         "SELECT id, content, embed_hash FROM memory_chunks c WHERE document_id = ?"
         " AND NOT EXISTS (SELECT 1 FROM memory_scores WHERE chunk = c.id)",
@@ -145,13 +156,13 @@ def keep_scores(database: Database, document_id: str, document: Document, counte
 
 @dataclass(slots=True)
 class Centroid:
-    """The sum of a user's memory vectors, in steps of 2⁻²⁴, and how many they are."""
+    """The sum of a user's memory vectors, in steps of 2⁻²⁴, and their number."""
 
     total: Total
     count: int
 
     def novelty(self, vector: Vector) -> float:
-        """Cosine distance from the centroid, from 0 to 1; 1 where there is none."""
+        """Return the cosine distance of a vector from the centroid, from 0 to 1; 1 if there is no centroid."""
         length = float(np.linalg.norm(self.total.astype(np.float64)))
         if not self.count or not length:
             return 1.0
@@ -159,24 +170,24 @@ class Centroid:
         return max(0.0, min(1.0, 1.0 - cosine))
 
     def add(self, vector: Vector) -> None:
-        """One memory more."""
+        """Add a memory's vector."""
         self.total += in_steps(vector)
         self.count += 1
 
     def take(self, vector: Vector) -> None:
-        """One memory less."""
+        """Subtract a memory's vector."""
         self.total -= in_steps(vector)
         self.count -= 1
 
 
 def in_steps(vector: Vector) -> Total:
-    """A stored vector as whole numbers."""
+    """Convert a stored vector to fixed point."""
     steps: Total = np.rint(vector.astype(np.float64) * STEPS).astype(np.int64)
     return steps
 
 
 def waiting(database: Database) -> bool:
-    """Whether there is a memory whose vector is in and whose novelty is not known."""
+    """Return whether there is an embedded memory without a novelty."""
     return bool(
         database.value(
             "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
@@ -186,11 +197,10 @@ def waiting(database: Database) -> bool:
 
 
 def score_waiting(database: Database) -> Iterator[int]:
-    """Score all memories whose vectors are in, the oldest first, some at each step; how many each step scored.
+    """Score the novelty of all embedded memories, the oldest first; yield the number scored after each transaction.
 
-    In the order of time a memory is as new as when it was said, whatever order it was imported or embedded in. What
-    came in together is compared with what was there before all of it: the turns of a session, and what else has one
-    time.
+    The order of time makes novelty independent of the order of import and embedding. Memories of one moment, and the
+    turns of one session, are compared only with what came before all of them.
     """
     finish_deletions(database)
     rows = database.rows(
@@ -230,7 +240,7 @@ def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
 
 
 def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
-    """Of those that wait still; what was deleted since is left out."""
+    """Read the vectors of passages that have no novelty yet; those deleted meanwhile are left out."""
     rows = database.rows(
         "SELECT s.chunk, e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
         " WHERE s.novelty IS NULL AND s.chunk IN (SELECT value FROM json_each(?)) ORDER BY s.chunk",
@@ -240,7 +250,7 @@ def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
 
 
 def _counted(database: Database, vectors: Mapping[int, Vector]) -> list[Vector]:
-    """Select the vectors that belong into the centroid, by their chunks."""
+    """Select the vectors that are part of the centroid."""
     rows = database.rows(
         "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
         (json.dumps(list(vectors)),),
@@ -249,7 +259,7 @@ def _counted(database: Database, vectors: Mapping[int, Vector]) -> list[Vector]:
 
 
 def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
-    """The centroid of a user's memories as it is stored."""
+    """Read the stored centroid of a user's memories."""
     rows = database.rows("SELECT count, total FROM memory_centroids WHERE user_id = ?", (user_id,))
     if rows and len(rows[0][1]) == dim * 8:
         return Centroid(np.frombuffer(rows[0][1], dtype="<i8").copy(), rows[0][0])
@@ -264,7 +274,7 @@ def _save(database: Database, user_id: str, centroid: Centroid) -> None:
 
 
 def finish_deletions(database: Database) -> None:
-    """Take the memories that were deleted out of their centroids."""
+    """Subtract deleted memories from their centroids."""
     if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
         with database.transaction():
             _settle(database)
@@ -287,7 +297,7 @@ def _settle(database: Database) -> None:
 
 
 def _recount(database: Database, user_id: str) -> None:
-    """Add everything up anew, where a vector was gone before its memory."""
+    """Recompute the centroid, if a vector was deleted before its memory."""
     centroid: Centroid | None = None
     for (stored,) in database.rows(
         "SELECT e.vector FROM memory_scores s JOIN embeddings e ON e.embed_hash = s.embed_hash"
@@ -304,7 +314,7 @@ def _recount(database: Database, user_id: str) -> None:
 
 
 def importance_of(database: Database, chunk_ids: Sequence[str]) -> dict[str, Importance]:
-    """The importance of passages, by their public ids; notes have none."""
+    """Return the importance of passages, by their public ids; passages of notes have none."""
     rows = database.rows(
         "SELECT c.chunk_id, s.salience, s.signals, s.novelty FROM json_each(?) asked"
         " CROSS JOIN memory_chunks c ON c.chunk_id = asked.value JOIN memory_scores s ON s.chunk = c.id",

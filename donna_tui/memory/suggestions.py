@@ -1,4 +1,4 @@
-"""Preferences stated in chats ("I prefer dark roast"), offered to be remembered, and never stored unasked.
+"""Preferences stated in chats ("I prefer dark roast"), offered to be remembered, and never stored automatically.
 
 A suggestion is a range of characters in a turn, so that it disappears with the words of the turn.
 """
@@ -15,10 +15,10 @@ from donna_tui.memory.scores import PREFERENCE
 from donna_tui.types.memory import ME, MemoryType, Suggestion
 
 LONGEST = 300
-"""Characters of a sentence that is offered; a longer one is rarely a preference."""
+"""Most characters of a sentence that is offered; a longer one is rarely a preference."""
 
 OWNER = "user"
-"""The speaker of an owner's turns where no name is given. What named people prefer is not the owner's preference."""
+"""The speaker of the owner's turns without a name. What named people prefer is not the owner's preference."""
 
 OPEN, ACCEPTED, DISMISSED = "open", "accepted", "dismissed"
 
@@ -26,7 +26,7 @@ _SENTENCE = re.compile(r"[^.!?\n]+[.!?]*")
 
 
 def preferences_in(text: str) -> Iterator[tuple[int, int]]:
-    """The sentences that state a preference, as half-open character offsets. Questions state none."""
+    """Yield the sentences that state a preference, as half-open character offsets. Questions are skipped."""
     for found in _SENTENCE.finditer(text):
         sentence = found.group()
         stripped = sentence.strip(" \t-*>•")
@@ -37,7 +37,7 @@ def preferences_in(text: str) -> Iterator[tuple[int, int]]:
 
 
 def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None:
-    """Within a transaction: offer the preferences in a new turn of the owner."""
+    """Store the preferences in a new turn of the owner as suggestions. Call within a transaction."""
     if role != OWNER or speaker != OWNER:
         return
     for start, end in preferences_in(text):
@@ -47,7 +47,7 @@ def suggest(db: MemoryDb, turn: int, role: str, speaker: str, text: str) -> None
 
 
 def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[Suggestion]:
-    """The latest preferences that wait for an answer. What is remembered already, in these words, is not offered."""
+    """List the latest open suggestions. Those already remembered in the same words are left out."""
     rows = database.rows(
         "SELECT g.id, substr(t.text, g.start + 1, g.end - g.start), s.name, t.number, t.at, s.sensitive"
         " FROM suggestions g JOIN turns t ON t.id = g.turn JOIN sessions s ON s.id = t.session"
@@ -66,7 +66,10 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
 
 
 def answer_suggestion(db: MemoryDb, identity: str, state: str, user_id: str = ME) -> Suggestion | None:
-    """Within a transaction: mark a suggestion and its repetitions as accepted or dismissed. None if there is none."""
+    """Mark a suggestion and its repetitions as accepted or dismissed. Call within a transaction.
+
+    Return None if there is no such suggestion.
+    """
     found = next((each for each in list_suggestions(db.database, 1_000, user_id) if each.id == identity), None)
     if found is None:
         return None

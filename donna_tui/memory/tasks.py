@@ -26,11 +26,11 @@ from donna_tui.vault.note.read import DRAFT_KEY
 
 KIND = MemorySource.TASK.value
 VERSION = "2"
-"""Changes whenever the documents of tasks would be others than before."""
+"""Increment when the documents of tasks change."""
 
 
 def task_text(task: Task, domain: str) -> str:
-    """What is hashed and embedded of a task: title, notes, status, domain and deadline, and nothing else."""
+    """Return the text of a task that is hashed and embedded: title, status, domain, deadline and notes."""
     lines = [task.title, f"status: {task.status}"]
     lines += [f"domain: {domain}"] if domain else []
     lines += [f"deadline: {task.due}"] if task.due else []
@@ -38,7 +38,7 @@ def task_text(task: Task, domain: str) -> str:
 
 
 def task_document(task: Task, note: VaultNote, cut: Cut) -> tuple[Document, list[Chunk]]:
-    """A task as a document, in the lines of its note."""
+    """Build the document of a task, with its lines in the note."""
     domain = task.tags[0] if task.tags else note.title
     kind = MemoryType.WORKING if task.is_open else MemoryType.EPISODIC
     source_id = f"{note.path}#{task_key_hash(task)}"
@@ -72,26 +72,28 @@ _SHOWN = (
 
 
 class TaskSource:
-    """Follows the notes of one index. Its methods run on the writer's thread, after what they observe is stored, and
-    never raise: what goes wrong with a task is told and costs that note's tasks alone.
+    """Keep the tasks of an index consistent with its notes.
+
+    `stored` and `removed` run on the writer's thread, after the note is stored, and never raise: an error in a task is
+    reported and affects only that note's tasks.
     """
 
     def __init__(self, config: TaskSourceConfig, store: MemoryStore, cut: Cut, hub: EventHub) -> None:
         self._config, self._store, self._cut, self._hub = config, store, cut, hub
 
     def stored(self, note: VaultNote) -> None:
-        """A note was stored: its tasks are made to agree with it."""
+        """Update the tasks of a note that was stored."""
         if self._config.enabled:
             self._observe(lambda: self.follow(note), note.path)
 
     def removed(self, path: str) -> None:
-        """A note is gone, and its tasks with it."""
+        """Delete the tasks of a note that was removed."""
         self._observe(lambda: self._keep_only(path, set()), path)
 
     def follow(self, note: VaultNote) -> int:
-        """Store the tasks of a note, drop those it no longer has; how many it has. Raises DatabaseError.
+        """Store the tasks of a note, delete those it no longer has, and return how many it has. Raises DatabaseError.
 
-        The check boxes of a draft are none until somebody approves it: Donna would take her own words for tasks.
+        A draft has no tasks until it is approved, so that generated check boxes are not taken for the user's tasks.
         """
         started = time.perf_counter()
         found = () if note.frontmatter.data.get(DRAFT_KEY) else tasks_in(note.text)
@@ -104,7 +106,9 @@ class TaskSource:
         return len(documents)
 
     def _store_one(self, document: Document, chunks: list[Chunk]) -> bool:
-        """Whether anything but its place has changed. A move into a status of `reindex_on_status` embeds it again."""
+        """Store a task, and embed it again if it moved into a status of `reindex_on_status`. Return whether it changed
+        in more than its lines.
+        """
         before = _status(self._store.database, document)
         status = document.metadata["status"]
         stored = self._store.upsert(document, chunks)
@@ -116,7 +120,7 @@ class TaskSource:
         return not stored.unchanged
 
     def backfill(self, client: VaultClient) -> Iterator[int]:
-        """Read every note again, one a step, and drop the tasks of notes that are gone; the number of tasks so far."""
+        """Read every note again, one per step, and drop tasks of removed notes; yield the count so far."""
         paths = set(client.list()) if self._config.enabled else set()
         count = 0
         for path in _notes_with_tasks(self._store.database) - paths:
@@ -147,7 +151,7 @@ class TaskSource:
 
 
 def tasks_of(database: Database, path: str) -> set[str]:
-    """The source ids of a note's tasks. '$' is the character after '#'."""
+    """Return the source ids of a note's tasks. '$' is the character after '#'."""
     rows = database.rows(
         "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = ?"
         " AND source_id >= ? AND source_id < ?",
@@ -182,7 +186,7 @@ _URGENCY = ("highest", "high", "medium", "", "low", "lowest")
 
 
 def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]:
-    """Open tasks, or all: the earliest deadline first, then the most urgent."""
+    """List the open tasks, or all: the earliest deadline first, then the most urgent."""
     rows = database.rows(
         "SELECT source_id, metadata_json, sensitive FROM memory_documents"
         " WHERE source_type = 'task' AND user_id = 'me' ORDER BY source_id"
@@ -212,7 +216,7 @@ def _urgency(task: TaskRow) -> int:
 
 
 def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
-    """The task with this id, or whose hash begins so. Raises DonnaError for none or several."""
+    """Find a task by its id or a prefix of its hash. Raises DonnaError if none or several match."""
     found = [task for task in tasks if named in (task.id, task.id.removeprefix("task:"))]
     found = found or [task for task in tasks if named and task.short_id.startswith(named)]
     if not found:
@@ -224,7 +228,7 @@ def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
 
 
 def line_now(text: str, row: TaskRow) -> int:
-    """The line of a task in its note as it is now. Raises DonnaError if it is not there any more."""
+    """Return the current line of a task in its note. Raises DonnaError if the note no longer contains it."""
     line = line_of_task(text, row.short_id)
     if line is None:
         raise DonnaError(Reason.MISSING, f"{row.note} does not hold this task any more", hint="donna task list")

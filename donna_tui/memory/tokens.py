@@ -1,4 +1,4 @@
-"""Counting the tokens of a prompt: cl100k_base where it is at hand, else an estimate. Nothing is ever fetched."""
+"""Count the tokens of a prompt: with cl100k_base if it is installed, else by an estimate. Nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from donna_tui.text.tokens import EstimatedTokens
 
 CL100K = "cl100k_base"
 _FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
-"""The sha1 of the address of the vocabulary, which is its name in tiktoken's cache (tiktoken/load.py)."""
+"""The SHA-1 of the vocabulary's URL, which is its file name in tiktoken's cache (tiktoken/load.py)."""
 
 _SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
-"""Of the vocabulary (tiktoken_ext/openai_public.py). tiktoken would fetch a file anew whose hash is another one."""
+"""The SHA-256 of the vocabulary (tiktoken_ext/openai_public.py). tiktoken replaces a file with another hash."""
 
 
 class PromptTokens(Protocol):
-    """Counts tokens as the reader of a prompt does, or more of them."""
+    """A counter of tokens as the reader of a prompt sees them, or slightly more."""
 
     @property
     def name(self) -> str: ...
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """Count the tokens of a text."""
         ...
 
 
 class Estimated:
-    """Words and punctuation, long words in pieces: about a tenth more than tokenizers find in English prose."""
+    """An estimate by words, long words in pieces: about a tenth more than tokenizers find in English prose."""
 
     name = "estimate"
 
@@ -41,12 +41,12 @@ class Estimated:
         self._pieces = EstimatedTokens()
 
     def count(self, text: str) -> int:
-        """The tokens of a text."""
+        """Count the tokens of a text."""
         return len(self._pieces.spans(text))
 
 
 class Cl100k:
-    """tiktoken's own count."""
+    """tiktoken's exact count."""
 
     name = CL100K
 
@@ -54,12 +54,12 @@ class Cl100k:
         self._encoding = encoding
 
     def count(self, text: str) -> int:
-        """The tokens of a text; what looks like a special token is text."""
+        """Count the tokens of a text; special tokens in it count as plain text."""
         return len(self._encoding.encode(text, disallowed_special=()))
 
 
 def prompt_tokens(environ: Mapping[str, str] = os.environ) -> PromptTokens:
-    """The best counter at hand."""
+    """Return the best counter available."""
     file = vocabulary(environ)
     if file is None or importlib.util.find_spec("tiktoken") is None or not _is_genuine(file, file.stat().st_mtime_ns):
         return Estimated()
@@ -69,7 +69,7 @@ def prompt_tokens(environ: Mapping[str, str] = os.environ) -> PromptTokens:
 
 
 def vocabulary(environ: Mapping[str, str]) -> Path | None:
-    """The vocabulary in tiktoken's cache, or None. The order of places is that of tiktoken."""
+    """Return the path of the vocabulary in tiktoken's cache, or None. Folders are searched in tiktoken's order."""
     folder = environ.get("TIKTOKEN_CACHE_DIR", environ.get("DATA_GYM_CACHE_DIR"))
     if folder == "":
         return None

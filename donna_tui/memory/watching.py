@@ -1,4 +1,4 @@
-"""Follows folders of session logs that grow, such as Claude Code's. Only whole lines are read; a restart resumes."""
+"""Follow folders of growing session logs, such as Claude Code's. Only whole lines are read; a restart resumes."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ STATE_FILE = "chat-watch.json"
 
 
 def claude_code_folder() -> Path:
-    """Where Claude Code keeps the logs of its sessions."""
+    """Return the folder of Claude Code's session logs."""
     configured = os.environ.get("CLAUDE_CONFIG_DIR")
     return (Path(configured).expanduser() if configured else Path.home() / ".claude") / "projects"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a log is read: the offset after the last whole line, and the file that it is an offset of."""
+    """A read position in a log: the offset after the last whole line, and the inode of the file."""
 
     inode: int
     offset: int
 
 
 class LogFolder:
-    """The logs below a folder, and how far each is read. Every method blocks.
+    """The logs below a folder, with the read position of each. Every method blocks.
 
-    The marks are kept in a file of the space's state folder. Without them everything is read again, which adds no turn
-    twice: each has an id of its own.
+    The positions are kept in a file of the space's state folder. Without them everything is read again, which adds no
+    turn twice, because each has its own id.
     """
 
     def __init__(self, folder: Path, state: Path) -> None:
@@ -44,12 +44,15 @@ class LogFolder:
         self._marks = self._read_marks()
 
     def read_new(self, importing: Import) -> Iterator[int]:
-        """Import the lines that are new, a step at a time; yields the number of bytes of each step."""
+        """Import the new lines in steps, yielding the number of bytes of each step."""
         for path in sorted(self.folder.rglob("*.jsonl")):
             yield from self._read_file(path, importing)
 
     def _read_file(self, path: Path, importing: Import) -> Iterator[int]:
-        """A log that was truncated or replaced is read from its start. The mark moves once the turns are stored."""
+        """Import the new lines of a log, from its start if it was truncated or replaced.
+
+        The position is saved once the turns are stored.
+        """
         try:
             found = path.lstat()
             if not stat.S_ISREG(found.st_mode):
@@ -67,7 +70,7 @@ class LogFolder:
                     self._keep(path, Mark(found.st_ino, offset))
                     yield len(lines)
         except OSError:
-            return  # gone or unreadable now; the next round looks again
+            return  # missing or unreadable now; the next round tries again
 
     def _keep(self, path: Path, mark: Mark) -> None:
         self._marks[str(path)] = mark
@@ -86,9 +89,9 @@ class LogFolder:
 
 
 def _whole_lines(file: io.BufferedReader) -> bytes:
-    """The next lines that are complete; what is still being written is left for later.
+    """Read the next complete lines; an incomplete last line is left for later.
 
-    Of a line that is longer than any message, the part that was read counts as one, which is then malformed.
+    A line longer than any message is returned in part, and is then reported as malformed.
     """
     data = file.read(READ_AT_ONCE)
     while data and b"\n" not in data and len(data) < LONGEST_LINE:

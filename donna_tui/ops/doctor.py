@@ -1,4 +1,4 @@
-"""The examinations of `donna doctor`: each one says what it found and what to do about it."""
+"""Examine the installation, the model, the vault and the index for `donna doctor`, with a hint for each problem."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.types.errors import DonnaError, Reason
 
 MOST_IGNORED = 1_000_000
-"""Characters of Syncthing's list of ignored files that are read."""
+"""Most characters that are read of Syncthing's list of ignored files."""
 
 _GIT_IGNORED = re.compile(r"(?:\(\?[id]\))*(?:\*\*/|/)?\.git(?:/\*{0,2})?")
-"""A line of `.stignore` that leaves out the repository (docs.syncthing.net/users/ignoring.html)."""
+"""Lines of `.stignore` that exclude the repository (docs.syncthing.net/users/ignoring.html)."""
 
 
 def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -> list[Finding]:
-    """All examinations that make sense; those of the vault and the index only where there is a space."""
+    """Run all applicable examinations; those of the vault and the index need a space."""
     findings = [*_installation(), _model(paths), *examine_models(), _private(paths)]
     if space is None or config is None:
         hint = "open one with donna ~/notes, or try donna demo"
@@ -69,7 +69,7 @@ EXTRAS = {
     "webdav": ("wsgidav", "donna serve-webdav"),
     "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
 }
-"""For each extra a module that only it installs, and what it is for."""
+"""For each extra, a module that only it installs, and its purpose."""
 
 
 def _extras() -> Finding:
@@ -128,7 +128,7 @@ def _vault(space: Space) -> Finding:
 
 
 def _sync(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """What syncs the vault with other devices; a repository that Syncthing syncs too is a warning."""
+    """Report what syncs the vault with other devices; a repository that Syncthing syncs is a warning."""
     shared = next((each for each in (space.root, *space.root.parents) if (each / ".stfolder").exists()), None)
     if shared is not None and _syncs_git(space.root, shared):
         message = f"Syncthing syncs {shared} with its git repository, which breaks when two machines write at once"
@@ -223,7 +223,7 @@ _INVARIANTS: tuple[Callable[[Database], Finding | None], ...] = (_orphans, _vect
 
 
 def repair(space: Space) -> Finding:
-    """Set the index aside, so that the next start builds a new one from the vault. Nothing else is touched."""
+    """Move the index aside, so that the next start rebuilds it from the vault. Nothing else is changed."""
     lock = SpaceLock(space.state)
     if not lock.acquire("donna doctor --repair"):
         return Finding("repair", "fail", f"{lock.owner()} uses the index", "quit it first", Reason.BUSY)

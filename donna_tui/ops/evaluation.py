@@ -1,4 +1,4 @@
-"""Questions for `donna eval`: read from a folder, made from a vault, or asked of conversations."""
+"""Load the questions of `donna eval`, from a folder, from a vault, or for conversations, and search with grep."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import VaultClient, VaultNote
 
 OWN_QUESTIONS = 300
-"""Questions made from a vault itself at the most; which ones is decided by their hashes."""
+"""Most questions that are made from a vault; they are sampled by their hashes."""
 
 STRETCH = 20
-"""Lines that grep takes as one result at the most."""
+"""Most lines of one result of grep."""
 
 _LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:#[^\]|\n]{0,200})?\|([^\]\n]{3,200})\]\]")
 _WORD = re.compile(r"\w+")
 
 
 class GoldRow(BaseModel):
-    """A gold place as a file of questions has it."""
+    """A gold place in a file of questions."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -54,7 +54,7 @@ class QuestionRow(BaseModel):
     answerable: bool = True
 
     def question(self) -> Question:
-        """The same, without gold if it cannot be answered."""
+        """Convert to a Question, without gold if it is unanswerable."""
         gold = tuple(Gold(each.path, each.heading_path, each.lines) for each in self.gold) if self.answerable else ()
         kind = self.kind or self.category
         return Question(self.id, self.query, gold, kind, self.vault, self.exclude, self.within)
@@ -62,16 +62,16 @@ class QuestionRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """A name, and the questions for each vault."""
+    """A named set of questions for each vault."""
 
     name: str
     vaults: dict[Path, list[Question]]
 
 
 def read_set(folder: Path) -> EvaluationSet:
-    """The set in a folder with `queries*.jsonl` beside `vault/` or `vaults/*/`; any other folder is taken as a vault.
+    """Read the set in a folder with `queries*.jsonl` and `vault/` or `vaults/*/`; any other folder is a vault.
 
-    Raises DonnaError with the file and line of a question that is none.
+    Raises DonnaError with the file and line of an invalid question.
     """
     files = sorted(folder.glob("queries*.jsonl"))
     if not folder.is_dir():
@@ -96,7 +96,7 @@ def _read_questions(file: Path) -> Iterator[Question]:
 
 
 def own_questions(client: VaultClient) -> list[Question]:
-    """Headings asked for their section, aliases for their note, and the words of links for the note they lead to."""
+    """Return questions whose gold is known: headings for sections, aliases for notes, link texts for targets."""
     notes = list(_notes(client))
     targets = {Path(note.path).stem.casefold(): note.path for note in notes}
     made = [question for note in notes for question in _questions_of(note, targets)]
@@ -126,13 +126,13 @@ def _questions_of(note: VaultNote, targets: dict[str, str]) -> Iterator[Question
 
 
 class Grep:
-    """The plainest search there is: stretches of lines by how many of a question's words they hold, then how often."""
+    """A baseline search: ranks chunks of lines by the number of query words they contain, then by frequency."""
 
     def __init__(self, client: VaultClient) -> None:
         self._stretches = [stretch for note in _notes(client) for stretch in _stretches(note)]
 
     def search(self, question: Question, k: int) -> list[Place]:
-        """The best sections, best first."""
+        """Return the best chunks, best first."""
         words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
         found: list[tuple[int, int, Place]] = []
         for place, text in self._stretches:
@@ -155,7 +155,7 @@ TURNS = "turns.jsonl"
 
 
 class TurnGold(BaseModel):
-    """A gold place of a question: turns by the set's own id of one, or by their session and numbers."""
+    """A gold place of a question: turns by their id in the data set, or by session and numbers."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -180,7 +180,7 @@ class TurnQuestion(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class TurnSet:
-    """A name, the file of turns, and the questions for each person whose turns they are about."""
+    """A named set with the file of turns, and the questions about each person."""
 
     name: str
     file: Path
@@ -188,7 +188,7 @@ class TurnSet:
 
 
 def read_turn_set(folder: Path) -> TurnSet:
-    """The set in a folder with `turns.jsonl` beside `queries*.jsonl`. Raises DonnaError if it is none."""
+    """Read the set in a folder with `turns.jsonl` and `queries*.jsonl`. Raises DonnaError if there is none."""
     file = folder / TURNS
     queries = sorted(folder.glob("queries*.jsonl"))
     if not file.is_file() or not queries:
@@ -208,7 +208,7 @@ def read_turn_set(folder: Path) -> TurnSet:
 
 
 def with_turns_around(places: Sequence[Place], turns: int) -> list[Place]:
-    """Each hit with so many turns before and after, as it is read; one that was seen beside another is none."""
+    """Widen each hit by this number of turns before and after. A hit within an earlier one is removed."""
     seen: list[Place] = []
     for place in places:
         if not any(_holds(each, place) for each in seen):
@@ -221,7 +221,7 @@ def _holds(whole: Place, part: Place) -> bool:
 
 
 def _places(file: Path) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
-    """By person and the set's own id: the session and number of each turn that has such an id."""
+    """Map person and data set id to session and number, for each turn that has such an id."""
     with file.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)

@@ -1,4 +1,4 @@
-"""Hits, and why a note is not among them, as fields and lines."""
+"""Format hits and the explanations of missing ones as JSON fields and lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.vault.note.read import iso_date
 
 
 def hit_fields(hit: Hit) -> dict[str, Any]:
-    """A hit as a row of JSON. `id` is the chunk's; lines are 1-based, inclusive lines of the file."""
+    """Return a hit as a row of JSON. `id` is that of the chunk; lines are 1-based and inclusive."""
     return {
         "id": hit.chunk_id,
         "space": hit.space,
@@ -43,7 +43,7 @@ def hit_fields(hit: Hit) -> dict[str, Any]:
 
 
 def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
-    """Hits for reading, grouped by note: what each was ranked by, its title or headings, its citation, its excerpt."""
+    """Format hits for reading, grouped by note: rank score, title or headings, citation and excerpt."""
     notes: dict[tuple[str, str], list[Hit]] = {}
     for hit in hits:
         notes.setdefault((hit.space, hit.document_id), []).append(hit)
@@ -63,7 +63,7 @@ def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
 
 
 def why_not_fields(found: WhyNot, question: str) -> dict[str, Any]:
-    """As JSON. `cause` is a stable code; ranks are 1-based, and null where the note has none."""
+    """Return the explanation as JSON. `cause` is a stable code; ranks are 1-based, and null if the note has none."""
     return {
         "path": found.path,
         "query": question,
@@ -77,7 +77,7 @@ def why_not_fields(found: WhyNot, question: str) -> dict[str, Any]:
 
 
 def why_not_lines(found: WhyNot) -> Iterator[str]:
-    """For reading: the reason, and where its best passages are in each leg."""
+    """Format the explanation for reading: the reason, and the ranks of the best passages in each leg."""
     yield f"{found.path}: {found.detail}"
     if found.keyword_rank or found.vector_rank or found.cosine is not None:
         cosine = "" if found.cosine is None else f", cosine {found.cosine:.2f}"

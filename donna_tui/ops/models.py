@@ -26,19 +26,19 @@ PURPOSES: dict[Alias, str] = {"reasoner": "drafts", "summarizer": "summaries"}
 
 
 class Word(BaseModel):
-    """What a model that is tested has to answer."""
+    """The expected answer of a model test."""
 
     word: str
 
 
 async def ask_one_word(router: ModelRouter, alias: Alias) -> CompletionMetadata:
-    """Call the model of a purpose with a question of a few words. Raises ModelCallError."""
+    """Call the model of a purpose with a prompt of a few words. Raises ModelCallError."""
     prompt = Payload(system="Answer with the word ready.", segments=())
     return (await router.complete(prompt, task_type="model_test", schema=Word, alias=alias)).metadata
 
 
 def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
-    """What models.yaml says, in plain words."""
+    """Report the settings of models.yaml in plain words."""
     try:
         routes = load_routes(environ)
     except ConfigError as error:
@@ -72,7 +72,7 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
 
 
 def library_of(route: Route) -> None:
-    """Import what the model is called with. Raises ModelCallError (`not_installed`) without it."""
+    """Import the library of a model. Raises ModelCallError (`not_installed`) without it."""
     from donna_tui.llm.router import DIALECTS
 
     try:

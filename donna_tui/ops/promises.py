@@ -1,4 +1,4 @@
-"""Examines what Donna promises about the vault and its history (docs/promises.md); part of `donna doctor`."""
+"""Check Donna's promises about the vault and its history (docs/promises.md), as a part of `donna doctor`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from donna_tui.vault.write.writer import VaultWriter
 
 
 def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """The findings about writing and history, then those about index and vault."""
+    """Report about writing and history, then about index and vault."""
     yield from _history(space, config)
     yield from _orphans(space)
     yield from _edits(space)
@@ -50,7 +50,7 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
 
 
 def _pending(writer: VaultWriter) -> Finding:
-    """No write is left half done."""
+    """Check that no write is unfinished."""
     trouble = writer.recover()
     if trouble is not None:
         return Finding("writes", "warn", f"{trouble.path}: {trouble.message}", trouble.hint or "", trouble.reason)
@@ -58,7 +58,7 @@ def _pending(writer: VaultWriter) -> Finding:
 
 
 def _operations(repo: GitRepo) -> Iterator[Finding]:
-    """Every operation is in git with the bytes before and after it, and so is what interrupted writes displaced."""
+    """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
     records = list(each_operation(repo, repo.record()))
     kept = [each for each in records if each.kind is OperationKind.KEPT]
     operations = [each for each in records if each.kind is not OperationKind.KEPT]
@@ -85,21 +85,21 @@ def _lost(repo: GitRepo, operations: list[Operation]) -> int:
 
 
 def _synced(place: Place) -> Iterator[Finding]:
-    """A repository that a sync program copies file by file breaks sooner or later."""
+    """Warn about a sync program that copies the repository file by file, which corrupts it sooner or later."""
     if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
         hint = "exclude .git from the sync program"
         yield Finding("sync", "warn", "a sync program writes into git's own folder", hint)
 
 
 def _orphans(space: Space) -> Iterator[Finding]:
-    """No file of an unfinished write waits beside a note: it may be the only copy of a text."""
+    """Report files of unfinished writes, which may be the only copy of a text."""
     for path in find_orphans(space.root):
         message = f"{path} is from an unfinished write, and may hold the only copy of a text"
         yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
 
 
 def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
-    """Restore the text of such files: to the name of its note where nothing is, otherwise to a copy beside it."""
+    """Restore the text of such files to the name of its note if that is free, or else to a copy next to it."""
     try:
         for each in open_writer(config, space).restore_orphans():
             yield _restored(each)
@@ -119,7 +119,7 @@ def _restored(what: Restored | VaultWriteError) -> Finding:
 
 
 def _edits(space: Space) -> Iterator[Finding]:
-    """What was typed in an editor or on the screen is written, or waits where it is found again."""
+    """Report edits in an editor or on the screen that are not written."""
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
         hint = "open it in the Vault screen: e continues it, X discards it"
@@ -132,7 +132,7 @@ def _edits(space: Space) -> Iterator[Finding]:
 
 
 def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
-    """What was forgotten for good is in no file of ours."""
+    """Check that erased text is in none of Donna's files."""
     paths = [db_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
     for path in paths:
         if erasure_mark(path).exists():
@@ -141,7 +141,7 @@ def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
 
 
 def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:
-    """Compare index and vault. One that cannot be read has a finding of its own."""
+    """Compare index and vault. An unreadable one is reported elsewhere."""
     with contextlib.suppress(DatabaseError, VaultReadError):
         database = open_database(index_path(space.state, generation), read_only=True)
         try:
@@ -151,7 +151,7 @@ def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Find
 
 
 def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
-    """The index holds the notes of the vault, no others, as they are now, and knows which ones are private."""
+    """Check that the index matches the notes of the vault, and marks the private ones."""
     states = file_states(database)
     private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
     notes = {path: _read(client, path) for path in client.list()}

@@ -1,4 +1,4 @@
-"""Read the state of spaces without starting or writing anything."""
+"""Report the state of spaces without starting or writing anything."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ from donna_tui.types.status import Coverage, Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceReport:
-    """What is known of a space at rest. `watcher` says who keeps the index; `unindexed` are (path, state, reason,
-    message) of the files that are not in it.
+    """The state of a space. `watcher` is the process that maintains the index.
+
+    `unindexed` are (path, state, reason, message) of the files that are not indexed.
     """
 
     space: Space
@@ -39,7 +40,7 @@ class SpaceReport:
     unindexed: tuple[tuple[str, str, str, str], ...]
 
     def fields(self) -> dict[str, Any]:
-        """As JSON: one object with the list `problems`."""
+        """Return the report as JSON: one object with the list `problems`."""
         coverage = self.coverage
         return {
             "space": self.space.name,
@@ -74,7 +75,7 @@ class SpaceReport:
 
 
 def read_report(space: Space, paths: AppPaths) -> SpaceReport:
-    """Read the index of a space as it is. Raises DatabaseError if it is there and cannot be read."""
+    """Read the index of a space without changing it. Raises DatabaseError if it exists and cannot be read."""
     generation = current_generation(space.state)
     path = index_path(space.state, generation or 1)
     if generation is None or not path.exists():
@@ -111,7 +112,7 @@ def _unindexed(database: Database) -> list[tuple[str, str, str, str]]:
 
 
 def maintainer_of(space: Space) -> str:
-    """Which process keeps the index of a space now; empty if none does."""
+    """Return the process that maintains the index of a space; empty if there is none."""
     if not space.state.is_dir():
         return ""
     lock = SpaceLock(space.state)
@@ -122,7 +123,7 @@ def maintainer_of(space: Space) -> str:
 
 
 def model_at_hand(paths: AppPaths) -> str:
-    """`prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
+    """Return `prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
         if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):
             return "prepared"
@@ -136,8 +137,10 @@ State = Literal["indexed", "not_indexed", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceRow:
-    """A space. `id` is what --space takes; `reason` and `message` say why it is not indexed; `maintainer` is the
-    process that maintains its index now.
+    """A row of the list of spaces.
+
+    `id` is the value for --space; `reason` and `message` explain why it is not indexed; `maintainer` is the process
+    that maintains its index.
     """
 
     id: str
@@ -151,12 +154,12 @@ class SpaceRow:
     maintainer: str = ""
 
     def fields(self) -> dict[str, Any]:
-        """As a row of JSON."""
+        """Return the row as JSON."""
         return asdict(self)
 
 
 def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
-    """The vaults that were open, the latest first, then the agents in the order of the settings."""
+    """List the vaults, last opened first, then the agents in the order of the settings."""
     return [*(_row(space, paths) for space in _vaults(config, paths)), *_agents(config, paths)]
 
 

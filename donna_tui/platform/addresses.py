@@ -6,13 +6,13 @@ import ipaddress
 from urllib.parse import urlsplit
 
 THIS_MACHINE = "localhost"
-"""The only name that may stand for this machine; any other may lead elsewhere tomorrow."""
+"""The only host name accepted for this machine; any other may resolve elsewhere later."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def address_of(text: str) -> Address | None:
-    """An IP address, None for a name; one of version 4 that is dressed as version 6 becomes itself again."""
+    """Parse an IP address, or return None for a name. An IPv4-mapped IPv6 address is converted to IPv4."""
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
@@ -22,11 +22,11 @@ def address_of(text: str) -> Address | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether a host is `localhost` or a loopback address."""
+    """Return whether a host is `localhost` or a loopback address."""
     address = address_of(host)
     return address.is_loopback if address else host == THIS_MACHINE
 
 
 def host_of(url: str) -> str:
-    """The host in the address of a server; empty if there is none."""
+    """Return the host in the address of a server, or an empty string."""
     return urlsplit(url).hostname or ""

@@ -1,4 +1,4 @@
-"""Copy the demo vault that ships with Donna, and reuse the copy until somebody changes it."""
+"""Copy the demo vault shipped with Donna, and reuse the copy until it is changed."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from donna_tui.types.search import NameMatch
 NAME = "demo-vault"
 
 Drafts = Callable[[Path], Mapping[str, str] | None]
-"""The drafts that wait in a demo vault, as they were written, by path; None where a person has decided on one. Their
-properties follow the calendar, so only what is below these tells whether somebody edited one.
+"""Return the waiting drafts of a demo vault, as written, by path; None if a person has decided on one.
+
+Their properties depend on the calendar, so only the text below these shows whether one was edited.
 """
 
 
@@ -26,9 +27,9 @@ def no_drafts(folder: Path) -> Mapping[str, str] | None:
 
 
 def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
-    """Choose the folder of the next demo vault. A copy that a person changed is theirs and is left alone.
+    """Choose the folder of the next demo vault. A copy that a person changed is left alone.
 
-    What Donna put there by itself does not count: what `record_contents` knows, and drafts that wait unchanged.
+    Donna's own changes do not count: files known to `record_contents`, and drafts that wait unchanged.
     """
     base = paths.state / NAME
     candidates = (base, *(base.with_name(f"{NAME}-{number}") for number in range(2, 1000)))
@@ -36,7 +37,7 @@ def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
 
 
 def make_demo(folder: Path) -> Path:
-    """Copy the demo vault to `folder`, unless it is there already."""
+    """Copy the demo vault to `folder`, unless it exists already."""
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(_template(), folder)
@@ -55,7 +56,7 @@ def is_furnished(folder: Path) -> bool:
 
 
 def record_contents(folder: Path, drafts: Drafts = no_drafts) -> None:
-    """Record the files that are in a demo vault now as Donna's own, except drafts that wait."""
+    """Record the current files of a demo vault as Donna's own, except waiting drafts."""
     waiting = drafts(folder) or {}
     own = {path: _digest(file) for path, file in _files(folder) if path not in waiting}
     contents = {"template": _digest_of_template(), "files": own}

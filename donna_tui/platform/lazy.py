@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class Lazy(Generic[T]):
-    """Holds what `make` returns. What it raises is raised to who asked, and it is made the next time."""
+    """Cache the result of `make`. An exception is raised to the caller, and the next call tries again."""
 
     def __init__(self, make: Callable[[], T]) -> None:
         self._make = make
@@ -21,7 +21,7 @@ class Lazy(Generic[T]):
         self.made: T | None = None
 
     def __call__(self) -> T:
-        """The one there is, made now if need be."""
+        """Return the value, creating it on the first call."""
         with self._lock:
             if self.made is None:
                 self.made = self._make()
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 else:
 
     class _NumPy:
-        """Has every attribute of the module, each looked up once."""
+        """A proxy with every attribute of the module, each looked up once."""
 
         def __getattr__(self, name: str) -> Any:
             found = getattr(import_numpy(), name)
@@ -48,10 +48,11 @@ BLAS_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def import_numpy() -> ModuleType:
-    """NumPy, imported with one thread for linear algebra, unless the environment says how many.
+    """Import NumPy with one thread for linear algebra, unless the environment sets the number.
 
-    More would wait for work by spinning, a tenth of a second of a core at each start, and nothing here is large enough
-    for two. The variable is not left to the programs that Donna starts.
+    Idle threads spin, which costs a tenth of a second of a core at each start, and no computation here is large enough
+    for
+    two. The variable is removed again, so that child processes do not inherit it.
     """
     is_told = BLAS_THREADS in os.environ
     os.environ.setdefault(BLAS_THREADS, "1")

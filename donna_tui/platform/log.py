@@ -22,9 +22,9 @@ FOR_TRACEBACKS = ("rich", "rich.pretty", "rich.traceback")
 
 
 class LogFile:
-    """A listener that writes events to the file at `path`, until `close`; `opened` says whether that is possible.
+    """A listener that writes events to the file at `path`, until `close`; `opened` is set if that is possible.
 
-    A thread writes, so that neither a slow disk nor the import of structlog holds up whoever posts an event.
+    A separate thread writes, so that neither a slow disk nor the import of structlog delays the poster of an event.
     """
 
     def __init__(self, path: Path) -> None:
@@ -37,12 +37,12 @@ class LogFile:
         self._writer.start()
 
     def __call__(self, event: EngineEvent) -> None:
-        """Have one event written."""
+        """Queue one event for writing."""
         if not isinstance(event, IndexProgress):
             self._waiting.put(event)
 
     def close(self) -> None:
-        """Write what still waits, and close the file."""
+        """Write the queued events, and close the file."""
         self._waiting.put(None)
         self._writer.join()
         self._handler.close()
@@ -59,12 +59,15 @@ class LogFile:
 
 
 def _structlog() -> Any:
-    """structlog, without rich, pygments and attrs, which it would import to draw tracebacks on a terminal: a tenth of a
-    whole search from the shell, and as much of the time until the first results on the screen, which has rich itself.
+    """Import structlog without rich, pygments and attrs, which it uses to draw tracebacks on a terminal.
+
+    They would take a tenth of a whole search from the shell, and as much of the time until the first results on the
+    screen,
+    which imports rich itself.
     """
     hidden = [] if "structlog" in sys.modules else [name for name in FOR_TRACEBACKS if name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]  # the way in which Python says "cannot be imported"
+        sys.modules[name] = None  # type: ignore[assignment]  # makes an import fail
     try:
         import structlog
     finally:
@@ -87,16 +90,16 @@ def _touch(path: Path) -> bool:
 
 class _Handler(logging.handlers.RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is logging's
-        """A log that cannot be written, as on a full disk, must not write over the screen instead."""
+        """Ignore errors: a log that cannot be written, as on a full disk, must not write over the screen."""
 
     def close(self) -> None:
-        """What is still buffered may be lost."""
+        """Close the file; buffered data may be lost."""
         with contextlib.suppress(OSError):
             super().close()
 
 
 def _fields(value: Any) -> dict[str, Any]:
-    """An event as plain values; the time has a field of its own."""
+    """Convert an event to plain values, except its time, which has a separate field."""
     return {
         each.name: _fields(inner) if is_dataclass(inner := getattr(value, each.name)) else inner
         for each in fields(value)

@@ -1,4 +1,4 @@
-"""Find Donna's own folders, and the files that ship with her package."""
+"""Find Donna's own folders, and the files shipped with the package."""
 
 from __future__ import annotations
 
@@ -32,23 +32,23 @@ class AppPaths:
         return self
 
     def space_state(self, root: Path) -> Path:
-        """The folder that holds the index of the vault at `root`; one per real path."""
+        """Return the folder with the index of the vault at `root`; one per real path."""
         real = root.expanduser().resolve()
         return self.state / "spaces" / _unique(real.name, os.fsencode(real))
 
     def agent_state(self, agent: str, root: Path) -> Path:
-        """The folder that holds the index of an agent's memory; one per agent and real path."""
+        """Return the folder with the index of an agent's memory; one per agent and real path."""
         return self.state / "agents" / _unique(agent, agent.encode() + b"\0" + os.fsencode(root))
 
 
 def _unique(name: str, identity: bytes) -> str:
-    """The name of a folder that can be read by people, and that no other identity has."""
+    """Return a readable folder name that is unique to this identity."""
     slug = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "vault"
     return f"{slug}-{hashlib.sha256(identity).hexdigest()[:10]}"
 
 
 def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
-    """Donna's folders for this user; `DONNA_HOME` moves all of them under one folder."""
+    """Return Donna's folders for this user; `DONNA_HOME` moves all of them below one folder."""
     home = environ.get("DONNA_HOME")
     if home:
         base = Path(home).expanduser().absolute()
@@ -63,7 +63,7 @@ def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create `folder` and its parents; the folder itself becomes readable by its owner only.
+    """Create `folder` and its parents, and make the folder itself readable by its owner only.
 
     Raises DonnaError (`io_error`) if that is not possible.
     """
@@ -77,7 +77,7 @@ def private_folder(folder: Path) -> Path:
 
 
 def expanded(path: Path) -> Path:
-    """The path with a leading `~` replaced; as in a shell, one of an unknown user stays as it is."""
+    """Expand a leading `~`; as in a shell, that of an unknown user is kept."""
     try:
         return path.expanduser()
     except RuntimeError:
@@ -88,9 +88,9 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def resource(*parts: str) -> Path:
-    """The path of a shipped file or folder below `styles`, `config` or `vault_templates`.
+    """Return the path of a shipped file or folder below `styles`, `config` or `vault_templates`.
 
-    Raises FileNotFoundError if it is in neither place: then the installation is incomplete.
+    Raises FileNotFoundError if it does not exist: then the installation is incomplete.
     """
     for base in (_PACKAGE / "_data", _PACKAGE.parent):
         candidate = base.joinpath(*parts)
@@ -100,5 +100,5 @@ def resource(*parts: str) -> Path:
 
 
 def style_sheet(name: str) -> Path:
-    """The path of a style sheet. Raises FileNotFoundError."""
+    """Return the path of a style sheet. Raises FileNotFoundError."""
     return resource("styles", f"{name}.tcss")

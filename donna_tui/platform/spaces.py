@@ -16,7 +16,7 @@ from donna_tui.types.errors import Reason, SpaceError
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A folder of notes that Donna keeps an index of: its name, its root, and the folder of its index.
+    """A folder of notes with an index: its name, its root, and the folder of its index.
 
     `agent` is the id of the agent whose workspace it is; empty for a vault.
     """
@@ -28,7 +28,7 @@ class Space:
 
 
 def space_at(root: Path, paths: AppPaths) -> Space:
-    """The space of a folder. Raises SpaceError if it is not a folder that can be read."""
+    """Return the space of a folder. Raises SpaceError if it is not a readable folder."""
     real = expanded(root).absolute()
     if not _is_there(real):
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
@@ -43,7 +43,7 @@ def _space(root: Path, paths: AppPaths) -> Space:
 
 
 def _check_apart(root: Path, paths: AppPaths) -> None:
-    """Raises SpaceError (`config_invalid`) if Donna's own folders are in the vault, or the vault among her indexes.
+    """Raise SpaceError (`config_invalid`) if Donna's own folders are in the vault, or the vault among the indexes.
 
     The index would be synced, committed and served with the notes, and its own changes would be seen as theirs.
     """
@@ -65,16 +65,17 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
 
 
 def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
-    """The space of an agent, whether its workspace is there or not. It is nobody else's, even in the same folder."""
-    root = Path(os.path.realpath(workspace))  # a loop of links is a folder that is not there
+    """Return the space of an agent, even if its workspace is missing. Agents in one workspace have separate spaces."""
+    root = Path(os.path.realpath(workspace))  # a loop of symbolic links counts as a missing folder
     return Space(agent, root, store or paths.agent_state(agent, root), agent)
 
 
 def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> Space | None:
-    """The space that a command means; None if there is nothing to go by and the user must choose.
+    """Return the space that a command refers to; None if it is undetermined and the user must choose.
 
-    `named` is a folder, or the name of a space that was open before; without it the configured vault counts, then the
-    last one. A vault whose root is missing now is still a space if Donna knows it: its index can be searched.
+    `named` is a folder, or the name of a known space; without it the configured vault is used, then the last one. A
+    known
+    vault whose root is missing is still a space, as its index can be searched.
     """
     if named:
         return _named(named, paths)
@@ -96,7 +97,7 @@ def _named(named: str, paths: AppPaths) -> Space:
 
 
 def _is_there(path: Path) -> bool:
-    """Whether there is such a file or folder; a name that no file can have is not there."""
+    """Return whether a file or folder exists; an invalid name does not."""
     try:
         return path.exists()
     except OSError:
@@ -104,7 +105,7 @@ def _is_there(path: Path) -> bool:
 
 
 def known_spaces(paths: AppPaths) -> list[Space]:
-    """Spaces that were open before, the latest first."""
+    """Return the spaces that were open before, the latest first."""
     found: list[tuple[float, Space]] = []
     for record in (paths.state / "spaces").glob("*/space.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
@@ -114,7 +115,7 @@ def known_spaces(paths: AppPaths) -> list[Space]:
 
 
 def remember(space: Space) -> None:
-    """Note that this space is in use now. Those of agents are in the settings."""
+    """Record the last use of a space. Those of agents are in the settings instead."""
     if space.agent:
         return
     private_folder(space.state)
@@ -125,35 +126,35 @@ def remember(space: Space) -> None:
 
 
 class SpaceLock:
-    """An advisory lock on a space's folder. The system releases it when the process ends, however it ends."""
+    """An advisory lock on a space's folder. The system releases it whenever the process ends."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "lock"
         self._descriptor: int | None = None
 
     def acquire(self, what: str) -> bool:
-        """Take the lock for this process, described by `what`; False if another process has it."""
+        """Take the lock for this process, described by `what`. Return False if another process has it."""
         descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(descriptor)
             return False
-        with contextlib.suppress(OSError):  # on a full disk the lock holds all the same, without a name
+        with contextlib.suppress(OSError):  # on a full disk the lock is held without a description
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, json.dumps({"pid": os.getpid(), "what": what}).encode(), 0)
         self._descriptor = descriptor
         return True
 
     def owner(self) -> str:
-        """Who has the lock, in words; empty if it cannot be told."""
+        """Describe the owner of the lock; empty if it is unknown."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             known = json.loads(self._path.read_text(encoding="utf-8"))
             return f"{known['what']} (process {int(known['pid'])})"
         return ""
 
     def release(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -1,4 +1,4 @@
-"""Run background tasks with a name: restart what fails, and stop everything in order."""
+"""Run named background tasks: restart those that fail, and stop all in order."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 FIRST_PAUSE_SECONDS = 1.0
 LONGEST_PAUSE_SECONDS = 60.0
 RECOVERED_SECONDS = 5.0
-"""A task that runs this long after a failure counts as well again."""
+"""Seconds after which a restarted task counts as recovered."""
 
 
 class Supervisor:
-    """Owns the tasks of one engine or pipeline."""
+    """Own the tasks of one engine or pipeline."""
 
     def __init__(self, hub: EventHub) -> None:
         self._hub = hub
@@ -24,14 +24,15 @@ class Supervisor:
 
     @property
     def failure(self) -> DonnaError | None:
-        """Why a task cannot do its work at present; None if all can."""
+        """The error of a task that is failing at present, or None."""
         return next(iter(self._failures.values()), None)
 
     def start(self, name: str, work: Callable[[], Awaitable[None]]) -> None:
         """Run `work` until it returns or `stop` is called.
 
-        A failure becomes a problem that people see, and `work` starts again after a pause that doubles. The problem is
-        over when the task has ended well, or has run for a while.
+        A failure is reported as a problem, and `work` is restarted after a pause that doubles. The problem is cleared
+        when the
+        task has ended normally, or has run for `RECOVERED_SECONDS`.
         """
         task = asyncio.create_task(self._run(name, work), name=f"donna-{name}")
         self._tasks.add(task)
@@ -63,7 +64,7 @@ class Supervisor:
             self._hub.post(ProblemCleared(reason=error.reason))
 
     async def stop(self) -> None:
-        """Cancel all tasks and wait until they are gone."""
+        """Cancel all tasks and wait until they have ended."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -71,7 +72,7 @@ class Supervisor:
 
 
 def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """One after the other."""
+    """Return a coroutine function that runs one after the other."""
 
     async def both() -> None:
         await first()
@@ -81,9 +82,9 @@ def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[Non
 
 
 async def set_within(event: asyncio.Event, seconds: float | None) -> bool:
-    """Wait until the event is set, but no longer than so many seconds; whether it is.
+    """Wait for an event, but not longer than `seconds`. Return whether it is set.
 
-    `asyncio.wait_for` of Python 3.11 loses a cancellation that comes in the very turn in which the event is set.
+    `asyncio.wait_for` of Python 3.11 loses a cancellation in the same loop iteration in which the event is set.
     """
     try:
         async with asyncio.timeout(seconds):

@@ -1,4 +1,4 @@
-"""Compute how long to wait before a server is called again: `Retry-After`, else exponential backoff with jitter."""
+"""Compute the pause before a server is called again: `Retry-After`, else exponential backoff with jitter."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FIRST_WAIT_SECONDS = 0.5
 
 
 def stated_pause(header: str) -> float | None:
-    """How long a server asks to wait, in seconds: its `retry-after` states seconds or a date. None if it is neither."""
+    """Parse the pause in seconds from a `retry-after` header with seconds or a date. None if it is neither."""
     try:
         seconds = float(header)
     except ValueError:
@@ -23,5 +23,5 @@ def stated_pause(header: str) -> float | None:
 
 
 def backoff(tries: int) -> float:
-    """Seconds before the next try after so many: doubling, and not the same for all who wait."""
+    """Return the seconds to wait after `tries` attempts: exponential, with jitter to spread the callers."""
     return FIRST_WAIT_SECONDS * 2.0**tries * random.uniform(0.75, 1.25)  # noqa: S311 - spreads callers, hides nothing

@@ -1,7 +1,7 @@
-"""Decides how private a note is. In doubt it is private: a leak cannot be taken back, a wrong flag can.
+"""Classify the sensitivity of a note. In doubt it is private: a leak cannot be undone, a wrong flag can.
 
-A note is private by `donna: local-only` or by a true value of the configured key in its frontmatter; also when its
-frontmatter cannot be read for sure, or holds a flag in a form that is not valid frontmatter.
+A note is private by `donna: local-only` or by a true value of the configured key in its frontmatter; also if its
+frontmatter cannot be parsed reliably, or has a flag in a form that is not valid frontmatter.
 """
 
 from __future__ import annotations
@@ -15,33 +15,34 @@ from typing import Any
 DEFAULT_SENSITIVE_KEY = "donna_sensitive"
 
 HEAD_CHARS = 4096
-"""How much of a note is searched for a flag that did not parse."""
+"""Number of characters of a note searched for a flag that did not parse."""
 
 _NO = frozenset({"false", "no", "n", "off", "0", "public"})
 _LOCAL_ONLY_KEY = "donna"
 _FENCES = {"---": ("---", "..."), "+++": ("+++",), ";;;": (";;;",), "{": ("}",)}
-"""What opens a block of metadata in some program, and the lines that close it."""
+"""Opening marks of metadata blocks in various programs, and the lines that close them."""
 
 _ASSIGNED = r"[\"']?\s*+[:=]++[\s\"'\[{]*+"
 
 
 class Sensitivity(Enum):
-    """How private a note is, from least to most."""
+    """The sensitivity of a note, from least to most private."""
 
     PUBLIC = "public"
     LOCAL_ONLY = "local-only"
     """Its text never leaves this machine."""
     DONNA_SENSITIVE = "donna-sensitive"
-    """Local-only, and Donna never writes to it."""
+    """Local-only, and never written by Donna."""
 
 
 def classify(
     metadata: Mapping[str, Any] | None, head: str, *, key: str = DEFAULT_SENSITIVE_KEY, broken: bool = False
 ) -> Sensitivity:
-    """How private the note with this frontmatter is.
+    """Return the sensitivity of the note with this frontmatter.
 
-    `metadata` is None without frontmatter; `broken` says that it could not be read, or is ambiguous. `head` is the
-    beginning of the whole file, at least 4 KiB of it; `key` is the frontmatter key that marks a note as sensitive.
+    `metadata` is None without frontmatter; `broken` is set if it is unreadable or ambiguous. `head` is the beginning of
+    the
+    whole file, at least 4 KiB of it; `key` is the frontmatter key that marks a note as sensitive.
     """
     head = head[:HEAD_CHARS]
     if _flagged(metadata, key) or (broken and _mentions(key, head)):
@@ -52,7 +53,7 @@ def classify(
 
 
 def _flagged(metadata: Mapping[str, Any] | None, key: str) -> bool:
-    """Whether any spelling of `key` has a value other than a clear no."""
+    """Return whether any spelling of `key` has a value other than a clear no."""
     wanted = _letters(key)
     return any(_letters(name) == wanted and not _is_no(value) for name, value in (metadata or {}).items())
 
@@ -64,7 +65,7 @@ def _is_no(value: object) -> bool:
 
 
 def _letters(name: object) -> str:
-    """Letters and digits alone: case, dashes, full-width forms and invisible characters make no other key."""
+    """Reduce a name to letters and digits, ignoring case, dashes, full-width forms and invisible characters."""
     folded = unicodedata.normalize("NFKC", str(name)).casefold()
     return "".join(char for char in folded if char.isalnum())
 
@@ -74,7 +75,7 @@ def _mentions(key: str, head: str) -> bool:
 
 
 def _unparsed_flag(head: str, key: str) -> Sensitivity:
-    """The flag in a note without frontmatter: in TOML, JSON, a block without end, or lines without a fence."""
+    """Find the flag in a note without frontmatter: in TOML, JSON, an unterminated block, or lines without a fence."""
     lines = head.lstrip("\ufeff \t\r\n").splitlines()
     if not lines:
         return Sensitivity.PUBLIC
@@ -88,19 +89,19 @@ def _unparsed_flag(head: str, key: str) -> Sensitivity:
 
 
 def _search_block(lines: list[str], fence: str) -> list[str]:
-    """The lines of the metadata block that `fence` opens; without an end, all there are."""
+    """Return the lines of the metadata block that `fence` opens; all lines if it is unterminated."""
     closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
     return lines[: next(closing, len(lines))]
 
 
 def _whole_lines(lines: list[str]) -> list[str]:
-    """The lines before the first blank one."""
+    """Return the lines before the first blank one."""
     blank = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
     return lines[:blank]
 
 
 def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:
-    """Whether the line sets `key` to a value that is no clear no; `whole` lines must hold nothing else."""
+    """Return whether the line sets `key` to a value other than a clear no; `whole` lines must contain nothing else."""
     name = r"[-_ ]?".join(re.escape(part) for part in re.split(r"[-_ ]", key))
     pattern = rf"(?<![\w-]){name}{_ASSIGNED}(?P<value>{value})"
     found = re.fullmatch(rf"\s*+{pattern}\s*+", line, re.I) if whole else re.search(pattern, line, re.I)

@@ -1,7 +1,7 @@
-"""The one door: every byte that Donna sends to another program over the network goes through `open_client`.
+"""Control all egress: every byte that Donna sends over the network to another program passes through `open_client`.
 
-Private text goes to this machine only. What counts as this machine is decided on the address, and the connection is
-made to the very address that was looked at: a name cannot mean one host when it is checked and another when called.
+Private text is sent to this machine only. That is decided on the IP address, and the connection is made to the same
+address that was checked, so that a name cannot resolve to another host between check and use.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _EITHER_FORMAT = zlib.MAX_WBITS | 32
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """Hands on a body until `until` (in the loop's time) and up to `max_bytes`, unpacked if it came packed.
+    """Stream a body until `until` (in the loop's time) and up to `max_bytes`, decompressed if necessary.
 
-    Iterating raises DonnaError (`too_large`), ReadTimeout, DecodingError or what the network raises.
+    Iterating raises DonnaError (`too_large`), ReadTimeout, DecodingError or the errors of the network.
     """
 
     def __init__(self, response: httpx2.Response, *, host: str, until: float, max_bytes: int) -> None:
@@ -54,7 +54,7 @@ class BoundedBody(httpx2.AsyncByteStream):
             raise httpx2.DecodingError("the packed answer ends too early")
 
     async def aclose(self) -> None:
-        """Drop the connection."""
+        """Close the connection."""
         await self._response.aclose()
 
     async def _source(self) -> AsyncIterator[bytes]:
@@ -87,7 +87,7 @@ class BoundedBody(httpx2.AsyncByteStream):
 
 
 def _unpacker(encoding: str) -> Any:
-    """What unpacks this encoding; None for plain bytes. Raises DecodingError for one that was never asked for."""
+    """Return the decompressor of an encoding, or None for plain bytes. Raises DecodingError for an unrequested one."""
     name = encoding.strip().lower()
     if name in ("", "identity"):
         return None
@@ -108,11 +108,11 @@ MOST_REDIRECTS = 5
 _PORTS = {"http": 80, "https": 443}
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
-"""Finds the IP addresses of a host name and port. Raises OSError if there are none."""
+"""Resolve a host name and port to IP addresses. Raises OSError if there are none."""
 
 
 async def system_addresses(host: str, port: int) -> Sequence[str]:
-    """The addresses of a name as this system resolves it."""
+    """Resolve a name with the system resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
@@ -125,14 +125,16 @@ def open_client(
     hosts: Collection[str] | None = None,
     any_origin: bool = False,
 ) -> httpx2.AsyncClient:
-    """A client whose requests end after `timeout_seconds` in all, and whose answers hold at most `max_bytes`.
+    """Open a client whose requests end after `timeout_seconds` in all, and whose responses have at most `max_bytes`.
 
-    Where `hosts` are named, every other one is refused.
+    If `hosts` is given, every other host is refused.
 
-    No proxy, certificate or password comes from the environment. Plain http goes to this machine only. A request to
-    any other host needs `carrying(Sensitivity.PUBLIC)` around it. Redirects are followed only if a request asks for it,
-    and to another origin only with `any_origin`, for public files whose hash is known. Requests raise DonnaError
-    (`egress_refused`, `too_large`) beside the errors of httpx2.
+    No proxy, certificate or password is taken from the environment. Plain http is allowed to this machine only. A
+    request to
+    any other host must be inside `carrying(Sensitivity.PUBLIC)`. Redirects are followed only if a request asks for it,
+    and
+    to another origin only with `any_origin`, for public files whose hash is known. Requests raise DonnaError
+    (`egress_refused`, `too_large`) in addition to the errors of httpx2.
     """
     for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
         logging.getLogger(library).setLevel(logging.WARNING)
@@ -152,7 +154,7 @@ class _Door(httpx2.AsyncBaseTransport):
     ) -> None:
         self._seconds, self._max_bytes, self._resolve, self._hosts = seconds, max_bytes, resolve, hosts
         self._any_origin = any_origin
-        # A connection is never used twice: the next request may carry something else, or the name another address.
+        # Connections are never reused: the next request may have other contents, or the name another address.
         limits = httpx2.Limits(max_connections=8, max_keepalive_connections=0)
         self._network = httpx2.AsyncHTTPTransport(verify=_tls(), trust_env=False, limits=limits)
 
@@ -175,7 +177,7 @@ class _Door(httpx2.AsyncBaseTransport):
         await self._network.aclose()
 
     async def _checked(self, url: httpx2.URL) -> list[Address]:
-        """The addresses that this request may go to. Raises DonnaError if it may go to none."""
+        """Return the addresses to which this request may be sent. Raises DonnaError if there are none."""
         if self._hosts is not None and url.host not in self._hosts:
             raise _refused(f"{url.host} is not the host that is configured", "is its address right in your settings?")
         if is_this_machine(url.host):
@@ -240,7 +242,7 @@ def _check_leaving(url: httpx2.URL) -> None:
 
 
 def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
-    """The same request, to an address instead of a name; its headers and its certificate remain those of the name."""
+    """Copy the request with an address instead of a name; its headers and its certificate remain those of the name."""
     named = address_of(request.url.host) is None
     extensions = {**request.extensions, "sni_hostname": request.url.host} if named else request.extensions
     return httpx2.Request(

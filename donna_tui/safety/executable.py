@@ -1,4 +1,4 @@
-"""Finds the parts of a note that plugins of Obsidian run as code: Templater commands and blocks of JavaScript."""
+"""Find the parts of a note that Obsidian plugins execute: Templater commands and blocks of JavaScript."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LANGUAGES = (
     "meta-bind-js-view",
     "customjs",
 )
-"""Info strings of fenced blocks whose plugins run them when the note is shown."""
+"""Info strings of fenced blocks that plugins execute when the note is shown."""
 
 _TEMPLATER = re.compile(r"<%.*?(?:%>|\Z)", re.DOTALL)
 _FENCE = re.compile(
@@ -24,14 +24,14 @@ _FENCE = re.compile(
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _INLINE = re.compile(r"`\s{0,20}\$=[^`]*`?")
-"""An inline query of Dataview in JavaScript; `$=` is its prefix unless the user chose another."""
+"""An inline JavaScript query of Dataview; `$=` is the default prefix."""
 
 
 def executable_parts(text: str) -> Counter[str]:
-    """Count each part that some plugin runs, wherever it stands: Templater looks into code blocks too."""
+    """Count each part that some plugin executes, at any position: Templater looks into code blocks too."""
     return Counter(match[0] for pattern in (_TEMPLATER, _FENCE, _INLINE) for match in pattern.finditer(text))
 
 
 def adds_executable(before: str, after: str) -> bool:
-    """Whether a note holds such a part after a change that it did not hold, letter for letter, before."""
+    """Return whether a change adds such a part that was not in the note, character for character, before."""
     return bool(executable_parts(after) - executable_parts(before))

@@ -1,4 +1,4 @@
-"""Declare outgoing text in segments that know how private they are."""
+"""Declare outgoing text in segments labelled with their sensitivity."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CARRIED: ContextVar[Sensitivity | None] = ContextVar("carried", default=None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
-    """Text of a note, a chat, a meeting or anything derived from one, and how private it is; not shown by repr."""
+    """Text of a note, a chat, a meeting or a derivative, with its sensitivity; not shown by repr."""
 
     text: str = field(repr=False)
     sensitivity: Sensitivity
@@ -23,25 +23,25 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payload:
-    """What a model is asked. `system` holds Donna's own words and never anything that somebody wrote."""
+    """A request to a model. `system` contains Donna's own words and never any text by others."""
 
     system: str = field(repr=False)
     segments: tuple[Segment, ...]
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """That of the most private segment."""
+        """The sensitivity of the most private segment."""
         return most_private(segment.sensitivity for segment in self.segments)
 
 
 def most_private(found: Iterator[Sensitivity]) -> Sensitivity:
-    """The most private of some; public if there are none."""
+    """Return the most private sensitivity; public if there are none."""
     return max(found, key=_ORDER.index, default=Sensitivity.PUBLIC)
 
 
 @contextlib.contextmanager
 def carrying(sensitivity: Sensitivity) -> Iterator[None]:
-    """Declare how private the requests are that this task sends meanwhile. Undeclared ones never leave this machine."""
+    """Declare the sensitivity of the requests sent in the block. Undeclared ones never leave this machine."""
     token = _CARRIED.set(sensitivity)
     try:
         yield
@@ -50,5 +50,5 @@ def carrying(sensitivity: Sensitivity) -> Iterator[None]:
 
 
 def carried() -> Sensitivity | None:
-    """What was declared; None if nothing was."""
+    """Return the declared sensitivity, or None."""
     return _CARRIED.get()

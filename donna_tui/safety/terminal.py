@@ -1,7 +1,7 @@
-"""Makes text from notes, names, models and programs fit for a terminal: what would act or hide becomes visible.
+"""Sanitise text from notes, names, models and programs for a terminal: control and hidden characters become visible.
 
-Left alone, control bytes move the cursor, write the clipboard or rename the window; bidi controls reverse the rest of
-the row; zero-width characters hide text. Markup is not escaped here: widgets draw this text without markup.
+Otherwise control bytes move the cursor, write the clipboard or rename the window; bidi controls reverse the rest of the
+row; zero-width characters hide text. Markup is not escaped here: widgets draw this text without markup.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _HIDDEN = (
     (0x1D173, 0x1D17A),
     (0xE0000, 0xE0FFF),
 )
-"""Characters that take no room; source: Default_Ignorable_Code_Point of Unicode 15 without what is treated apart."""
+"""Zero-width characters; source: Default_Ignorable_Code_Point of Unicode 15 without those handled separately."""
 
 _EMOJI = "\u2190-\u2bff\U0001f000-\U0001faff"
 _JOINING = "\u0600-\u0dff\u1000-\u109f\u1780-\u17ff"
-"""Blocks of the scripts in which a joiner chooses the shape of letters: Arabic to Sinhala, Myanmar, Khmer."""
+"""Blocks of the scripts in which a joiner selects the shape of letters: Arabic to Sinhala, Myanmar, Khmer."""
 
 _JOINERS = (0x200C, 0x200D)
 _STRAY_JOINER = re.compile(
@@ -45,13 +45,13 @@ _STRAY_JOINER = re.compile(
 
 _MARKS = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
 MOST_MARKS = 4
-"""Combining marks that are shown on one letter; more than any language stacks."""
+"""Maximum number of combining marks shown on one letter; more than any language uses."""
 
 _STACK = re.compile(f"([{_MARKS}]{{{MOST_MARKS}}})[{_MARKS}]+")
 
 
 def _symbols() -> Iterator[tuple[int, str]]:
-    """What each character becomes; later entries replace earlier ones."""
+    """Yield each character with its replacement; later entries override earlier ones."""
     yield from ((code, chr(0x2400 + code)) for code in range(0x20))
     yield 0x7F, "␡"
     yield from ((code, "␦") for code in range(0x80, 0xA0))
@@ -69,7 +69,7 @@ def _symbols() -> Iterator[tuple[int, str]]:
 
 
 def _ranges(codes: Iterable[int]) -> str:
-    """The codes as the inside of a character class."""
+    """Format code points as the inside of a character class."""
     runs: list[list[int]] = []
     for code in sorted(codes):
         if runs and code == runs[-1][1] + 1:
@@ -85,10 +85,11 @@ _CHANGED = re.compile(f"[{_ranges([*_SYMBOLS, *_JOINERS])}]|[{_MARKS}]{{{MOST_MA
 
 
 def clean(text: str) -> str:
-    """`text` for a block of rows, with nothing in it that a terminal obeys.
+    """Sanitise a block of text, so that it contains nothing that a terminal interprets.
 
     Control bytes become their pictures (␛), and other characters that hide or reorder text a symbol. Line breaks of all
-    kinds become LF and a tab four spaces. Marks beyond the fourth on one letter, which would paint over other rows, go.
+    kinds become LF and a tab four spaces. Marks beyond the fourth on one letter, which would overlap other rows, are
+    removed.
     """
     if not _CHANGED.search(text):
         return text
@@ -97,5 +98,5 @@ def clean(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """The same for one row: line breaks become ⏎."""
+    """Sanitise one row of text: as `clean`, but line breaks become ⏎."""
     return clean(text).replace("\n", "⏎")

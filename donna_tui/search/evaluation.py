@@ -100,5 +100,5 @@ def _in_place(result: Place, gold: Gold) -> bool:
     if gold.lines:
         return result.start_line <= gold.lines[1] and result.end_line >= gold.lines[0]
     below = len(gold.heading_path)
-    starts = (result.heading_path[:below], result.heading_path[1 : below + 1])  # the note's title may stand above
+    starts = (result.heading_path[:below], result.heading_path[1 : below + 1])  # a title may come first
     return not gold.heading_path or gold.heading_path in starts

@@ -1,4 +1,4 @@
-"""One search: ask both legs inside the scope, fuse, and load the passages with their citations."""
+"""Run a search: query both legs inside the scope, fuse the results, and load the passages with their citations."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ HIGHEST_SCORE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Of the configuration's `retrieval` block: the cosine under which a passage that shares no word is not a hit.
+    """The `retrieval` settings. `min_score` is the cosine below which a passage without a shared word is no hit.
 
-    `patience` is how long a search waits for the vector of its question, in seconds: then it is by words.
+    `patience` is how many seconds a search waits for the vector of its question before it falls back to words.
     """
 
     min_score: float
@@ -48,20 +48,20 @@ class Settings:
 
 
 MOST_HITS = 1_024
-"""A quarter of what sqlite-vec finds at once."""
+"""Most hits of an uncapped request: a quarter of sqlite-vec's limit."""
 
 
 def wanted_hits(request: SearchRequest, settings: Settings) -> int:
-    """How many hits a request gets at most."""
+    """Return the most hits that a request can have."""
     return max(0, min(request.k, MOST_HITS if request.uncapped else settings.max_k))
 
 
 def search(
     database: Database, vectors: VectorIndex, question: Question, settings: Settings, legs: Legs | None = None
 ) -> SearchOutcome:
-    """Answer a question; `legs` are what was found for it already, by two readers at a time. Raises DatabaseError only.
+    """Answer a question; `legs` are the results of the legs if they are known already. Raises DatabaseError only.
 
-    What was deleted since is left out.
+    Passages deleted meanwhile are left out.
     """
     request = question.request
     k = wanted_hits(request, settings)
@@ -101,14 +101,14 @@ def search(
 
 
 def _may_be_more(legs: Legs, settings: Settings, limit: int) -> bool:
-    """Whether a leg may know of more hits than it was asked for."""
+    """Return whether a leg may have more hits than were requested."""
     meaning = list(legs.meaning.values())
     return 0 < limit <= len(legs.words.scores) or (0 < limit <= len(meaning) and meaning[-1] >= settings.min_score)
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The candidates of a question, best first. Where none of them answers it, only those are hits that it names."""
+    """The candidates of a question, best first. If none of them answers it, only notes that it names are hits."""
 
     hits: list[Ranked]
     others: list[Ranked]
@@ -117,7 +117,7 @@ class Judged:
 
 
 def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
-    """Rank what the legs found, and tell hits from the others. Notes that the question names come first."""
+    """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     in_note = is_one_note(database, question.scope)
     ranked = _rank(database, question, legs, in_note=in_note)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
@@ -138,7 +138,7 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
 
 
 def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
-    """The passages of the notes that a question names, with the highest score that there is."""
+    """Return the passages of the notes that a question names, with the highest possible score."""
     known = {one.id: one for one in ranked}
     return [
         known.get(each.id, Ranked(each.id, each.document, None, None, None, 1.0)).scored(HIGHEST_SCORE)
@@ -147,7 +147,7 @@ def _first(ranked: Sequence[Ranked], named: Sequence[Named]) -> list[Ranked]:
 
 
 def is_relevant(one: Ranked, min_score: float) -> bool:
-    """A shared word is never cut by the threshold of the vectors."""
+    """Return whether a passage can be a hit: it shares a word, or its cosine reaches the threshold."""
     return one.keyword_rank is not None or (one.cosine is not None and one.cosine >= min_score)
 
 
@@ -160,10 +160,12 @@ def _leads(
     half_typed: bool,
     in_note: bool,
 ) -> dict[int, float] | None:
-    """By how much the best passages of conversations tell what is asked more of whom the question names than of others.
+    """Return the leads of the best passages of conversations: how much more they say about the person whom the question
+    names than about others.
 
-    None where no passage answers the question, or they tell it of the other person. Only a search by words and meaning
-    can say so. Who asks a single note has said where the answer is: there, the best passages need not be close.
+    Return None if no passage answers the question, or the passages say it about the other person. Only a hybrid search
+    can decide that. In a search of a single note the best passages need not be close, because the note is already
+    chosen.
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
@@ -184,7 +186,7 @@ def _answers(asked_for: Wanted, one: Ranked, row: _Row) -> bool:
 def _one_note_holds_all(
     database: Database, asked_for: Wanted, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
-    """Whether a note of the best passages has every word of the question somewhere in its names, headings and text."""
+    """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
     rows = _load(database, [one.id for one in ranked if one.document in notes and one.keyword_rank is not None])
     texts: dict[str, list[str]] = defaultdict(list)
@@ -210,7 +212,7 @@ def _rank(database: Database, question: Question, legs: Legs, *, in_note: bool) 
 
 
 def _best_coverage(database: Database, question: Question, words: Words) -> float:
-    """The largest share of the question's words that one of the best passages by words holds."""
+    """Return the largest share of the question's words that one of the best passages by words contains."""
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return 1.0
     asked_for = wanted(question.query, partial=words.half_typed)
@@ -239,12 +241,12 @@ class _Row:
 
     @property
     def whole(self) -> str:
-        """Everything that the words of a question may be found in."""
+        """All text of a passage in which the words of a question can be found."""
         return f"{self.names} {self.path} {self.heading_path} {self.content}"
 
 
 def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:
-    """The passages by integer key, and what stands for a note without any by the negative of its row."""
+    """Load passages by integer key; notes without passages have the negative of their document's row as key."""
     marks = ", ".join("?" * len(ids))
     rows = database.rows(
         "SELECT c.id, c.chunk_id, d.id, d.source_type, d.source_id, d.title, c.heading_path, c.start_line, c.end_line,"  # noqa: S608
@@ -290,7 +292,7 @@ def _hit(one: Ranked, row: _Row, terms: tuple[str, ...], named: str, *, half_typ
 
 
 def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: SearchRequest) -> SearchOutcome:
-    """Passages of other notes that mean the same as a hit; without its vector, those that share its words."""
+    """Find passages of other notes that are similar to a hit; without a vector, those that share its words."""
     known = database.rows("SELECT id FROM memory_chunks WHERE chunk_id = ?", (hit.chunk_id,))
     vector = next(iter(vectors_of(database, [known[0][0]]).values()), None) if known else None
     filters = replace(request.filters, exclude=(*request.filters.exclude, hit.path))

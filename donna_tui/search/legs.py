@@ -1,4 +1,4 @@
-"""The two legs of a search, by words and by meaning: what a question asks of each, and what each finds."""
+"""The two legs of a search, by words and by meaning: the input and the results of each."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from donna_tui.search.query import Query, parse_query
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
-"""Chunks asked of each leg at the least; a request for more hits asks for four times as many as it wants."""
+"""Least number of chunks requested from each leg; a request for more hits requests four times as many as it needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A parsed request, with the vector of its text where there is a model, and how far that model reads the text."""
+    """A parsed request, with the vector of its text and the share of the text that the model can read."""
 
     request: SearchRequest
     query: Query
@@ -37,7 +37,7 @@ class Question:
 
     @property
     def scope(self) -> Scope:
-        """Filters, demanded phrases and forbidden words: what acts inside both legs."""
+        """Filters, required phrases and forbidden words, which apply inside both legs."""
         return Scope(self.query.filters, self.query.required, self.query.forbidden, self.query.demanded)
 
 
@@ -48,10 +48,10 @@ def ask(request: SearchRequest) -> Question:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What the keyword leg found, best first: BM25 by the chunks' integer keys.
+    """The results of the keyword leg, best first: BM25 scores by the chunks' integer keys.
 
-    It is done before the other one: meanwhile it looks up where its passages stand and, for a hybrid search, their
-    vectors as they are stored, and the notes that the question names.
+    This leg finishes first, and meanwhile looks up the positions of its passages and, for a hybrid search, their stored
+    vectors and the notes that the question names.
     """
 
     scores: Mapping[int, float]
@@ -63,24 +63,24 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """What each leg found, best first; of the vectors the cosines by the chunks' integer keys."""
+    """The results of both legs, best first; the vector leg's are cosines by the chunks' integer keys."""
 
     words: Words
     meaning: Mapping[int, float]
 
 
 def candidates_for(k: int) -> int:
-    """How many chunks each leg is asked of, for k hits."""
+    """Return the number of chunks to request from each leg for k hits."""
     return max(CANDIDATES, 4 * k) if k else 0
 
 
 def both_legs(database: Database, vectors: VectorIndex, question: Question, limit: int) -> Legs:
-    """One after the other."""
+    """Run both legs, one after the other."""
     return Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
 
 
 def by_words(database: Database, question: Question, limit: int, beside: Beside | None = None) -> Words:
-    """The keyword leg; `beside` starts a part of it on another connection."""
+    """Run the keyword leg; `beside` starts part of it on another connection."""
     half_typed = is_half_typed(database, question)
     if question.mode == "semantic":
         return Words({}, {}, {}, half_typed)
@@ -92,7 +92,7 @@ def by_words(database: Database, question: Question, limit: int, beside: Beside 
 
 
 def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
-    """The vector leg."""
+    """Run the vector leg."""
     if question.vector is None or question.mode == "keyword":
         return {}
     return {match.id: match.score for match in vectors.search(database, question.vector, question.scope, limit)}
@@ -101,7 +101,7 @@ def by_meaning(database: Database, vectors: VectorIndex, question: Question, lim
 def matches(
     database: Database, question: Question, limit: int, beside: Beside | None = None, *, half_typed: bool
 ) -> list[KeywordMatch]:
-    """The keyword leg; without any word to look for, the newest notes that the filters let through."""
+    """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
         terms = _terms(database, question.query, half_typed=half_typed)
         return search_words(database, terms, question.scope, limit, beside)
@@ -109,7 +109,7 @@ def matches(
 
 
 def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
-    """What the keyword leg looks for; while the user types, also the words that the last one may become."""
+    """Return the FTS5 expressions to search for, with the completions of a half-typed last word."""
     if not half_typed:
         return list(query.literals)
     word, begun = quoted(query.begun), begun_word(database, query.begun, words_of(query.filters))
@@ -117,6 +117,6 @@ def _terms(database: Database, query: Query, *, half_typed: bool) -> list[str]:
 
 
 def is_half_typed(database: Database, question: Question) -> bool:
-    """Whether the last word is only the beginning of one: no passage holds it as it stands, and somebody types."""
+    """Return whether the last word is incomplete: no passage contains it, and the user is still typing."""
     begun = question.query.begun if question.request.partial else ""
     return bool(begun) and not holds_word(database, begun, words_of(question.query.filters))

@@ -1,4 +1,4 @@
-"""Finds notes by their names: the name leg of a search, and the switcher's fuzzy match over names and headings."""
+"""Find notes by their names: the name leg of a search, and the switcher's fuzzy match over names and headings."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from donna_tui.text.fuzzy import allowed_edits, edit_distance, fuzzy_match
 from donna_tui.types.search import Filters, NameMatch
 
 MOST_NAMED = 3
-"""Notes of one name that a list begins with; where there are more, the order of the other legs tells which is meant."""
+"""Most notes with the same name that a result list begins with; the order of any others is left to the other legs."""
 
 MOST_NAMES = 4 * MOST_NAMED
-"""Names that are looked up: a note may have one name as its file name, title, alias and tag."""
+"""Names that are looked up: the file name, title, alias and tag of a note may be the same."""
 
 SHORTEST_BEGINNING = 3
-"""Characters from which on a question may be the beginning of a name."""
+"""Least characters of a question that may be the prefix of a name."""
 
 MOST_PASSAGES = 200
-"""Passages of a note among which the one under a heading of the name is looked for."""
+"""Most passages of a note that are searched for a heading with the name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A note that a question names, and the integer key of the passage that stands for it.
+    """A note that a question names, and the integer key of the passage that represents it.
 
     A note without any passage has the negative of its document's row instead.
     """
@@ -51,9 +51,9 @@ class Named:
 
 
 def named_by(database: Database, query: Query, filters: Filters, text: str) -> tuple[Named, ...]:
-    """The notes whose name is the whole question `text`, or all of `query` but its filters; the best first.
+    """Find the notes whose name is the whole question `text`, or all of `query` without its filters; the best first.
 
-    `filters` are those of the request, without those in the text: a name may look like a filter.
+    `filters` are those of the request, without those in the text, because a name may look like a filter.
     """
     scopes = dict.fromkeys(((name_key(text), Scope(filters)), *_plain(query)))
     for key, scope in scopes:
@@ -64,7 +64,7 @@ def named_by(database: Database, query: Query, filters: Filters, text: str) -> t
 
 
 def begun_by(database: Database, query: Query) -> tuple[Named, ...]:
-    """The notes that have a name beginning with the words of a question, or a heading of exactly these words."""
+    """Find the notes with a name that begins with the words of a question, or with a heading of exactly these words."""
     for key, scope in _plain(query):
         if len(key) < SHORTEST_BEGINNING:
             continue
@@ -74,13 +74,13 @@ def begun_by(database: Database, query: Query) -> tuple[Named, ...]:
 
 
 def _plain(query: Query) -> list[tuple[str, Scope]]:
-    """The words of a question as a key, with its scope; none if it has a phrase, which only text can satisfy."""
+    """Return the words of a question as a key, with its scope; nothing if it has a phrase."""
     key = "" if query.phrases else name_key(query.text)
     return [(key, Scope(query.filters, (), query.forbidden))] if key else []
 
 
 def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope) -> Iterator[Named]:
-    """One for each note, of the first few notes."""
+    """Select a passage for each of the first few notes."""
     seen: set[str] = set()
     for name in names:
         if (
@@ -93,7 +93,7 @@ def _passages(database: Database, names: Sequence[Name], key: str, scope: Scope)
 
 
 def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | None:
-    """The passage under a heading of this name, else the first one; None if the scope lets none of them through."""
+    """Return the passage under a heading of this name, else the first one; None if the scope excludes them all."""
     rows = database.rows(
         "SELECT id, heading_path FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index LIMIT ?",
         (name.document, MOST_PASSAGES),
@@ -108,13 +108,13 @@ def _passage(database: Database, name: Name, key: str, scope: Scope) -> int | No
 
 
 SIMILAR = 30
-"""Names that share most trigrams with a question, whose edits are counted."""
+"""Names that share most trigrams with a question, for which the edit distance is computed."""
 
 
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
-    """The notes that a question names but for a few typing errors, those with the fewest first.
+    """Find the notes that a question names except for a few typing errors, those with the fewest first.
 
-    A word that some text holds is no error.
+    A word that occurs in some text is not taken for an error.
     """
     for key, scope in _plain(query):
         most = allowed_edits(key)
@@ -131,7 +131,7 @@ def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
 
 
 CONSIDERED = 200
-"""Names, and headings, that the index finds for the switcher; the best of these are shown."""
+"""Most names, and most headings, that the index returns for the switcher to rank."""
 
 KIND_WORDS = {
     NameKind.FILE: "file", NameKind.TITLE: "title", NameKind.ALIAS: "alias", NameKind.PATH: "path",
@@ -139,13 +139,13 @@ KIND_WORDS = {
 }  # fmt: skip
 
 HEADING_LOSS = 4.0
-"""What a heading has less than a name that matches as well."""
+"""The score that a heading loses against a name with an equal match."""
 
 
 def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[NameMatch, ...]:
-    """Names and headings that hold the letters of a query in their order, the best first, a note's name once.
+    """Find names and headings that contain the letters of a query in order, the best first, each note's name once.
 
-    Without a query the notes that were changed last.
+    Return the notes changed last if the query is empty.
     """
     letters = name_key(query).replace(" ", "")
     if not letters:
@@ -163,7 +163,7 @@ def switch(database: Database, query: str, limit: int, user_id: str) -> tuple[Na
 
 
 def _scored(query: str, letters: str, found: Found) -> NameMatch | None:
-    """None where the letters are not found as they are written, as for an accent that is a character of its own."""
+    """Score a name; without highlights if the letters do not occur as written, as with separate accent characters."""
     match = fuzzy_match(query, found.name.text) or fuzzy_match(letters, found.name.text)
     if match is None:
         return _match(found, (), 0.0)

@@ -1,4 +1,4 @@
-"""The query syntax: words, "exact phrases", -words and `key:value` filters. Nothing that is typed is an error."""
+"""Parse the query syntax: words, "exact phrases", -words and `key:value` filters. No input is an error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FORMS = tuple(
 
 
 def date_phrases(text: str) -> tuple[str, ...]:
-    """Phrases that stand for the dates in `text`, for a keyword index that takes hyphens for spaces."""
+    """Return the phrases by which the dates in `text` are found in a keyword index that treats hyphens as spaces."""
     return tuple(dict.fromkeys(phrase for form in _FORMS for match in form.finditer(text) for phrase in _names(match)))
 
 
@@ -57,7 +57,7 @@ def _month_number(parts: dict[str, str | None]) -> int:
 
 
 def without_dates(text: str) -> str:
-    """The rest of `text`."""
+    """Remove the dates from `text`."""
     for form in _FORMS:
         text = form.sub(" ", text)
     return text
@@ -84,15 +84,15 @@ ASKING_WORDS = frozenset(
     "describe described discuss discussed discussion explain explained mention mentioned said say says summarise"
     " summarize summary talk talked tell think thought told".split()
 )
-"""What a question does rather than what it is about; like stop words they count only where there is nothing else."""
+"""Words that express the request rather than its subject; like stop words they count only if there are no others."""
 
 SENTENCE = 4
-"""From so many other words on, a query is a sentence: what it puts in quotation marks is quoted, not demanded."""
+"""Number of words from which a query is a sentence: phrases in quotation marks are then quoted, not required."""
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was asked: words and phrases to look for, words to avoid, and filters."""
+    """A parsed query: words and phrases to search for, words to exclude, and filters."""
 
     words: tuple[str, ...] = ()
     phrases: tuple[str, ...] = ()
@@ -100,16 +100,16 @@ class Query:
     filters: Filters = field(default_factory=Filters)
     """The filters of the request, narrowed by those in the text."""
     problems: tuple[FilterProblem, ...] = ()
-    """What looks like a filter and is none, or has a value that is no date."""
+    """Unknown filters, and filters with an invalid date."""
 
     @property
     def text(self) -> str:
-        """What is embedded: the question without its operators."""
+        """The text to embed: the question without its operators."""
         return " ".join((*self.words, *self.phrases))
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Words and phrases that carry meaning; stop words count only where there is nothing else."""
+        """Words and phrases that carry meaning; stop words only if there are no others."""
         quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
         words = (*self.words, *quoted_words)
         for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
@@ -124,13 +124,13 @@ class Query:
 
     @property
     def begun(self) -> str:
-        """The last word, which may be the beginning of one while the user types; empty if it is not looked for."""
+        """The last word, which may be incomplete while the user types; empty if it is not searched for."""
         terms = self.terms
         return self.words[-1] if self.words and not self.phrases and terms[-1] == self.words[-1] else ""
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """FTS5 strings, one of which any hit by words holds: terms, the segments of one, dates of the question."""
+        """FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates."""
         terms = self.terms
         words = (term for term in terms if _WORD.search(term))
         wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text)))
@@ -138,22 +138,22 @@ class Query:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """FTS5 expressions that every hit satisfies: what its phrases hold in the index, which has stems."""
+        """FTS5 expressions that every hit matches, for its required phrases; the index contains stems."""
         return tuple(map(_indexed, self.demanded))
 
     @property
     def demanded(self) -> tuple[str, ...]:
-        """The phrases that every hit holds word for word."""
+        """The phrases that every hit contains verbatim."""
         return self.phrases if self._demanding else ()
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        """FTS5 expressions that no hit satisfies."""
+        """FTS5 expressions that no hit matches."""
         return tuple(map(_indexed, self.without))
 
 
 def _indexed(text: str) -> str:
-    """An FTS5 expression for what passages that hold a text have in the keyword index."""
+    """Build an FTS5 expression for the indexed form of a text: its words, and the segments of unspaced scripts."""
     pairs = segments(text)
     if not pairs:
         return quoted(text)
@@ -163,9 +163,9 @@ def _indexed(text: str) -> str:
 
 
 def parse_query(text: str, filters: Filters | None = None, *, now: datetime | None = None) -> Query:
-    """Read user input. A filter without a value, with a date that is none, or after a minus, is left out.
+    """Parse user input. A filter without a value, with an invalid date, or after a minus, is ignored.
 
-    `now` is in local time; without a zone each date is taken with the offset from UTC that it has itself.
+    `now` is in local time; without a time zone each date is interpreted with its own offset from UTC.
     """
     words: list[str] = []
     phrases: list[str] = []
@@ -193,13 +193,13 @@ OTHER_KEYS = {
     "folder": "path", "file": "path", "dir": "path", "tags": "tag", "kind": "type", "source": "in", "is": "in",
     "since": "after", "from": "after", "until": "before", "to": "before", "date": "after",
 }  # fmt: skip
-"""What other programs call these filters."""
+"""Names of these filters in other programs."""
 
 _KEYED = re.compile(r"([A-Za-z]{2,10}):(?!//)(\S+)")
 
 
 def _unknown_key(word: str) -> list[FilterProblem]:
-    """A word that looks like a filter by a misspelt key, or by a key of another program."""
+    """Report a word that looks like a filter with a misspelt key, or with a key of another program."""
     found = _KEYED.fullmatch(word)
     key = found[1].lower() if found else ""
     meant = OTHER_KEYS.get(key) or nearest(key, KEYS) if key else ""
@@ -209,7 +209,7 @@ def _unknown_key(word: str) -> list[FilterProblem]:
 
 
 def readable(text: str) -> str:
-    """The text with a `?` for each half of a surrogate pair: SQLite and the model take none."""
+    """Replace unpaired surrogates by `?`, because SQLite and the model accept none."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -232,7 +232,7 @@ def _narrow(filters: Filters, key: str, value: str, now: datetime, problems: lis
 
 
 def parse_day(value: str, now: datetime) -> float | None:
-    """Local midnight (Unix seconds) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday`, `7d`; None for others."""
+    """Return local midnight (Unix time) of `2026-03-12`, `2026-03`, `2026`, `today`, `yesterday`, `7d`; else None."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     folded = value.lower()
     if folded in ("today", "yesterday"):

@@ -1,4 +1,4 @@
-"""Fuse the two legs into one order, prefer originals to their quotes, and refuse what is not relevant."""
+"""Fuse the two legs into one order, rank originals before their quotes, and reject what is not relevant."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from donna_tui.text.words import segments
 from donna_tui.types.memory import MemorySource
 
 CLEAR_COSINE = 0.45
-"""A passage that is so close in meaning is an answer even if it shares no word."""
+"""Cosine from which a passage is an answer even if it shares no word."""
 
 SHORT_PASSAGE, CLEAR_COSINE_OF_SHORT = 200, 0.30
-"""A one-line fact or a short note of up to so many characters says one thing, and a paraphrase of it scores less. Turns
-of conversations are as short, but there are so many that some are always that close."""
+"""Length up to which a passage is short, and its threshold: a short note says one thing, and a paraphrase of it scores
+lower. Turns of conversations are as short, but there are so many that some always score this high.
+"""
 
 LEAST_CONFIDENCE = 0.68
 """Cosine plus coverage that one of the best passages must reach otherwise."""
@@ -28,27 +29,27 @@ LEAST_CONFIDENCE = 0.68
 # All were measured on questions asked of the wrong vault, and on short passages; docs/retrieval.md has the figures.
 
 LOOKED_AT = 10
-"""Passages at the top of the list that are asked."""
+"""Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a question asks for: word stems, and phrases that stand for the dates in it, which count as one more."""
+    """The content of a question: word stems, and phrases for the dates in it, which count as one more stem."""
 
     stems: frozenset[str]
     dates: tuple[str, ...] = ()
     begun: str = ""
 
     def coverage(self, text: str) -> float:
-        """The share of it that a passage holds, from 0 to 1."""
+        """Return the share of the question's words that a passage contains, from 0 to 1."""
         words = _stems(text)
         held = len(self.stems & words) + self.holds_date(text) + self._holds_beginning(words)
         return held / max(1, len(self.stems) + bool(self.dates) + bool(self.begun))
 
     def holds_date(self, text: str) -> bool:
-        """Whether a passage is of a day that the question names."""
+        """Return whether a passage contains a date that the question names."""
         plain = f" {' '.join(_WORD.findall(text.casefold()))} " if self.dates else ""
         return any(f" {phrase} " in plain for phrase in self.dates)
 
@@ -57,20 +58,20 @@ class Wanted:
 
 
 def wanted(query: Query, *, partial: bool) -> Wanted:
-    """What a query asks for; its last word may be a beginning if it is `partial`."""
+    """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
     return Wanted(_stems(without_dates(" ".join(terms))), date_phrases(query.text), stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:
-    """The cosine from which on a passage of a source answers a question by its meaning alone."""
+    """Return the cosine from which a passage of a source answers a question by its meaning alone."""
     is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT
     return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
 
 
 def answers(asked_for: Wanted, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
-    """Whether a passage is close enough to a question. It takes both legs to say no: one alone is never sure."""
+    """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
     if (cosine is not None and cosine >= clear) or asked_for.holds_date(text):
         return True
     return (cosine or 0.0) + asked_for.coverage(text) >= LEAST_CONFIDENCE
@@ -81,34 +82,36 @@ def _stems(text: str) -> frozenset[str]:
 
 
 MEANING_WEIGHT = 0.5
-"""Share of the cosine divided by the largest; the rest is BM25 divided by the largest, times the coverage."""
+"""Weight of the cosine, normalised by the largest; the rest is normalised BM25 times the coverage."""
 
 NEIGHBOUR_SHARE = 0.08
-"""What a passage gets of the better one of those before and after it in its note: answers often span both."""
+"""Share of the score of the better adjacent passage that a passage gains, because answers often span both."""
 
 TURN_SHARE = 0.3
-"""The same for a turn of a conversation, which is often an answer and says nothing without what it answers."""
+"""The same for a turn of a conversation, which is often an answer that depends on the turn before."""
 
 SAME_NOTE_DECAY = 0.97
-"""Each further passage of a note counts that much less, so that one note does not fill the list. Turns of a
-conversation are memories of their own, and stay as they are."""
+"""Decay per further passage of a note, so that one note does not fill the list. Turns of a conversation are separate
+memories, and do not decay.
+"""
 
 SAME_PLACE_LOSS = 0.2
-"""In the order of a single note, what a passage loses directly beside a better one, and half, a third … of it farther
-away: what is said of a subject stands together, and five passages of one place leave the others out."""
+"""In a search of a single note, the loss of a passage next to a better one; half, a third … of it farther away. It
+spreads the results over the note, because passages about one subject are adjacent.
+"""
 
 LEAD_WEIGHT = 0.3
-"""What a passage of a conversation gets for telling what is asked of the person whom the question names."""
+"""Weight of a conversation passage's lead: how much more it says about the person whom the question names."""
 
 # All six were measured on the development questions; docs/retrieval.md has the table.
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A passage that a leg found: its chunk key, its note, its place in the note, and what each leg says of it.
+    """A passage that a leg found: its chunk key, its note, its position in the note, and its score in each leg.
 
-    `bm25` and `cosine` are None where the leg did not find it, or the passage has no vector. Turns of a conversation
-    may take several places, up to `last`.
+    `bm25` and `cosine` are None if the leg did not find it, or the passage has no vector. Turns of a conversation may
+    occupy several positions, up to `last`.
     """
 
     id: int
@@ -121,13 +124,13 @@ class Candidate:
 
     @property
     def end(self) -> int:
-        """The last of its places."""
+        """The last of its positions."""
         return self.index if self.last is None else self.last
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its rank in each leg (1-based; None where it was not found) and its fused score (0 to 1)."""
+    """A candidate with its rank in each leg (1-based; None if it was not found) and its fused score (0 to 1)."""
 
     id: int
     document: str
@@ -137,7 +140,7 @@ class Ranked:
     rank_score: float
 
     def scored(self, rank_score: float) -> Ranked:
-        """The same with another score; `dataclasses.replace` takes four times as long, for each of 200 candidates."""
+        """Return a copy with another score; `dataclasses.replace` is four times as slow, for each of 200 candidates."""
         return Ranked(self.id, self.document, self.cosine, self.vector_rank, self.keyword_rank, rank_score)
 
 
@@ -149,12 +152,12 @@ def fuse(
     trust: float = 1.0,
     coverage: float = 1.0,
 ) -> list[Ranked]:
-    """Rank the candidates, best first.
+    """Rank the candidates by a convex combination of their normalised scores, best first.
 
-    `words` and `meaning` are the chunk keys that each leg found, in its order; `trust` from 0 to 1 is how much of the
-    question the model reads. At half of it and less the cosines are worth nothing: what it reads in a question in
-    another script are names. `coverage` from 0 to 1 is the largest share of the question's words that one passage
-    holds. BM25 is weighed by it: where the best match is one chance word of four, the words say little.
+    `words` and `meaning` are the chunk keys that each leg found, in its order. `trust` from 0 to 1 is the share of the
+    question that the model can read; at half of it and less the cosines count for nothing, because in a question in
+    another script only names are readable. `coverage` from 0 to 1 is the largest share of the question's words that one
+    passage contains. It scales the weight of BM25, because a best match with one word of four says little.
     """
     word_rank = {each: rank for rank, each in enumerate(words, 1)}
     vector_rank = {each: rank for rank, each in enumerate(meaning, 1)}
@@ -172,7 +175,7 @@ def fuse(
 
 
 def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
-    """The same, reordered by what some of the passages have in lead over others, from 0 to 1."""
+    """Reorder the ranking by the leads of some passages over others, from 0 to 1."""
     if not any(leads.values()):
         return list(ranked)
     scores = {one.id: (one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0)) / (1.0 + LEAD_WEIGHT) for one in ranked}
@@ -222,7 +225,7 @@ def _is_one_note(candidates: Collection[Candidate]) -> bool:
 
 
 def _spread(ranked: Sequence[Ranked], index: Mapping[int, int]) -> list[Ranked]:
-    """Take the best, let what stands near it lose, and so on."""
+    """Select greedily: take the best passage, reduce the scores of those near it, and repeat."""
     left = np.array([one.rank_score for one in ranked])
     places = np.array([index[one.id] for one in ranked])
     spread = []
@@ -239,17 +242,17 @@ def _best_first(one: Ranked) -> tuple[float, float, int]:
 
 
 QUOTES_CHECKED = 30
-"""Hits at the top of the list among which originals and quotes are looked for."""
+"""Hits at the top of the list that are checked for originals and quotes."""
 
 RUN, SHORTEST = 6, 3
-"""Words in a row that two passages share where one quotes the other; a shorter original is repeated as a whole."""
+"""Consecutive words that a quote and its original share; a shorter original is quoted as a whole."""
 
 
 def originals_first(database: Database, hits: Sequence[Ranked], stems: Collection[str]) -> list[Ranked]:
-    """The hits, each original lifted to just above the first passage of a note by Donna that quotes it.
+    """Move each original to just above the first passage of a note by Donna that quotes it.
 
-    Two passages that have a run of words in common are original and quote, unless the one by Donna holds words of the
-    question that the other lacks. People who repeat themselves do not quote: among their notes, the order stays.
+    Two passages that share a run of words are original and quote, unless the one by Donna contains words of the
+    question that the other lacks. The order of other notes is kept, because people who repeat themselves do not quote.
     """
     top = list(hits[:QUOTES_CHECKED])
     pairs = _quoting(database, {one.document for one in top})
@@ -267,7 +270,9 @@ def originals_first(database: Database, hits: Sequence[Ranked], stems: Collectio
 
 
 def _quoting(database: Database, documents: Collection[str]) -> set[tuple[str, str]]:
-    """Pairs of documents of which the first may quote the second: Donna may quote people, and her own earlier notes."""
+    """Return pairs of documents of which the first may quote the second: Donna's notes quote those of people, and
+    earlier ones by Donna.
+    """
     rows = database.rows(
         "SELECT id, coalesce(json_extract(metadata_json, '$.frontmatter.autowritten_by'),"
         " json_extract(metadata_json, '$.frontmatter.donna_id')) IS NOT NULL, dated_at"
@@ -284,7 +289,7 @@ def _quoting(database: Database, documents: Collection[str]) -> set[tuple[str, s
 
 
 def _texts(database: Database, ids: Sequence[int]) -> Mapping[int, list[str]]:
-    """The words of some passages, in order."""
+    """Return the words of some passages, in order."""
     rows = database.rows(
         "SELECT id, content FROM memory_chunks WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(ids)),)
     )
@@ -292,7 +297,7 @@ def _texts(database: Database, ids: Sequence[int]) -> Mapping[int, list[str]]:
 
 
 def _repeats(quote: list[str], original: list[str], stems: Collection[str]) -> bool:
-    """Whether they share a run of words, and the original holds all words of the question that the quote holds."""
+    """Return whether they share a run of words, and the original has all words of the question that the quote has."""
     length = min(RUN, len(original))
     if length < SHORTEST or not _runs(quote, length) & _runs(original, length):
         return False

@@ -36,13 +36,13 @@ LARGEST_FILE = 200_000
 
 
 class QuestionHistory:
-    """Lists and adds questions. Several processes may share the file: each addition reads it again first."""
+    """List and add questions. Several processes may share the file, so it is read again before each addition."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "questions.json"
 
     def questions(self) -> tuple[str, ...]:
-        """The questions, latest first, sanitised; none from a file that cannot be read."""
+        """Return the questions, latest first, sanitised; none from a file that cannot be read."""
         try:
             if self._path.stat().st_size > LARGEST_FILE:
                 return ()
@@ -53,7 +53,7 @@ class QuestionHistory:
         return tuple(question for each in texts if (question := _one_line(each)))[:MOST_QUESTIONS]
 
     def add(self, text: str) -> tuple[str, ...]:
-        """Put a question first, and return all of them. Raises VaultWriteError if the file cannot be written."""
+        """Add a question at the front, and return all of them. Raises VaultWriteError if the file cannot be written."""
         question, known = _one_line(text), self.questions()
         if not question or known[:1] == (question,):
             return known
@@ -69,7 +69,7 @@ def _one_line(text: str) -> str:
 REMEMBERED_QUERIES = 64
 
 HEAD_START_SECONDS = 0.02
-"""A question that was typed while the engine started is asked within it."""
+"""Seconds in which a question that was typed during the start of the engine is asked."""
 
 DRAWING_SECONDS, LOOK_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
 
@@ -79,7 +79,7 @@ OTHER_MODEL = "by words only until the new index is complete"
 
 
 class SearchService:
-    """One for an engine. `readers` gives the reading threads of the index that is in use now."""
+    """The search service of an engine. `readers` returns the reading threads of the index in use."""
 
     def __init__(
         self,
@@ -98,9 +98,9 @@ class SearchService:
         self._under_way = 0
 
     async def first_answer(self) -> None:
-        """Wait until what is asked just now is answered and drawn, for whoever would share the interpreter with it.
+        """Wait until the searches in progress are answered and drawn, before work that competes for the interpreter.
 
-        Where there is always a question, only for so long.
+        The wait is limited, in case there is always a search in progress.
         """
         await asyncio.sleep(HEAD_START_SECONDS)
         until = time.monotonic() + LONGEST_SECONDS
@@ -109,12 +109,12 @@ class SearchService:
         await asyncio.sleep(DRAWING_SECONDS)
 
     def use(self, service: EmbeddingService | None, why_not: str = "", reason: str = "") -> None:
-        """Search by meaning with this model; without one, `why_not` and its code are told with each answer."""
+        """Set the model of the vector leg; without one, `why_not` and its reason code are added to each answer."""
         self._service, self._why_not, self._reason = service, why_not, reason
         self._vectors.clear()
 
     def take_invocations(self) -> list[Invocation]:
-        """Rows for the invocation log that were not taken yet."""
+        """Return and clear the collected rows for the invocation log."""
         taken, self._invocations = self._invocations, []
         return taken
 
@@ -151,7 +151,7 @@ class SearchService:
         return replace(found, request=request, hits=tuple(hits[:k]), near_misses=found.near_misses[:k], note=note)
 
     async def _found(self, request: SearchRequest, settings: Settings) -> SearchOutcome:
-        """Where the index is replaced meanwhile, as after a change of model, the new one is asked."""
+        """Answer a request, and retry if the index was replaced meanwhile, as after a change of model."""
         started = time.perf_counter()
         readers = self._readers()
         while True:
@@ -165,7 +165,7 @@ class SearchService:
     async def _found_in(
         self, readers: Readers, request: SearchRequest, settings: Settings, started: float
     ) -> SearchOutcome:
-        """The words are looked for while the model still reads the question."""
+        """Answer a request from an index, searching by words while the model embeds the question."""
         asked, limit = ask(request), candidates_for(wanted_hits(request, settings))
         words = readers.beside(lambda database: by_words(database, asked, limit, readers.beside))
 
@@ -190,13 +190,13 @@ class SearchService:
         return await readers.run(lambda database, vectors: search(database, vectors, question, self._settings))
 
     async def more_like(self, hit: Hit, request: SearchRequest, readers: Readers | None = None) -> SearchOutcome:
-        """Passages of other notes that are like this one, in its own index. Raises DatabaseError."""
+        """Find passages of other notes similar to a hit, in its index. Raises DatabaseError."""
         return await self._answer(
             time.perf_counter(), lambda database, vectors: more_like(database, vectors, hit, request), readers
         )
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
-        """Why a note is not among the hits of a request. Raises DatabaseError."""
+        """Explain why a note is not among the hits of a request. Raises DatabaseError."""
         from donna_tui.search.why_not import why_not
 
         question = await self._with_vector(ask(request))
@@ -257,7 +257,7 @@ class SearchService:
 
 
 def comparable(database: Database, question: Question, version: str) -> Question:
-    """The question without its vector where the index has vectors of another model: the two are never compared."""
+    """Remove the vector of a question if the index has vectors of another model, because the two cannot be compared."""
     if question.vector is None or recipe_of(database).embedding in ("", version):
         return question
     return replace(question, vector=None, mode="keyword", note=OTHER_MODEL)

@@ -13,37 +13,37 @@ from donna_tui.text.words import is_unspaced, pieces, stretches, telling
 from donna_tui.types.search import Excerpt, Hit, Snippet
 
 _BREAKS_A_TARGET = re.compile(r"[\[\]|#^]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""What ends or changes an Obsidian link target: brackets, alias, heading and block marks, comments, line ends."""
+"""Characters that end or change an Obsidian link target: brackets, alias, heading and block marks, line ends."""
 
 _BREAKS_A_HEADING = re.compile(r"[\[\]|#^:\\]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Obsidian itself leaves these out when it links to a heading, and finds the heading without them."""
+"""Characters that Obsidian omits from links to headings; it finds the heading without them."""
 
 
 def citation(hit: Hit) -> str:
-    """Where a passage stands, for people: `Projects/gateway/decisions.md › Decisions › Cache : 41–58`.
+    """Format the place of a passage for people: `Projects/gateway/decisions.md › Decisions › Cache : 41–58`.
 
-    Where several spaces were asked, the name of its space comes first: `work › Projects/…`.
+    If several spaces were searched, the name of its space is prefixed: `work › Projects/…`.
     """
     return f"{' › '.join((*filter(None, [hit.space]), hit.path, *hit.heading_path))} : {line_range(hit)}"
 
 
 def location(hit: Hit) -> str:
-    """Path and lines, as editors and compilers write them: `Projects/gateway/decisions.md:41–58`."""
+    """Format path and lines as editors and compilers do: `Projects/gateway/decisions.md:41–58`."""
     return f"{hit.path}:{line_range(hit)}"
 
 
 def line_range(hit: Hit) -> str:
-    """The lines of a passage: `41–58`, or `41` for one line."""
+    """Format the lines of a passage: `41–58`, or `41` for one line."""
     if hit.start_line == hit.end_line:
         return str(hit.start_line)
     return f"{hit.start_line}–{hit.end_line}"
 
 
 def citation_link(hit: Hit) -> str:
-    """A wikilink to the section: `[[Projects/gateway/decisions#Decisions#Cache]]`.
+    """Format a wikilink to the section: `[[Projects/gateway/decisions#Decisions#Cache]]`.
 
-    Characters that would end or change the link become spaces, as Obsidian does it for headings. A path that holds
-    such characters cannot be linked exactly; the link then names the nearest target that is possible.
+    Characters that would end or change the link become spaces, as in Obsidian's links to headings. A path with such
+    characters cannot be linked exactly; the link then has the nearest possible target.
     """
     target = _plain(_BREAKS_A_TARGET, re.sub(r"\.md$", "", hit.path, flags=re.IGNORECASE))
     headings = (_plain(_BREAKS_A_HEADING, heading) for heading in hit.heading_path)
@@ -55,7 +55,7 @@ def _plain(breaking: re.Pattern[str], text: str) -> str:
 
 
 WIDTH = 180
-"""Characters of a snippet at the most."""
+"""Most characters of a snippet."""
 
 _WORD = re.compile(r"\w+")
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s", "e", "y")
@@ -64,7 +64,7 @@ _SHORTEST_STEM = 3
 
 @lru_cache(maxsize=50_000)
 def stem(word: str) -> str:
-    """A rough stem for marking: case, accents and common English endings do not count."""
+    """Return a rough stem for marking, without case, accents and common English endings."""
     folded = "".join(char for char in unicodedata.normalize("NFKD", word.casefold()) if not unicodedata.combining(char))
     for ending in _ENDINGS:
         if folded.endswith(ending) and len(folded) - len(ending) >= _SHORTEST_STEM:
@@ -84,7 +84,7 @@ class Words:
     pairs: frozenset[str] = frozenset()
 
     def found(self, text: str) -> list[tuple[int, int, str]]:
-        """Each matched word of a text: its half-open range and its stem."""
+        """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs:
             return []
         if not text.isascii():
@@ -108,7 +108,7 @@ class Words:
         return bool(self.begun) and word.casefold().startswith(self.begun)
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
-        """How much some matched words of one stretch of text say: different words, and whole phrases for more."""
+        """Score the matched words of a stretch of text: distinct words, with a bonus for whole phrases."""
         keys = [key for _, _, key in found]
         held = sum(
             any(tuple(keys[at : at + len(phrase)]) == phrase for at in range(len(keys))) for phrase in self.phrases
@@ -120,7 +120,7 @@ NO_WORDS = Words()
 
 
 def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
-    """The words to mark for the terms of a question; `partial` says that the last one may be the beginning of one."""
+    """Return the words to mark for the terms of a question; with `partial`, the last one may be incomplete."""
     split, pairs = [], []
     for term in terms:
         words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
@@ -137,7 +137,7 @@ def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
 
 @dataclass(frozen=True, slots=True)
 class LateSnippet:
-    """The excerpt of a passage, made when it is looked at: most results of a search are never in sight."""
+    """The excerpt of a passage, built lazily, because most results of a search are never visible."""
 
     content: str
     terms: tuple[str, ...]
@@ -157,12 +157,12 @@ class LateSnippet:
         return words_of(self.terms, partial=self.partial)
 
     def fitted(self, width: int) -> Snippet:
-        """The excerpt for a place of at most `width` characters."""
+        """Return the excerpt for at most `width` characters."""
         return _made(self, max(8, min(width, WIDTH)))
 
 
 def words_in(excerpt: Excerpt) -> Words:
-    """The words to mark elsewhere for the same question, as in a preview."""
+    """Return the words to mark elsewhere for the same question, as in a preview."""
     return excerpt.words if isinstance(excerpt, LateSnippet) else NO_WORDS
 
 
@@ -172,7 +172,7 @@ def _made(late: LateSnippet, width: int) -> Snippet:
 
 
 def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
-    """The stretch of `content` with the most different terms in it, as one line of plain text."""
+    """Extract the stretch of `content` with the most different terms, as one line of plain text."""
     text = plain_text(_without_heading(content)) or plain_text(content)
     words = words_of(terms, partial=partial)
     found = words.found(text)
@@ -191,9 +191,9 @@ def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, w
 
 
 def best_line(text: str, words: Words) -> int | None:
-    """The line of a text, from 0, on which its best sentence begins; None where no sentence holds any of the words.
+    """Return the line of a text, from 0, on which its best sentence begins; None if no sentence has any of the words.
 
-    The best one says most of what is asked; of equal ones the shortest, then the first.
+    The best sentence has the highest weight; of equal ones the shortest, then the first.
     """
     best: tuple[int, int, int] | None = None
     for sentence in _SENTENCE.finditer(text):
@@ -205,7 +205,7 @@ def best_line(text: str, words: Words) -> int | None:
 
 
 _SENTENCE = re.compile(r"[^\n.!?]+(?:[.!?]+(?!\s)[^\n.!?]+)*[.!?]*")
-"""A sentence within a line of Markdown, or the line where it has no end."""
+"""A sentence within a line of Markdown, or the rest of the line if it does not end."""
 
 
 def _without_heading(content: str) -> str:
@@ -219,7 +219,7 @@ def _last_word(terms: Sequence[str]) -> str:
 
 
 def _best_start(text: str, found: Sequence[tuple[int, int, str]], words: Words, width: int) -> int:
-    """Where the window that says most begins, at a word and with a little text before the first mark."""
+    """Return the start of the window with the highest weight, at a word and a little before the first mark."""
     if not found or len(text) <= width:
         return 0
     best, most = 0, 0

@@ -1,7 +1,7 @@
-"""Attribute what conversations say to speakers: does a passage speak of the person whom the question names?
+"""Attribute statements in conversations to people: is a passage about the person whom the question names?
 
-Two people in a conversation use the same words, so who spoke them says little. Whom a sentence is about says more: "I"
-is the speaker and "you" the listener, and a sentence with neither goes on about the one before.
+Two people in a conversation use the same words, so the speaker of a word is weak evidence. The subject of the sentence
+is stronger: "I" is the speaker and "you" the listener, and a sentence with neither continues the one before.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from typing import NamedTuple
 from donna_tui.search.snippets import stem
 
 TURNS = 4
-"""How many turns are compared, the best of each person: a single one may hold the words by chance."""
+"""Turns that are compared, the best of each person: a single one may contain the words by chance."""
 
 FARTHER_DOWN = 0.95
-"""What the turns of each further passage count in that: the better a passage, the surer it is what was asked for."""
+"""Weight of the turns of each further passage: the better a passage, the likelier it is what was asked for."""
 
 BESIDE = 0.7
-"""What a word counts that only the turn before or after holds: an answer seldom repeats its question."""
+"""Weight of a word that only the turn before or after contains: an answer seldom repeats its question."""
 
 FEW_WORDS = 5
-"""So many words that are told of neither are added to a question: one of two words is soon told by chance."""
+"""Words added to a question for smoothing: one of two words is easily matched by chance."""
 
 CLEAR_LEAD = 0.08
-"""By how large a share of the question more must be told of the other one."""
+"""Least lead of the other person, as a share of the question, for rejecting the passages."""
 
 # All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
 
 ROLES = frozenset({"user", "assistant", "system", "tool"})
-"""Names of speakers that are no people."""
+"""Names of speakers that are not people."""
 
 _NAME = r"[^\W\d_][\w.'’-]{0,30}"
 _LABEL = re.compile(
@@ -52,7 +52,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one person says at a time; the speaker is empty where a passage begins within a turn."""
+    """A turn of one person; the speaker is empty if a passage begins within a turn."""
 
     speaker: str
     text: str
@@ -60,14 +60,14 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """The words of a question that a turn tells of the person who is asked about, and of the other one."""
+    """The words of a question that a turn says about the person asked about, and about the other one."""
 
     asked: frozenset[str] = frozenset()
     other: frozenset[str] = frozenset()
 
 
 class Share(NamedTuple):
-    """How much of a question a turn tells of the person who is asked about, and of the other one, from 0 to 1."""
+    """The share of a question that a turn says about the person asked about, and about the other one, from 0 to 1."""
 
     asked: float
     other: float
@@ -75,14 +75,14 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """The shares of the turns of each passage, best passage first, and how many words of the question they are of."""
+    """The shares of the turns of each passage, best passage first, and the number of words of the question."""
 
     passages: Sequence[Sequence[Share]] = ()
     words: int = 0
 
     @property
     def is_of_another(self) -> bool:
-        """Whether what is asked is clearly told more of another person than of whom the question names."""
+        """Whether the passages clearly say more of what is asked about another person than about the one named."""
         placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
         of_asked = sum(nlargest(TURNS, (worth * share.asked for worth, share in placed)))
         of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
@@ -90,7 +90,7 @@ class Compared:
 
     @property
     def leads(self) -> list[float]:
-        """By how much more each passage tells of whom the question names, in its best turn about each; not below 0."""
+        """The lead of each passage: the best share about the person named less that about the other, at least 0."""
         return [
             max(0.0, max(share.asked for share in passage) - max(share.other for share in passage)) if passage else 0.0
             for passage in self.passages
@@ -98,10 +98,10 @@ class Compared:
 
 
 def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> Compared:
-    """What passages, best first, tell of the person whom a question names, and of the one with whom that one talks.
+    """Compare what passages, best first, say about the person whom a question names and about the other speaker.
 
     `stems` are the words that count. Most of the passages must be of conversations between two people, of whom the
-    question names one; any other passage counts for that one, whole.
+    question names one; any other passage counts as a whole for that one.
     """
     talks = [turns_of(passage) for passage in passages]
     speakers = {turn.speaker for talk in talks for turn in talk} - {""}
@@ -122,7 +122,7 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
 
 
 def turns_of(passage: str) -> list[Turn]:
-    """The turns of a passage whose lines begin with the name of who speaks; headings before them are left out."""
+    """Split a passage whose lines begin with speakers' names into turns, without the headings before them."""
     turns: list[Turn] = []
     for line in filter(str.strip, passage.splitlines()):
         label = _LABEL.match(line) if ":" in line else None
@@ -136,7 +136,7 @@ def turns_of(passage: str) -> list[Turn]:
 
 
 def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
-    """Whether `named` speaks with one other person, and English: elsewhere it is not known whom a turn is about."""
+    """Return whether `named` speaks with one other person, in English, the only language supported."""
     others = {turn.speaker for turn in talk} - {"", named}
     both = len(others) == 1 and any(turn.speaker == named for turn in talk)
     people = not any(each.casefold() in ROLES for each in others)
@@ -152,7 +152,7 @@ def _told_by(turn: Turn, named: str, asked: frozenset[str]) -> Told:
 
 
 def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """What the sentences about the speaker hold of what is asked, and what those about the listener do."""
+    """Return the stems in sentences about the speaker, and those in sentences about the listener."""
     of_speaker: set[str] = set()
     of_listener: set[str] = set()
     about = of_speaker
@@ -165,13 +165,13 @@ def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset
 
 
 def _weights(stems: Collection[str], turns: Sequence[Told]) -> dict[str, float]:
-    """Inverse document frequencies among the turns."""
+    """Return inverse document frequencies among the turns."""
     held = {each: sum(each in turn.asked or each in turn.other for turn in turns) for each in stems}
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
 def _shares(talk: Sequence[Told], weights: Mapping[str, float]) -> list[Share]:
-    """How much of the question each turn holds."""
+    """Return the share of the question that each turn contains."""
     whole = sum(weights.values())
     asked, other = [turn.asked for turn in talk], [turn.other for turn in talk]
     return [Share(_held(asked, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))]
@@ -190,7 +190,7 @@ def _words(text: str) -> set[str]:
 
 
 def _found(stems: frozenset[str], text: str) -> frozenset[str]:
-    """Which stems a text holds. Each begins its word, so most texts need not be taken apart: they hold none."""
+    """Return the stems that a text contains. Most texts are rejected by a substring test before splitting."""
     folded = text.casefold()
     if text.isascii() and not [each for each in stems if each in folded]:
         return frozenset()

@@ -1,6 +1,6 @@
-"""Cut notes into passages at headings and sentences, and compose the text that is embedded.
+"""Split notes into passages at headings and sentences, and compose the text that is embedded.
 
-than the window, and none without text of its own.
+No passage is longer than the model's window, and none is without text.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _SPACE = re.compile(r"\s*")
 
 
 def skip_space(text: str, offset: int) -> int:
-    """The offset of the first character from `offset` on that is not white space."""
+    """Return the offset of the first character from `offset` on that is not white space."""
     found = _SPACE.match(text, offset)
     return found.end() if found else offset
 
 
 def trim_end(text: str, start: int, end: int) -> int:
-    """The end of `text[start:end]` without the white space at its end."""
+    """Return the end of `text[start:end]` without trailing white space."""
     return start + len(text[start:end].rstrip())
 
 
 def best_cut(text: str, start: int, middle: int, limit: int) -> int | None:
-    """The best place to end a passage of which `text[start:limit]` is the new part; None inside a single word.
+    """Return the best place to end a passage of which `text[start:limit]` is the new part; None inside a single word.
 
-    Past `middle`, a blank line is better than a line end and that better than a sentence end; any space is the last
-    choice. `start` is where a word begins, and the result is beyond it.
+    Past `middle`, a blank line is better than a line end, and that better than a sentence end; any space is the last
+    choice. `start` is the beginning of a word, and the result is greater.
     """
     low = max(start + 1, middle)
     for boundary in (_BLANK_LINE, _LINE_END, _SENTENCE_END):
@@ -48,14 +48,14 @@ def best_cut(text: str, start: int, middle: int, limit: int) -> int | None:
 
 
 def forced_cut(text: str, middle: int, limit: int) -> int:
-    """Where to cut a word that is longer than a passage: after a mark of scripts without spaces, or at the limit."""
+    """Return where to split an overlong word: after punctuation of scripts without spaces, or at the limit."""
     return _last(_CLAUSE_END, text, middle, limit) or limit
 
 
 def overlap_start(text: str, low: int, high: int) -> int:
-    """Where the next passage may begin so as to repeat the end of the last one, `text[low:high]`, or `high`.
+    """Return where the next passage begins so as to repeat the end of the last one, `text[low:high]`; or `high`.
 
-    A line is better than a sentence, and that better than a word.
+    The beginning of a line is better than that of a sentence, and that better than that of a word.
     """
     for boundary in (_LINE_END, _SENTENCE_END, None):
         start = _first_after(boundary, text, low, high)
@@ -98,21 +98,22 @@ SEPARATOR = " › "
 GAP = "…"
 USUAL_WINDOW = 256
 WINDOW_SHARE = 5
-"""The context gets a fifth of the window by the estimate, so at most four fifths of it by any tokenizer; larger windows
-than usual make it no longer."""
+"""The context gets at most a fifth of the window by estimate, so at most four fifths of it by any tokenizer. It is no
+longer for windows larger than usual.
+"""
 
 _ESTIMATE = EstimatedTokens()
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What the passages of one section have in common. `heading` is the section's own, if `line` has all of it."""
+    """The context shared by the passages of a section. `heading` is the section's own, if `line` contains all of it."""
 
     line: str
     heading: str
 
     def embed(self, text: str) -> str:
-        """The text to embed for the passage `text`: a heading line that `line` repeats word for word is left out."""
+        """Compose the text to embed for the passage `text`, without a heading line that `line` already contains."""
         opening = opening_heading(text) if self.heading else None
         if opening and opening.text == self.heading:
             text = text[opening.body_start :].lstrip()
@@ -120,9 +121,10 @@ class Context:
 
 
 def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Context:
-    """The context of a section for a window of `max_tokens`. The title is left out where it is the first heading.
+    """Build the context of a section for a window of `max_tokens`. A title equal to the first heading is omitted.
 
-    What does not fit gives way: first the headings between the title and the last one, then the ends of those two.
+    If the context is too long, the headings between the title and the last one are omitted first; then those two are
+    shortened.
     """
     names = [" ".join(shorten(name, HEADING_CHARS).split()) for name in (title, *heading_path)]
     if heading_path and names[0].casefold() == names[1].casefold():
@@ -136,16 +138,16 @@ def context_of(title: str, heading_path: tuple[str, ...], max_tokens: int) -> Co
 
 
 def embedding_text(title: str, heading_path: tuple[str, ...], text: str, *, max_tokens: int = USUAL_WINDOW) -> str:
-    """The text that is embedded for a chunk: `title › heading path`, a line break, and the chunk's own text.
+    """Compose the text that is embedded for a chunk: `title › heading path`, a line break, and the chunk's own text.
 
-    `max_tokens` is the window that the chunk was made for; all from 256 on give the same. Only the context is ever
-    shortened to fit.
+    `max_tokens` is the window for which the chunk was made; all from 256 on give the same result. Only the context is
+    ever shortened to fit.
     """
     return context_of(title, heading_path, max_tokens).embed(text)
 
 
 def _fit(parts: list[str], limit: int) -> str:
-    """The ends of `parts` within `limit` estimated tokens, and of those between as many of the last as fit."""
+    """Join the first and last of `parts` within `limit` estimated tokens, with as many in between as fit."""
     first, last = parts[0], parts[-1]
     for index in range(2, len(parts)):
         line = SEPARATOR.join((first, GAP, *parts[index:]))
@@ -158,12 +160,12 @@ def _fit(parts: list[str], limit: int) -> str:
 
 
 def _within(text: str, limit: int) -> str:
-    """`text` in at most `limit` estimated tokens, at least two, cut after a word where it has one."""
+    """Shorten `text` to at most `limit` estimated tokens, at least two, after a word if it has one."""
     spans = _ESTIMATE.spans(text)
     if len(spans) <= limit:
         return text
     ends = (spans[each][1] for each in range(limit - 2, -1, -1) if spans[each + 1][0] >= spans[each][1])
-    end = next(ends, 0)  # one character may be several tokens, which stay together
+    end = next(ends, 0)  # a character may be several tokens, which are not separated
     kept = text[:end] if text[end].isspace() else text[:end].rpartition(" ")[0] or text[:end]
     return kept + GAP
 
@@ -177,26 +179,26 @@ __all__ = ["CHUNKER_VERSION", "Chunk", "chunk_markdown", "embedding_text"]
 CHUNKER_VERSION = "markdown_heading-2"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
-"""What a model of the BERT family puts around a text."""
+"""Special tokens that models of the BERT family add to a text."""
 
 CHARS_PER_TOKEN = 12
 """Longest average token of a chunk. WordPiece makes one token of any word above 100 letters, however long it is."""
 
 SHRINK_CHARS = 2
-"""Characters taken away for each token too many: fewer than most tokens have, so that little room is wasted."""
+"""Characters removed for each excess token: fewer than most tokens have, so that little room is wasted."""
 
 COUNTED_AT_ONCE = 50_000
-"""Characters given to the tokenizer in one piece, so that its memory stays small."""
+"""Characters passed to the tokenizer at once, which limits its memory use."""
 
 _TEXT = re.compile(rf"[^\W_]|[{EMOJI}]")
-"""What makes a stretch of a note text: rules, empty list items and white space are none."""
+"""Match text in a note: rules, empty list items and white space do not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage: exactly `whole[start:end]` of the file's text, in its 1-based, inclusive lines.
 
-    `token_count` is what its embedding text takes of the window, without the model's special tokens.
+    `token_count` is the number of tokens of its embedding text, without the model's special tokens.
     """
 
     index: int
@@ -212,12 +214,11 @@ class Chunk:
 def chunk_markdown(
     text: str, *, start: int, title: str, counter: TokenCounter, max_tokens: int, overlap: int
 ) -> list[Chunk]:
-    """The chunks of a note whose body begins at `start`, in order; linear in the length of `text`.
+    """Split a note whose body begins at `start` into chunks, in order and in linear time.
 
     Headings without text of their own are in the heading path of the first chunk below them, or else in its text; after
-    the last text they are left out.
-    The embedding text of each has at most `max_tokens - 2` tokens. Neighbours in one section share about `overlap`
-    tokens. Raises ValueError if `max_tokens` is below 32.
+    the last text they are omitted. The embedding text of each chunk has at most `max_tokens - 2` tokens. Adjacent
+    chunks in one section share about `overlap` tokens. Raises ValueError if `max_tokens` is below 32.
     """
     if max_tokens < MIN_TOKENS:
         raise ValueError(f"max_tokens must be at least {MIN_TOKENS}")
@@ -252,17 +253,17 @@ def chunk_markdown(
 
 
 def _is_above(other: Section, section: Section) -> bool:
-    """Whether the heading path of a section repeats another section's heading."""
+    """Return whether the heading path of a section repeats another section's heading."""
     return other.heading_path == section.heading_path[: len(other.heading_path)]
 
 
 def _body_start(section: Section) -> int:
-    """Where the text of a section begins; a heading that is too long for any heading path is text itself."""
+    """Return where the text of a section begins; a heading too long for a heading path counts as text."""
     return section.start if section.body_start - section.start > HEADING_CHARS else section.body_start
 
 
 class _Cutter:
-    """Cuts one section. Offsets are those of the whole text; the section's own white space is left out."""
+    """Split a section. Offsets are those of the whole text; surrounding white space of the section is excluded."""
 
     def __init__(
         self, text: str, start: int, end: int, context: Context, counter: TokenCounter, max_tokens: int
@@ -275,10 +276,10 @@ class _Cutter:
         self._window = max_tokens - SPECIAL_TOKENS
         self._most_chars = CHARS_PER_TOKEN * max_tokens
         self._tokens: list[int] = []
-        """Where each token of the section begins, once the section turns out to be too long for one passage."""
+        """The offset of each token of the section, if the section is too long for one passage."""
 
     def passages(self, overlap: int) -> Iterator[tuple[int, int, int]]:
-        """Start, end and token count of each passage."""
+        """Yield start, end and token count of each passage."""
         if self._start == self._end:
             return
         if self._end - self._start <= self._most_chars:
@@ -304,10 +305,10 @@ class _Cutter:
             start = self._next_start(start, end, shared) if shared else fresh
 
     def _cut(self, start: int, fresh: int, budget: int) -> tuple[int, int] | None:
-        """The end and token count of the passage from `start`, of which the text from `fresh` on is new.
+        """Return the end and token count of the passage from `start`, of which the text from `fresh` on is new.
 
-        None if what is repeated before `fresh` leaves no room for a whole new word. The tokens of a part may differ
-        from its share of the section's tokens where a long word was cut, so each part is counted again.
+        Return None if the text repeated before `fresh` leaves no room for a whole new word. Each part is counted again,
+        because its tokens may differ from its share of the section's tokens after a long word was split.
         """
         chars = self._most_chars
         while True:
@@ -321,7 +322,7 @@ class _Cutter:
             chars = max(1, end - start - excess * SHRINK_CHARS)
 
     def _furthest(self, start: int, fresh: int, budget: int, chars: int) -> int | None:
-        """Where to end a passage of at most `budget` tokens and `chars` characters from `start`."""
+        """Return where to end a passage of at most `budget` tokens and `chars` characters from `start`."""
         after = bisect_left(self._tokens, start) + budget
         limit = self._tokens[after] if after < len(self._tokens) else self._end
         limit = max(start + 1, min(limit, start + chars, self._end))
@@ -334,7 +335,7 @@ class _Cutter:
         return trim_end(self._text, start, cut or forced_cut(self._text, middle, limit))
 
     def _next_start(self, start: int, end: int, shared: int) -> int:
-        """Where the passage after `start`–`end` begins, so that it repeats up to `shared` tokens."""
+        """Return the start of the next passage after `start`–`end`, so that it repeats up to `shared` tokens."""
         first = bisect_left(self._tokens, end) - shared
         low = max(self._tokens[max(0, first)], end - self._most_chars // 4, start + 1)
         return skip_space(self._text, overlap_start(self._text, low, end))

@@ -1,4 +1,4 @@
-"""Fuzzy matching: the letters of a query in order, linear in the length of the candidate, and edit distances."""
+"""Fuzzy matching (subsequence matching in linear time), and edit distance with transpositions."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _MOST_CHARACTERS = 400
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How well a candidate matches; `places` are the indices of the matched characters."""
+    """The score of a candidate; `places` are the indices of the matched characters."""
 
     score: float
     places: tuple[int, ...]
 
 
 def fuzzy_match(query: str, candidate: str) -> Match | None:
-    """Match the letters of `query`, ignoring case, accents and blanks, or return None.
+    """Match the letters of `query` as a subsequence, ignoring case, accents and spaces, or return None.
 
-    A run of letters found as it is beats letters that are scattered; starts of words and short candidates count more.
+    A contiguous match beats a scattered one; starts of words and short candidates score higher.
     """
     letters = [letter for letter in folded(query) if not letter.isspace()]
     text = folded(candidate[:_MOST_CHARACTERS])
@@ -33,7 +33,7 @@ def fuzzy_match(query: str, candidate: str) -> Match | None:
 
 
 def folded(text: str) -> str:
-    """`text` in lower case without accents, character for character, so that each stays at its index."""
+    """Convert `text` to lower case without accents, character for character, so that indices are preserved."""
     if text.isascii():
         return text.lower()
     return "".join(map(_base, text))
@@ -46,7 +46,7 @@ def _base(char: str) -> str:
 
 
 def _in_order(letters: list[str], text: str) -> tuple[int, ...] | None:
-    """The places of the letters; at each step the start of a word is preferred where the rest can still follow it."""
+    """Find the places of the letters greedily, preferring the start of a word if the rest can still follow it."""
     latest = _latest(letters, text)
     if latest is None:
         return None
@@ -63,7 +63,7 @@ def _in_order(letters: list[str], text: str) -> tuple[int, ...] | None:
 
 
 def _latest(letters: list[str], text: str) -> list[int] | None:
-    """The last place of each letter at which those after it can still follow."""
+    """Return the last place of each letter at which those after it can still follow."""
     places: list[int] = []
     position = len(text)
     for letter in reversed(letters):
@@ -81,16 +81,16 @@ def _score(places: tuple[int, ...], text: str) -> float:
 
 
 LETTERS_AN_EDIT = 4
-"""Letters of a word for each typing error in it."""
+"""Letters per permitted typing error."""
 
 
 def allowed_edits(text: str) -> int:
-    """How many typing errors a word or name of this length may have."""
+    """Return the number of typing errors permitted in a word or name of this length."""
     return len(text) // LETTERS_AN_EDIT
 
 
 def nearest(text: str, candidates: Iterable[str]) -> str:
-    """The candidate that differs from `text` by the fewest typing errors, or that begins with it; empty without any."""
+    """Return the candidate with the fewest typing errors from `text`, or with it as a prefix; empty if none is near."""
     key = folded(text)
     most = max(1, allowed_edits(key))
     edits = (
@@ -100,9 +100,9 @@ def nearest(text: str, candidates: Iterable[str]) -> str:
 
 
 def edit_distance(left: str, right: str, most: int) -> int:
-    """How many letters to insert, delete, replace or swap with the next one; `most` + 1 if it takes more.
+    """Return the optimal string alignment distance, row by row; `most` + 1 if it is larger than `most`.
 
-    The optimal string alignment distance, row by row.
+    The distance counts insertions, deletions, replacements, and swaps of adjacent letters.
     """
     if abs(len(left) - len(right)) > most:
         return most + 1

@@ -1,4 +1,4 @@
-"""Lines as Markdown counts them, so that a citation names the line that an editor shows."""
+"""Lines as Markdown defines them, so that citations have the same line numbers as editors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LINE_END = re.compile(r"\r\n?|\n")
 
 
 def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
-    """Each line from the line start `start` on: offset, end without its line break, offset of the next line.
+    """Yield each line from the line start `start` on: offset, end without its line break, offset of the next line.
 
     Lines end at LF, CRLF or a lone CR only (CommonMark 0.31 §2.1), unlike those of `str.splitlines`.
     """
@@ -22,10 +22,10 @@ def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
 
 
 def line_starts(text: str) -> list[int]:
-    """The offset of each line, in order; never empty, because even an empty text has a first line."""
+    """Return the offset of each line, in order; never empty, because even an empty text has a first line."""
     return [start for start, _, _ in each_line(text)] or [0]
 
 
 def line_of(starts: list[int], offset: int) -> int:
-    """The 1-based number of the line that holds `offset`."""
+    """Return the 1-based number of the line that contains `offset`."""
     return bisect_right(starts, offset)

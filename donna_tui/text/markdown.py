@@ -1,4 +1,4 @@
-"""Read Markdown: headings, sections, and plain text without markup.
+"""Parse Markdown: headings, sections, and plain text without markup.
 
 The rules are CommonMark 0.31 (https://spec.commonmark.org/0.31.2/), plus the comments and formulas of Obsidian and
 Git's conflict markers. Only headings at the top level count: those in quotes and list items are part of their text.
@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from donna_tui.text.lines import each_line, line_of, line_starts
 
 CODE_INDENT = 4
-"""Columns that make a line code."""
+"""Columns of indentation from which a line is code."""
 
 UNDERLINED_CHARS = 500
-"""A longer paragraph above a line of dashes was meant as a paragraph and a rule."""
+"""A longer paragraph above a line of dashes is a paragraph and a rule rather than a heading."""
 
 _ITEM = re.compile(r"(?:[-+*]|(\d{1,9})[.)])(?=[ \t]|$)")
 _RAW_OPEN = re.compile(r"<(?:script|pre|style|textarea)(?=[ \t>]|$)", re.IGNORECASE)
@@ -43,26 +43,26 @@ class Heading:
 
 
 def headings(text: str, start: int = 0) -> list[Heading]:
-    """The headings of `text` from the line start `start` on, in order. Takes linear time on any input."""
+    """Return the headings of `text` from the line start `start` on, in order and in linear time."""
     return list(_Scanner(text).headings(start))
 
 
 def opening_heading(text: str) -> Heading | None:
-    """The heading that `text` begins with, if it does."""
+    """Return the heading that `text` begins with, or None."""
     scanner = _Scanner(text)
     heading = next(scanner.headings(0, first_block=True), None)
     return heading if heading and heading.start == 0 else None
 
 
 class _Scanner:
-    """The block structure at one line. At most one of `closes`, `paragraph` and `lazy` is in force."""
+    """The block structure at one line. At most one of `closes`, `paragraph` and `lazy` is set."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._closes: Callable[[str], bool] | None = None
-        """Says whether a line ends the open code, HTML, comment or formula block."""
+        """A predicate for a line that ends the open code, HTML, comment or formula block."""
         self._paragraph = -1
-        """Where the open paragraph begins; -1 without one."""
+        """The offset of the open paragraph; -1 without one."""
         self._lazy = False
         """Whether a quote or list item ends with text that an unmarked line would continue."""
         self._item = 0
@@ -73,7 +73,7 @@ class _Scanner:
         self._last_formula_mark = text.rfind("$$")
 
     def headings(self, start: int, *, first_block: bool = False) -> Iterator[Heading]:
-        """Headings in order; with `first_block`, stop once the first block cannot be a heading."""
+        """Yield headings in order; with `first_block`, stop once the first block cannot be a heading."""
         for low, high, after in each_line(self._text, start):
             heading = self._line(low, high, after)
             if heading:
@@ -128,11 +128,11 @@ class _Scanner:
             self._item = 0
 
     def _contained(self, content: str) -> None:
-        """Text in a list item or quote. Whether it ends in a paragraph is judged by its last line alone."""
+        """Process text in a list item or quote. Only its last line decides whether it ends in a paragraph."""
         self._lazy = bool(content.strip("=")) and content[0] not in "#`~" and not _is_rule(content)
 
     def _interrupt(self) -> None:
-        """A block of another kind begins at the top level, and ends whatever was open."""
+        """Begin a block of another kind at the top level, which ends all open blocks."""
         self._paragraph, self._lazy, self._item, self._item_is_empty = -1, False, 0, False
 
     def _open(self, content: str, closes: Callable[[str], bool], *, closed: bool = False) -> bool:
@@ -177,7 +177,7 @@ class _Scanner:
         return bool(mark) and self._open(content, lambda line: mark in line, closed=mark in content)
 
     def _comment(self, content: str, after: int) -> bool:
-        """Obsidian's comment block; one without an end runs to the end of the note, as it does there."""
+        """Open Obsidian's comment block; one without an end extends to the end of the note, as in Obsidian."""
         if not content.startswith("%%"):
             return False
         closed = content.count("%%") % 2 == 0
@@ -186,7 +186,7 @@ class _Scanner:
         return self._open(content, lambda line: "%%" in line, closed=closed)
 
     def _formula(self, content: str, after: int) -> bool:
-        """A formula block. Marks without an end are prices or typing errors, not formulas."""
+        """Open a formula block. Marks without an end are prices or typing errors, not formulas."""
         if not content.startswith("$$") or content.count("$$") % 2 == 0 or after > self._last_formula_mark:
             return False
         return self._open(content, lambda line: "$$" in line)
@@ -252,7 +252,7 @@ def _atx(content: str, low: int, after: int) -> Heading | None:
 
 
 def _columns(space: str, column: int = 0) -> int:
-    """The columns that `space` takes when it begins at `column`; tabs stop at every fourth."""
+    """Return the columns that `space` occupies when it begins at `column`, with tab stops every four columns."""
     return len((" " * column + space).expandtabs(4)) - column if "\t" in space else len(space)
 
 
@@ -265,7 +265,7 @@ def _closes_fence(line: str, mark: str, length: int) -> bool:
 
 
 def _html_end(content: str) -> str:
-    """What ends the comment, instruction or declaration that `content` begins with; empty if it begins none."""
+    """Return the end of the comment, instruction or declaration that `content` begins with; empty if there is none."""
     for start, end in (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")):
         if content.startswith(start):
             return end
@@ -286,7 +286,7 @@ def _is_rule(content: str) -> bool:
 
 
 HEADING_CHARS = 500
-"""A longer heading is shortened in the heading path: every passage below it repeats the path."""
+"""Characters to which a heading is shortened in the heading path, which every passage below it repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ class Section:
     """Part of a note, by half-open character offsets and by 1-based, inclusive lines of the whole text.
 
     Level 0, with an empty heading path, is the text before the first heading. `body_start` is the offset after the
-    lines of the heading itself. Headings without words appear in no path.
+    lines of the heading itself. Headings without words are in no path.
     """
 
     heading_path: tuple[str, ...]
@@ -307,7 +307,7 @@ class Section:
 
 
 def split_sections(text: str, start: int = 0) -> list[Section]:
-    """The sections of `text` from the line start `start` on: in order, without gaps, in linear time on any input."""
+    """Split `text` from the line start `start` on into sections: in order, without gaps, and in linear time."""
     if start >= len(text):
         return []
     found = headings(text, start)
@@ -331,7 +331,7 @@ def _section(path: tuple[str, ...], heading: Heading, end: int, starts: list[int
 
 
 def _paths(found: list[Heading]) -> Iterator[tuple[tuple[str, ...], Heading]]:
-    """Each heading with its path: it replaces all headings before it of its own level or deeper."""
+    """Yield each heading with its path, in which it replaces all earlier headings of its own level or deeper."""
     above: list[tuple[int, str]] = []
     for heading in found:
         while above and above[-1][0] >= heading.level:
@@ -341,7 +341,7 @@ def _paths(found: list[Heading]) -> Iterator[tuple[tuple[str, ...], Heading]]:
 
 
 def shorten(text: str, chars: int) -> str:
-    """`text` in at most `chars` characters, cut after a word where it has one, with an ellipsis."""
+    """Shorten `text` to at most `chars` characters with an ellipsis, after a word if it has one."""
     if len(text) <= chars:
         return text
     kept, rest = text[: chars - 1], text[chars - 1 :]
@@ -351,7 +351,7 @@ def shorten(text: str, chars: int) -> str:
 
 
 LONGEST = 8_000
-"""Characters that are read; no excerpt is of more."""
+"""Most characters that are converted; no excerpt is longer."""
 
 _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern, flags), replacement)
@@ -387,12 +387,13 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
-"""Comments, fences, table rules, horizontal rules; quotes and callouts, headings, lists, block ids, table edges; links
-and embeds, cells, footnotes, HTML; emphasis, code, escapes."""
+"""Rules in order: comments, fences, table rules, horizontal rules; quotes and callouts, headings, lists, block ids,
+table edges; links and embeds, cells, footnotes, HTML; emphasis, code, escapes.
+"""
 
 
 def plain_text(markdown: str) -> str:
-    """The text of some Markdown on one line. It is for reading only: what it leaves is not checked in any way."""
+    """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised."""
     text = markdown[:LONGEST]
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)

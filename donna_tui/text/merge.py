@@ -1,4 +1,17 @@
-"""Compare two texts by the shortest edit script, and merge two edits of one (diff3)."""
+"""Compare two texts by the shortest edit script, and merge two edits of one text (diff3).
+
+A three-way merge splits the texts at the lines that all three share. In each stretch between them, a change by one
+side is taken; different changes by both sides are a conflict. Example:
+
+    base     mine      theirs    result
+    milk     milk      milk      milk
+    eggs     6 eggs    eggs      6 eggs     changed in mine only
+    bread    bread     bread     bread
+    tea      tea       coffee    coffee     changed in theirs only
+
+With `12 eggs` in theirs, the second line is a conflict: `merge_texts` reports the collision (2, 2), and `marked_text`
+puts git's conflict markers around both versions. Adjacent changed lines are one stretch.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +25,14 @@ from dataclasses import dataclass
 from donna_tui.text.lines import each_line
 
 MOST_EDITS = 1_000
-"""Edits that are searched for; beyond that only items that occur once on both sides hold the sequences together."""
+"""Limit of the edits searched for; beyond it, only items that occur once on both sides are used as anchors."""
 
 _MOST_EDITS_IN_A_GAP = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`size` items that are the same from index `left` of one sequence and `right` of the other on."""
+    """A run of `size` equal items, from index `left` of one sequence and `right` of the other."""
 
     left: int
     right: int
@@ -27,11 +40,11 @@ class Run:
 
 
 def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits: int = MOST_EDITS) -> list[Run]:
-    """What two sequences share, in order, as runs that are as long as possible.
+    """Return what two sequences have in common, in order, as maximal runs.
 
-    The result is the longest common subsequence where that takes at most `most_edits` edits (E. Myers, "An O(ND)
-    difference algorithm and its variations", 1986), and something shorter else. Never more than about
-    `most_edits`² + n steps.
+    The result is the longest common subsequence if that takes at most `most_edits` edits (E. Myers, "An O(ND)
+    difference algorithm and its variations", 1986), and a shorter one otherwise. Takes at most about `most_edits`² + n
+    steps.
     """
     start, end = _shared_ends(left, right)
     middle = slice(start, len(left) - end), slice(start, len(right) - end)
@@ -46,7 +59,7 @@ def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits:
 
 
 def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[int, int]:
-    """How many items are the same at the beginning and, after those, at the end."""
+    """Return the lengths of the common prefix and, after it, the common suffix."""
     most = min(len(left), len(right))
     start = next((index for index in range(most) if left[index] != right[index]), most)
     most -= start
@@ -55,14 +68,14 @@ def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[i
 
 
 def _as_numbers(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[list[int], list[int]]:
-    """Both sequences with a number for each item, which are faster to compare."""
+    """Replace the items of both sequences by numbers, which are faster to compare."""
     numbers: dict[Hashable, int] = {}
     first = [numbers.setdefault(item, len(numbers)) for item in left]
     return first, [numbers.setdefault(item, len(numbers)) for item in right]
 
 
 def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[int, int]] | None:
-    """The pairs of equal items of a shortest edit script; None if it takes more than `most_edits` edits."""
+    """Return the pairs of equal items of a shortest edit script; None if it takes more than `most_edits` edits."""
     limit = min(most_edits, len(left) + len(right))
     reach = array("l", bytes(array("l").itemsize * (2 * limit + 3)))
     middle = limit + 1
@@ -79,7 +92,7 @@ def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[
 
 
 def _step(reach: array[int], middle: int, diagonal: int, edits: int) -> int:
-    """Where a path of `edits` edits on a diagonal begins: one right of, or one below, the furthest one so far."""
+    """Return where a path of `edits` edits on a diagonal begins: right of, or below, the furthest path so far."""
     if edits == 0:
         return 0
     below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
@@ -88,7 +101,7 @@ def _step(reach: array[int], middle: int, diagonal: int, edits: int) -> int:
 
 
 def _slide(left: list[int], right: list[int], x: int, y: int) -> int:
-    """How far equal items lead from a place on."""
+    """Follow equal items from a place, and return where they end."""
     while x < len(left) and y < len(right) and left[x] == right[y]:
         x += 1
         y += 1
@@ -119,7 +132,7 @@ def _at(reach: array[int], index: int) -> int:
 
 
 def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of equal items, held together by those that occur once on both sides."""
+    """Yield pairs of equal items, aligned by the items that occur once on both sides."""
     x = y = 0
     for a, b in (*_anchors(left, right), (len(left), len(right))):
         inside = _shortest(left[x:a], right[y:b], _MOST_EDITS_IN_A_GAP)
@@ -130,7 +143,7 @@ def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, i
 
 
 def _anchors(left: list[int], right: list[int]) -> list[tuple[int, int]]:
-    """Items that occur once on both sides, as many as stand in the same order ("patience" diff)."""
+    """Return the items that occur once on both sides, as many as have the same order (patience diff)."""
     once = {item for item, number in Counter(left).items() if number == 1}
     once &= {item for item, number in Counter(right).items() if number == 1}
     place = {item: index for index, item in enumerate(right) if item in once}
@@ -138,7 +151,7 @@ def _anchors(left: list[int], right: list[int]) -> list[tuple[int, int]]:
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The longest subsequence whose second numbers rise."""
+    """Return the longest subsequence whose second numbers increase (patience sorting)."""
     ends: list[int] = []
     places: list[int] = []
     before: list[int] = []
@@ -164,13 +177,13 @@ def _runs(pairs: list[tuple[int, int]]) -> Iterator[Run]:
 
 
 _MARKERS = tuple(re.compile(pattern) for pattern in (rb"<{7}(?: |$)", rb"={7}$", rb">{7}(?: |$)"))
-"""The lines that git puts around the two sides of a conflict, in their order."""
+"""The lines that git writes around the two sides of a conflict, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What came of a merge. `text` is empty where `collisions` is not: lines (1-based) of the other text, first and
-    last, that both changed. A collision of removed lines has its last line before its first.
+    """The result of a merge. `text` is empty if there are `collisions`: the first and last line (1-based) in the other
+    text that both changed. A collision of removed lines has its last line before its first.
     """
 
     text: str
@@ -178,14 +191,14 @@ class Merge:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the edits do not touch."""
+        """Whether there is no conflict."""
         return not self.collisions
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> Merge:
-    """`theirs` with everything that `mine` changed in `base` (the algorithm of diff3).
+    """Apply everything that `mine` changed in `base` to `theirs` (the diff3 algorithm).
 
-    Edits of neighbouring lines count as touching each other, unless both are the same.
+    Edits of adjacent lines conflict, unless both are the same.
     """
     merged: list[str] = []
     collisions: list[tuple[int, int]] = []
@@ -199,7 +212,7 @@ def merge_texts(base: str, mine: str, theirs: str) -> Merge:
 
 
 def marked_text(base: str, mine: str, theirs: str, *, names: tuple[str, str] = ("mine", "theirs")) -> str:
-    """Both texts in one, with git's conflict markers around the lines that both changed."""
+    """Combine both texts, with git's conflict markers around the lines that both changed."""
     marked: list[str] = []
     for own, chosen, others, shared in _stretches(base, mine, theirs):
         if chosen is None:
@@ -216,7 +229,7 @@ def _ended(line: str) -> str:
 
 
 def _stretches(base: str, mine: str, theirs: str) -> Iterator[tuple[list[str], list[str] | None, list[str], list[str]]]:
-    """Before each shared stretch: my lines, what all sides become together if that is clear, their lines; then it."""
+    """Yield what precedes each shared stretch (mine, the merged lines or None, theirs), and the stretch itself."""
     old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
     here = (0, 0, 0)
     for start, size in shared_stretches(old, own, other):
@@ -226,14 +239,14 @@ def _stretches(base: str, mine: str, theirs: str) -> Iterator[tuple[list[str], l
 
 
 def _choose(old: list[str], own: list[str], other: list[str]) -> list[str] | None:
-    """What a stretch becomes that is not the same in all three; None if both sides changed it differently."""
+    """Merge a stretch that is not the same in all three texts; None if both sides changed it differently."""
     if own in (old, other):
         return other
     return own if other == old else None
 
 
 def shared_stretches(old: list[str], own: list[str], other: list[str]) -> Iterator[tuple[tuple[int, int, int], int]]:
-    """Stretches that are the same in all three: where they begin, and their size. The last one is empty."""
+    """Yield the stretches that are the same in all three texts: their starts and size. The last one is empty."""
     one, two = common_runs(old, own), common_runs(old, other)
     while one and two:
         first, second = one[0], two[0]
@@ -250,7 +263,7 @@ def _shift(run: Run) -> int:
 
 
 def has_conflict_markers(data: bytes) -> bool:
-    """Check for a conflict as git marks it: all three markers in order. Takes linear time."""
+    """Return whether there is a conflict marked by git: all three markers in order. Takes linear time."""
     if b"<<<<<<<" not in data:
         return False
     wanted = 0

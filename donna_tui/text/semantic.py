@@ -1,4 +1,4 @@
-"""Cuts plain text where its meaning does: at paragraphs, and within long ones at sentences (seed 002 §1.3)."""
+"""Split plain text semantically: at paragraphs, and within long ones at sentences (seed 002 §1.3)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.text.tokens import TokenCounter
 LEAST_TOKENS, MOST_TOKENS = 50, 300
 
 CHARS_PER_TOKEN = 12
-"""A piece with more characters than that for each token it may have is too long, whatever its tokens."""
+"""A piece with more characters per permitted token than this is too long, whatever its tokens."""
 
 COUNTED_AT_ONCE = 50_000
 
@@ -26,9 +26,9 @@ _SENTENCE_END = re.compile(r"[.!?][\"'”’»)\]]*\s+")
 def chunk_semantic(
     text: str, counter: TokenCounter, *, least: int = LEAST_TOKENS, most: int = MOST_TOKENS
 ) -> list[Span]:
-    """The pieces of `text`, in order, each of at most `most` tokens.
+    """Split `text` into pieces, in order, each of at most `most` tokens.
 
-    Pieces of fewer than `least` tokens are merged with a neighbour where both fit into one. Blank space around a piece
+    Pieces of fewer than `least` tokens are merged with an adjacent one if both fit into one. White space around a piece
     belongs to none.
     """
     pieces = _Pieces(text, counter, most)
@@ -42,7 +42,7 @@ class _Pieces:
         self._tokens = list(self._token_starts())
 
     def sentences(self) -> Iterator[Span]:
-        """Paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
+        """Yield paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
         for paragraph in _between(self._text, 0, len(self._text), _PARAGRAPH_END):
             if self._fits(*paragraph):
                 yield paragraph
@@ -51,7 +51,7 @@ class _Pieces:
                 yield from [(low, high)] if self._fits(low, high) else self._parts(low, high)
 
     def merged(self, pieces: Sequence[Span], least: int) -> list[Span]:
-        """The pieces with short ones joined to the one after them, or where that does not fit to the one before."""
+        """Join each short piece to the next one, or if that does not fit to the previous one."""
         joined: list[Span] = []
         for low, high in pieces:
             if joined and self._count(*joined[-1]) < least:
@@ -86,7 +86,7 @@ class _Pieces:
             low = min(skip_space(self._text, end), high)
 
     def _furthest(self, low: int, high: int) -> int:
-        """Where a part ends. Where a long word was cut its tokens are not its share of all: they are counted."""
+        """Return where a part ends, counting its tokens again, which may differ after a split word."""
         after = bisect_left(self._tokens, low) + self._most
         limit = self._tokens[after] if after < len(self._tokens) else high
         limit = max(low + 1, min(limit, low + self._most_chars, high))

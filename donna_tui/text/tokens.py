@@ -1,4 +1,4 @@
-"""Counting tokens: what the chunker needs from a tokenizer, and an estimate for when there is none."""
+"""Count tokens: the chunker's protocol for tokenizers, and an estimate for when there is none."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol
 
 
 class TokenCounter(Protocol):
-    """A tokenizer as the chunker sees it. `name` changes whenever its counts may."""
+    """The chunker's interface to a tokenizer. `name` changes whenever its counts may."""
 
     @property
     def name(self) -> str: ...
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Half-open character offsets of the tokens of `text`, in order, without special tokens."""
+        """Return half-open character offsets of the tokens of `text`, in order, without special tokens."""
         ...
 
 
@@ -22,9 +22,9 @@ _PIECE = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]{1,4}|[0-9]{1,2}|\S")
 
 
 class EstimatedTokens(TokenCounter):
-    """Tokens guessed without a vocabulary: four Latin letters, two digits or one other character each.
+    """Estimated tokens without a vocabulary: four Latin letters, two digits or one other character each.
 
-    Prose gets some more tokens than WordPiece gives it. No text has more than four real tokens for each estimated one,
+    Prose gets slightly more tokens than from WordPiece. No text has more than four real tokens for each estimated one,
     because a WordPiece token is at least one letter of the decomposed text.
     """
 
@@ -40,7 +40,7 @@ class EstimatedTokens(TokenCounter):
 
 
 def _weight(text: str, start: int, end: int) -> int:
-    """Tokens for one piece: a character that WordPiece decomposes, such as a Hangul syllable, counts with its parts."""
+    """Return the tokens of a piece: characters that WordPiece decomposes, such as Hangul syllables, count per part."""
     if end - start > 1 or text[start] <= "ɏ":
         return 1
     return len(unicodedata.normalize("NFD", text[start]))

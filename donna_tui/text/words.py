@@ -1,8 +1,9 @@
 """Words: scripts without spaces, exact phrases, changed words between two lines, and plurals.
 
-and emoji, each as a word of letters and digits that stands for it.
+Text in scripts without spaces is segmented into overlapping pairs of characters. Each emoji is indexed as a word of
+letters and digits.
 
-Pairs do as well as a dictionary for retrieval in Chinese and Japanese, and need none (Nie, Gao, Zhang and Zhou,
+Pairs are as good as a dictionary for retrieval in Chinese and Japanese, and need none (Nie, Gao, Zhang and Zhou,
 “On the use of words and n-grams for Chinese information retrieval”, 2000).
 """
 
@@ -19,7 +20,7 @@ from donna_tui.text.merge import common_runs
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """`1 note`, `2,914 notes`; `many` where the plural is not made with an s."""
+    """Format a count with its noun: `1 note`, `2,914 notes`; `many` is the plural if it is not formed with an s."""
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
@@ -42,19 +43,19 @@ _PIECE = re.compile(rf"(?P<unspaced>[{_SCRIPTS}]+|[{EMOJI}])|(?:(?![{_SCRIPTS}])
 
 
 def is_unspaced(char: str) -> bool:
-    """Whether a character is of a script without spaces, or an emoji: it may touch another word."""
+    """Return whether a character is of a script without spaces, or an emoji, and so may touch another word."""
     return bool(_UNSPACED.match(char) or _EMOJI.match(char))
 
 
 def spaced(text: str) -> str:
-    """What is left of a text without unspaced scripts and emoji."""
+    """Remove unspaced scripts and emoji from a text."""
     return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))
 
 
 def segments(text: str) -> list[str]:
-    """The pairs of characters of each unspaced stretch of `text`, in order, then a word for each emoji.
+    """Return the bigrams of each unspaced stretch of `text`, in order, then a word for each emoji.
 
-    One character that stands alone is itself.
+    A single character is a segment by itself.
     """
     if text.isascii():
         return []
@@ -97,14 +98,16 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def holds_phrase(phrase: str, *texts: str | None) -> bool:
-    """Whether one of some texts holds the words of a phrase side by side, regardless of case, accents and Markdown."""
+    """Return whether one of some texts contains the words of a phrase in sequence, ignoring case, accents
+    and Markdown.
+    """
     pattern = _pattern(phrase)
     return pattern is None or any(pattern.search(_folded(text)) for text in texts if text)
 
 
 @lru_cache(maxsize=64)
 def _pattern(phrase: str) -> re.Pattern[str] | None:
-    """Words in unspaced scripts may be part of a longer run of characters; others are whole words."""
+    """Compile a phrase: words in unspaced scripts may be part of a longer run of characters, others are whole words."""
     words = _PARTS.findall(_folded(phrase))
     if not words:
         return None
@@ -124,7 +127,7 @@ Spans = tuple[tuple[int, int], ...]
 """Half-open character ranges, in order."""
 
 ALIKE = 0.4
-"""Lines that share less of their words are shown as another line rather than as an edited one."""
+"""Least share of common words for which two lines are shown as an edit of one line."""
 
 LONGEST_LINE = 4_000
 _MOST_PAIRS = 900
@@ -135,7 +138,7 @@ _TOKEN = re.compile(rf"[{_UNSPACED_RANGES}]|[^\W{_UNSPACED_RANGES}]+|\s+|[^\w\s]
 
 
 def changed_words(before: str, after: str) -> tuple[Spans, Spans]:
-    """The ranges of both lines that the other one does not have; nothing where the lines are too different or long."""
+    """Return the ranges of each line that the other one lacks; nothing if the lines are too different or long."""
     if max(len(before), len(after)) > LONGEST_LINE or alikeness(before, after) < ALIKE:
         return (), ()
     old, new = ([found.span() for found in _TOKEN.finditer(line)] for line in (before, after))
@@ -146,7 +149,7 @@ def changed_words(before: str, after: str) -> tuple[Spans, Spans]:
 
 
 def alikeness(before: str, after: str) -> float:
-    """The share of words that two lines have in common, from 0 to 1."""
+    """Return the share of words that two lines have in common, from 0 to 1."""
     if before == after:
         return 1.0
     old, new = _words(before), _words(after)
@@ -155,7 +158,7 @@ def alikeness(before: str, after: str) -> float:
 
 
 def partners(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Indices of lines that are versions of each other, in order on both sides, so that most words agree."""
+    """Pair lines that are versions of each other, in order on both sides, maximising their similarity."""
     if len(before) * len(after) > _MOST_PAIRS:
         yield from zip(range(len(before)), range(len(after)), strict=False)
         return
@@ -185,7 +188,7 @@ def _words(line: str) -> Counter[str]:
 
 
 def _ranges(places: Sequence[tuple[int, int]], kept: set[int]) -> Spans:
-    """The places that are not kept, those that touch joined."""
+    """Return the places that are not kept, with touching ones joined."""
     joined: list[tuple[int, int]] = []
     for index, (start, end) in enumerate(places):
         if index in kept:

@@ -1,4 +1,4 @@
-"""The app: themes, keys, the first screen, and an engine that starts after the first frame. Wiring only."""
+"""The Textual app: themes, keys, the first screen, and an engine that starts after the first frame."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
 
 ListSpaces = Callable[[], Iterable[KnownVault]]
-"""Tells what spaces there are. Runs on a thread."""
+"""Lists the known spaces. Runs on a thread."""
 
 MakeBackend = Callable[[VaultChoice | None], Backend]
-"""Builds the engine of a space. Runs on a thread once the first frame is drawn, so that it may import what is slow.
+"""Builds the engine of a space. Runs on a thread after the first frame, so slow imports are allowed.
 
-It gets what the user chose, or None if the space was settled before. It may raise DonnaError.
+The argument is the choice of the user, or None if the space is already known. May raise DonnaError.
 """
 
 LONGEST_WAIT_SECONDS = 2.0
 """How long a key waits for the widgets of a screen."""
 
 _STYLES = ("base", "search", "first_run")
-"""What the first frame needs; the other panes bring their own."""
+"""The style sheets of the first frame; the other panes load their own."""
 
 
 class DonnaApp(App[None], inherit_bindings=False):
-    """Donna in the terminal.
+    """The Donna app.
 
-    `space_name` stands in the header until the engine says better; with `first_run` a vault is asked for first.
-    An unknown `theme` becomes the default. `external` says what programs there are; `pressed` is told of each key.
-    `first_notes` are listed until the engine knows better.
+    `space_name` is shown in the header until the engine reports the name; with `first_run` the user is asked for a
+    vault first. An unknown `theme` is replaced by the default. `external` lists the available programs; `pressed` is
+    called for each key. `first_notes` are listed until the engine reports notes.
     """
 
     TITLE = "Donna"
@@ -101,9 +101,9 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._signals = ExitStack()
         self._unsaved: tuple[Unsaved, ...] = ()
         self.failure: Exception | None = None
-        """The error that ended the app, if one did."""
+        """The error that ended the app, if any."""
         self.last_words: list[str] = []
-        """What to print once the terminal is back: where edits are that were not saved."""
+        """Messages to print after the app has ended: the locations of unsaved edits."""
         for own in OWN_THEMES:
             self.register_theme(own)
         self._take_own_colours()
@@ -117,7 +117,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     @property
     def is_complete(self) -> bool:
-        """Whether every screen is there."""
+        """True once every screen has been loaded."""
         return self._main is not None and self._main.is_complete
 
     def get_driver_class(self) -> type[Driver]:
@@ -129,7 +129,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         return TerminalDriver
 
     async def on_event(self, event: events.Event) -> None:
-        """With alt and a letter most terminals send the letter as well, and an input would type it."""
+        """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""
         if isinstance(event, events.InputEvent | events.Paste):
             await self._wait_for_widgets()
         if isinstance(event, events.MouseEvent):
@@ -163,15 +163,15 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def _acts_at_once(self, event: events.Key) -> bool:
         """Run the action of a key before the next key is handled, unless a text box has the focus.
 
-        Textual lets the key bubble up first, and hands keys that follow in a burst to what had the focus before the
-        action: of `/` and the letters after it, the first letters would be lost.
+        Textual lets the key bubble up first, and sends the following keys of a burst to the widget that had the focus
+        before the action: the first letters typed after `/` would be lost.
         """
         if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
             return False
         return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
 
     def on_notify(self, event: Notify) -> None:
-        """Equal messages are one, which stays as long as the newest of them."""
+        """Replace an equal notification, so that it is shown once."""
         new = event.notification
         for each in list(self._notifications):
             if (each.message, each.severity) == (new.message, new.severity):
@@ -189,22 +189,22 @@ class DonnaApp(App[None], inherit_bindings=False):
         super()._refresh_notifications()
 
     def _take_own_colours(self) -> None:
-        """Begin with the theme that nearly everybody has: a change of theme reads all style sheets once more."""
+        """Set the most common theme initially: a later change of theme reads all style sheets again."""
         self.set_reactive(App.theme, DARK.name)
         self.stylesheet.set_variables(self.get_css_variables())
 
     def on_load(self) -> None:
-        """Take other colours before there is a widget: a change of theme styles every one of them anew."""
+        """Set the theme before any widget exists: a later change restyles all of them."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
 
     def pick_theme(self, name: str) -> None:
-        """Use a theme, also at the next start."""
+        """Use a theme, and save it for later sessions."""
         self.theme = name
         with suppress(OSError):  # on a full disk it is used until the end
             self._keep_theme(name)
 
     async def on_mount(self) -> None:
-        """Draw the first screen; everything slow begins after it."""
+        """Show the first screen; slow work starts after it."""
         if not self.is_headless:
             self._signals.enter_context(ending_signals(self._told_to_end))
         self.set_interval(LOOKED_FOR_SECONDS, self._leave_without_terminal)
@@ -219,7 +219,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             self.notify(f"There is no theme {self._wanted_theme!r}.", severity="warning", markup=False)
 
     async def on_unmount(self) -> None:
-        """Keep what is typed and stop the engine in good order, however the app ends."""
+        """Save unsaved text and stop the engine cleanly, however the app ends."""
         if self._main is not None:
             self._main.disconnect()
         self.last_words += await keep_unsaved(self._unsaved)
@@ -227,8 +227,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._signals.close()
 
     def _handle_exception(self, error: Exception) -> None:
-        """End the app after an error that nobody handled. Textual would print it with the values of all variables,
-        which may be text of notes; whoever runs the app reports `failure` instead.
+        """End the app after an unhandled error. Textual would print it with the values of all variables, which may
+        contain text of notes; the caller of the app reports `failure` instead.
         """
         if self.failure is None:
             self.failure = _cause_of(error)
@@ -242,28 +242,28 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._handle_exception(self.failure or RuntimeError("the terminal cannot be read"))
 
     def _collect_unsaved(self) -> None:
-        """Remember edits that are on the screen or only in memory: their screens are removed before the app ends."""
+        """Collect unsaved edits while their screens exist: they are removed before the app ends."""
         with suppress(Exception):
             self._unsaved = tuple(self._main.unsaved(self.screen_stack)) if self._main is not None else ()
 
     def _told_to_end(self, number: int) -> None:
-        """Leave because of a signal, whatever dialog is open."""
+        """Quit because of a signal, even if a dialog is open."""
         self._collect_unsaved()
         self.run_worker(self._leave(128 + number), group="leave")
 
     async def action_leave(self) -> None:
-        """Leave, unless something waits that would be lost."""
+        """Quit, unless an unsaved edit would be lost."""
         if self._main is None or not self._main.holds_back():
             await self._leave()
 
     async def _leave_without_terminal(self) -> None:
-        """Leave when the terminal is gone."""
+        """Quit when the terminal has been closed."""
         if self._lifeline.is_cut():
             self._collect_unsaved()
             await self._leave()
 
     async def _leave(self, code: int = 0) -> None:
-        """The engine stops in `on_unmount`."""
+        """Exit; `on_unmount` stops the engine."""
         if self._main is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_LEAVE_SECONDS if code else None):
@@ -275,7 +275,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     @work(group="spaces")
     async def on_choose_space(self, event: ChooseSpace) -> None:
-        """Offer the spaces there are, and go on with the one that is picked; one at a time."""
+        """Offer the known spaces, and switch to the chosen one; only one switch runs at a time."""
         if self._is_switching or self._main is None:
             return
         self._is_switching = True
@@ -332,7 +332,7 @@ class DonnaApp(App[None], inherit_bindings=False):
                 self._main.connect(self._backend)
 
     async def _whereabouts(self, path: Path) -> str:
-        """What became of a file of this vault that is gone; empty if nobody knows."""
+        """Explain what happened to a missing file of this vault; empty if this is unknown."""
         with suppress(DonnaError, ValueError):
             if self._backend is not None:
                 relative = path.relative_to(self._backend.status().root)
@@ -340,7 +340,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         return ""
 
     def _asks_again(self, choice: VaultChoice | None, error: DonnaError) -> bool:
-        """Ask for a vault once more where the first one cannot be used: what was typed stays, with the reason."""
+        """Ask for a vault again if the first one cannot be used, with the typed text and the reason."""
         if self._first_run is None or choice is None or choice.space or self._is_switching:
             return False
         from donna_tui.tui.shell.first_run import FirstRunScreen
@@ -356,7 +356,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
 
 def _cause_of(error: Exception) -> Exception:
-    """What failed in a worker, or the error itself."""
+    """Return the error of a failed worker, or the error itself."""
     cause = error.error if isinstance(error, WorkerFailed) else error
     return cause if isinstance(cause, Exception) else error
 

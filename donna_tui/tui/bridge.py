@@ -1,4 +1,4 @@
-"""From engine events, posted on any thread, to messages for the panes: in batches, so that no flood reaches a queue."""
+"""Forward engine events from any thread to the panes as messages, in batches that bound the size of their queues."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from donna_tui.types.events import EngineEvent, IndexProgress, SearchDone
 FLUSH_SECONDS = 0.1
 KEPT_EVENTS = 2_000
 MOST_UNREAD = 50
-"""A pane with more messages than this does not get to them, as while another program has the terminal: what comes then
-waits here, where there is an end to it."""
+"""Maximum length of a pane's message queue. Above it, for example while another program has the terminal, events remain
+in the bounded queue of the bridge.
+"""
 
 
 class EngineBridge:
-    """Listens to one backend for a few panes.
+    """Subscribes to one backend on behalf of some panes.
 
-    However many events come, a pane gets at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`.
-    `IndexProgress` is not passed on: the status that follows it says the same and more. Without events nothing runs.
-    Without panes the newest `KEPT_EVENTS` wait for some.
+    A pane receives at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`. `IndexProgress` is not
+    forwarded, because the status contains the same and more. Without events there is no activity. Without panes the
+    newest `KEPT_EVENTS` are queued.
     """
 
     def __init__(self, backend: Backend, panes: Sequence[MessagePump]) -> None:
@@ -40,18 +41,18 @@ class EngineBridge:
         self._unsubscribe: Callable[[], None] | None = None
 
     def open(self) -> None:
-        """Begin to listen. Must be called on the event loop that the panes run on."""
+        """Subscribe. Must be called on the event loop of the panes."""
         self._loop = asyncio.get_running_loop()
         self._unsubscribe = self._backend.subscribe(self._receive)
 
     def serve(self, panes: Sequence[MessagePump]) -> None:
-        """Pass on to these panes from now on, first of all what has come meanwhile."""
+        """Set the panes, and send them the queued events."""
         self._panes = panes
         if self._waiting:
             self._flush()
 
     def close(self) -> None:
-        """Stop listening; what was not yet flushed is dropped."""
+        """Unsubscribe; events that are not flushed yet are dropped."""
         if self._unsubscribe is not None:
             self._unsubscribe()
             self._unsubscribe = None
@@ -70,13 +71,13 @@ class EngineBridge:
         loop.call_soon_threadsafe(loop.call_at, due, self._flush_if_due, due)
 
     def _due_for(self, event: EngineEvent, now: float) -> float:
-        """The first event after a while is passed on at once: it may be the model that a question waits for. That a
-        search is done can wait until its results are drawn.
+        """Return when to flush an event. The first event after a pause is flushed immediately, because a question may
+        be waiting for the model; `SearchDone` is delayed until its results are drawn.
         """
         return (now if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
 
     def _flush_if_due(self, due: float | None) -> None:
-        """Unless another event was more urgent than the one that this was planned for."""
+        """Flush, unless a more urgent event has rescheduled the flush."""
         if due == self._due:
             self._flush()
 

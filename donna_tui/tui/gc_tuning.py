@@ -1,4 +1,4 @@
-"""Collect garbage after the start in small steps, and only while the app is idle."""
+"""Tune the garbage collector: after the start, collect in small steps, and only while the app is idle."""
 
 from __future__ import annotations
 
@@ -8,23 +8,28 @@ import gc
 from donna_tui.types.events import EngineEvent, ModelPhase, ModelStateChanged
 
 COLLECT_AFTER = (10_000, 5, 2)
-"""Textual's drawn lines refer to themselves, so only the collector frees them. With the figures of the start none that
-had outlived two of its looks was freed in the first ten minutes of use, 20 MB by then, and its longest look held up the
-screen for 240 ms. With these it is 110 ms at the most, and all looks together take as long as before.
+"""The thresholds of the three generations after the start.
+
+Textual's strips contain reference cycles, so only the collector frees them. With the thresholds of the start, objects
+of the oldest generation were not freed in the first ten minutes of use, 20 MB by then, and the longest collection
+blocked the screen for 240 ms. With these it is at most 110 ms, and the total time of all collections is unchanged.
 """
 
 PAUSES = ((1, 0.1), (2, 0.5))
-"""The oldest generation that is looked through so many seconds after a key, if no other follows: by then its results
-and the section beside them are drawn. A look takes 5 ms for the youngest, 20 and 55 ms for the others, and would else
-be taken while an answer is made: the slowest of twenty keys is answered 20 ms sooner.
+"""Pairs of the oldest generation to collect and the seconds after a key, if no other key follows. By then its results
+and the preview are drawn.
+
+A collection takes 5 ms for the youngest generation, 20 and 55 ms for the others, and would otherwise run while an
+answer is computed: the slowest of twenty keys is answered 20 ms sooner.
 """
 
 _LOADED = (ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED)
 
 
 class GcTuning:
-    """A listener for the engine of an app. When the model is there, or it is clear that none is, all that stays is
-    loaded: the collector leaves that alone from then on, and frees early what comes and goes. Once a process.
+    """An engine listener that freezes the heap once. When the model is loaded, or known to be unavailable, all
+    permanent objects exist: the collector ignores them from then on, and frees short-lived ones early. Runs once per
+    process.
     """
 
     def __init__(self) -> None:
@@ -35,12 +40,12 @@ class GcTuning:
         if self._settled or not isinstance(event, ModelStateChanged) or event.phase not in _LOADED:
             return
         self._settled = True
-        gc.collect(0)  # older garbage, 3 MB, stays: to look for it takes 75 ms, just when the first question is typed
+        gc.collect(0)  # older garbage, 3 MB, is kept: collecting it takes 75 ms, just when the first question is typed
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
 
     def pressed(self) -> None:
-        """A key was pressed: look for garbage when its answer is there, rather than while the next one is drawn."""
+        """Schedule collections after a key press, for when its answer is drawn, not while the next one is."""
         while self._waiting:
             self._waiting.pop().cancel()
         if self._settled:
@@ -49,6 +54,6 @@ class GcTuning:
 
 
 def collect_due(oldest: int) -> None:
-    """Collect the youngest generation, and what is due of the older ones up to `oldest`."""
+    """Collect the youngest generation, and the older ones up to `oldest` whose threshold is reached."""
     counts = gc.get_count()
     gc.collect(max(each for each in range(oldest + 1) if not each or counts[each] >= COLLECT_AFTER[each]))

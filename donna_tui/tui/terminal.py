@@ -1,4 +1,4 @@
-"""Drive the terminal: keep its state sane when the app ends, whatever ended it."""
+"""Drive the terminal, and restore its state when the app ends for any reason."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AltDigit = Enum("AltDigit", {f"ALT_{digit}": f"alt+{digit}" for digit in range(1
 
 
 class TerminalDriver(LinuxDriver):
-    """Goes on reading after bytes that cannot be decoded, as a paste from a Latin-1 terminal sends them."""
+    """A driver that ignores undecodable input, such as a paste from a Latin-1 terminal."""
 
     def run_input_thread(self) -> None:
         while not self.exit_event.is_set():
@@ -35,8 +35,8 @@ class TerminalDriver(LinuxDriver):
 
 
 def name_alt_digits() -> None:
-    """Read escape and a digit as alt and that digit. Textual reads the characters that macOS has there, such as § for
-    alt+6, which would be typed into whatever has the focus.
+    """Decode escape and a digit as alt and that digit. Textual decodes them as the characters of macOS, such as § for
+    alt+6, which would be inserted into the focused input.
     """
     sequences = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
     for key in AltDigit:
@@ -50,13 +50,13 @@ LOOKED_FOR_SECONDS = 2.0
 
 
 class Lifeline:
-    """A window that is closed usually ends what runs in it by a signal; not where the program leads its own session."""
+    """A check for a closed terminal. Closing a window sends a signal, unless the program leads its own session."""
 
     def __init__(self) -> None:
         self._had = _is_terminal()
 
     def is_cut(self) -> bool:
-        """Whether there was a terminal, and is none any more."""
+        """Check whether the terminal has been closed; False if there never was one."""
         return self._had and not _is_terminal()
 
 
@@ -69,24 +69,24 @@ def _is_terminal() -> bool:
 
 END_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 LONGEST_LEAVE_SECONDS = 5.0
-"""After a signal, what is under way gets so long to finish."""
+"""Seconds to finish pending work after a signal."""
 
 _RESET = (
     b"\x1b[?2004l\x1b[?7h\x1b[?2048l\x1b[?1000l\x1b[?1003l\x1b[?1015l\x1b[?1006l\x1b[<u\x1b[?1049l\x1b[?25h\x1b[?1004l"
 )
-"""Pastes, wrapping, resizes, mouse, keyboard, alternate screen, cursor and focus as they are outside the app."""
+"""Resets paste mode, wrapping, resize reports, mouse, keyboard, alternate screen, cursor and focus reports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """An edit that is on the screen or only in memory, and how to keep it; `keep` raises if it cannot be kept."""
+    """An edit that is on the screen or only in memory, and the function that saves it; `keep` raises on failure."""
 
     edit: Edit
     keep: Callable[[Edit], Awaitable[None]]
 
 
 async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
-    """Keep each edit beside the vault; where that fails, write it to a temporary file. Returns what to print."""
+    """Save each edit to the state folder, or to a temporary file if that fails. Return the messages to print."""
     said = []
     for each in unsaved:
         try:
@@ -110,7 +110,7 @@ def _copied(edit: Edit) -> str:
 
 @contextlib.contextmanager
 def restored_terminal() -> Iterator[None]:
-    """Give the terminal back as it was, also where the app could not."""
+    """Restore the terminal on exit, even if the app could not."""
     before = _attributes()
     try:
         yield
@@ -135,7 +135,7 @@ def _attributes() -> list[Any] | None:
 
 @contextlib.contextmanager
 def ending_signals(leave: Callable[[int], None]) -> Iterator[None]:
-    """Call `leave` on the loop for the first signal that asks the program to end; the second one ends it at once."""
+    """Call `leave` on the loop for the first termination signal; the second one ends the process immediately."""
     loop, before = asyncio.get_running_loop(), _attributes()
     came: list[int] = []
 

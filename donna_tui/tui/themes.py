@@ -1,6 +1,6 @@
-"""Donna's colours: one accent, dim lines, and the text as the brightest thing on the screen.
+"""Define Donna's colour themes: one accent, dim lines, and the text as the brightest element.
 
-The greys are nearly neutral, because terminals with 256 colours turn a tinted dark grey into black or into a colour.
+The greys are nearly neutral, because terminals with 256 colours map a tinted dark grey to black or to a colour.
 """
 
 from __future__ import annotations
@@ -95,14 +95,14 @@ THEME_NAMES = (*(theme.name for theme in OWN_THEMES), *TEXTUAL_THEMES, *ANSI_THE
 _KINDS = {"added": "success", "removed": "error", "wanted": "warning"}
 _FILLS = ("row-selected", "row-blurred", "match", *(f"diff-{kind}{part}" for kind in _KINDS for part in ("", "-word")))
 _FAINT, _LIGHT, _STRONG = 0.08, 0.16, 0.38
-"""How much of a colour is mixed into the background: below a row, below changed lines, and below single words."""
+"""Shares of a colour in the background of a row, of changed lines, and of single words."""
 
 
 def fills(theme: Theme) -> dict[str, str]:
-    """Backgrounds of rows, matches and differences for a theme that does not name them, mixed from its own colours.
+    """Mix the backgrounds of rows, matches and diffs for a theme that does not define them, from its own colours.
 
-    In themes of the terminal's own colours nothing is filled: there the bar before a row, or the sign of a line, marks
-    it alone.
+    In themes that use the terminal's colours nothing is filled: the bar of a row, or the sign of a line, is the only
+    mark.
     """
     if theme in OWN_THEMES:
         return {}
@@ -129,7 +129,7 @@ _TONES = {"text": 1.0, "text-muted": 0.74, "text-disabled": 0.54, "border-blurre
 def tones(theme: Theme) -> dict[str, str]:
     """Mix shades of the text for one of Textual's themes.
 
-    Its own are relative to what is behind them (`auto 60%`), which the style of a piece of a line cannot be.
+    Its own shades are relative to the background (`auto 60%`), which is not possible in the style of a span.
     """
     if theme in OWN_THEMES or theme.name in ANSI_THEMES:
         return {}
@@ -139,13 +139,13 @@ def tones(theme: Theme) -> dict[str, str]:
 
 
 class ThemeMemory:
-    """Remembers the theme that was picked in the app, until the settings name another one than they did then."""
+    """Stores the theme that was picked in the app, until the settings name another one than at that time."""
 
     def __init__(self, folder: Path, configured: str) -> None:
         self._file, self._configured = folder / "theme.json", configured
 
     def theme(self) -> str:
-        """The theme to begin with."""
+        """Return the theme to start with."""
         try:
             kept = json.loads(self._file.read_text(encoding="utf-8"))
             picked, instead_of = kept["theme"], kept["instead_of"]
@@ -154,7 +154,7 @@ class ThemeMemory:
         return picked if instead_of == self._configured and picked in THEME_NAMES else self._configured
 
     def keep(self, theme: str) -> None:
-        """Begin with this theme from now on. Raises OSError."""
+        """Save the theme for later sessions. Raises OSError."""
         pending = self._file.with_suffix(".new")
         pending.write_text(json.dumps({"theme": theme, "instead_of": self._configured}), encoding="utf-8")
         pending.replace(self._file)

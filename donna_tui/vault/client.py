@@ -1,4 +1,4 @@
-"""`VaultClient`: lists and reads the notes of a vault, and says why a file is none."""
+"""`VaultClient`: list and read the notes of a vault, and report why a file is not a note."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ NOTE_ENDINGS = (".md", ".markdown")
 DEFAULT_MAX_BYTES = 2_000_000
 
 MOST_REPLACED = 0.3
-"""Share of bytes that are not UTF-8 in a note that is still text: prose in Latin-1 has up to a sixth."""
+"""Maximum share of bytes outside UTF-8 in a note that still counts as text. Latin-1 prose has up to a sixth."""
 
 MOST_ZEROS = 0.1
-"""Share of NUL characters in a note that is still text: UTF-16 without its mark has a half."""
+"""Maximum share of NUL characters in a note that still counts as text. UTF-16 without a BOM has a half."""
 
 TEMPORARY = re.compile(r"~$|^~syncthing~|\.(?:tmp|icloud|swp|part)$|^#.*#$", re.IGNORECASE)
 _BOMS = (
-    (b"\xff\xfe\0\0", "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (b"\xff\xfe\0\0", "utf-32-le"),  # before UTF-16, whose BOM is a prefix of this one
     (b"\0\0\xfe\xff", "utf-32-be"),
     (b"\xff\xfe", "utf-16-le"),
     (b"\xfe\xff", "utf-16-be"),
@@ -46,7 +46,7 @@ _BOMS = (
 
 @dataclass(frozen=True, slots=True)
 class NoteStat:
-    """What tells that a file may have changed. Times are integer nanoseconds, size is bytes."""
+    """The metadata that detects a changed file. Times are integer nanoseconds, size is bytes."""
 
     path: str
     size: int
@@ -57,7 +57,7 @@ class NoteStat:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One file of the vault: a note, or, with a reason and a message, something that is not indexed."""
+    """One file of the vault: a note, or, with a reason and a message, a file that is not indexed."""
 
     path: str
     stat: NoteStat | None
@@ -67,9 +67,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultNote:
-    """A note as it was read. `text` is the whole decoded file without BOM; its body begins at `body_start`.
+    """A note as read. `text` is the whole decoded file without its BOM; the body begins at `body_start`.
 
-    `etag` is the sha256 of the bytes, in hex. `lossy` says that some bytes were not text and were replaced.
+    `etag` is the sha256 of the bytes, in hex. `lossy` is set if some bytes were not text and were replaced.
     """
 
     path: str
@@ -101,7 +101,7 @@ class VaultNote:
 
     @property
     def dated_at(self) -> float:
-        """The note's own date, Unix seconds: from its frontmatter or name, else the modification time."""
+        """The date of the note, Unix seconds: from its frontmatter or name, else the modification time."""
         return note_date(self.frontmatter.data, self.path, self.mtime)
 
     @property
@@ -118,7 +118,7 @@ class VaultNote:
 class VaultClient:
     """Read access to one vault. Every method blocks; all may be called from several threads at once.
 
-    What `include` leaves out is neither read nor listed; no folder is opened that cannot hold a source.
+    Files that `include` excludes are neither read nor listed; folders that cannot contain a source are not opened.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ class VaultClient:
         self.sensitive_key = sensitive_key
 
     def read(self, path: str) -> VaultNote:
-        """Read a note. Raises VaultReadError with the reason if it is none, or cannot or must not be read."""
+        """Read a note. Raises VaultReadError with the reason if it is not a note, or cannot or must not be read."""
         self._check_name(path)
         before, data = self._read_settled(path)
         text, lossy = decode(data)
@@ -162,23 +162,23 @@ class VaultClient:
         )
 
     def stat(self, path: str) -> NoteStat:
-        """The stat of a note. Raises VaultReadError as `read` does."""
+        """Return the stat of a note. Raises VaultReadError as `read` does."""
         self._check_name(path)
         with self._root.open(path) as descriptor:
             return _stat(path, os.fstat(descriptor))
 
     def list(self, folder: str = "", recursive: bool = True) -> Sequence[str]:
-        """The paths of the notes below a folder, sorted. Raises VaultReadError if the vault is missing."""
+        """Return the paths of the notes below a folder, sorted. Raises VaultReadError if the vault is missing."""
         prefix = f"{folder.strip('/')}/" if folder.strip("/") else ""
         paths = [entry.path for entry in self.scan(folder) if entry.reason is None]
         return sorted(path for path in paths if recursive or "/" not in path[len(prefix) :])
 
     def extract_links(self, path: str) -> Sequence[str]:
-        """The bare targets of a note's wikilinks."""
+        """Return the bare targets of the wikilinks of a note."""
         return extract_links(self.read(path).content)
 
     def is_note(self, path: str) -> bool:
-        """Whether a path is that of a note, by its name alone: the rule that `scan` and `read` apply."""
+        """Return whether a path names a note, by its name alone: the same rule as in `scan` and `read`."""
         try:
             self._check_name(path)
         except DonnaError:
@@ -190,8 +190,10 @@ class VaultClient:
         return self._ignore.matches(path)
 
     def scan(self, folder: str = "") -> Iterator[Entry]:
-        """All notes below a folder (or the one note of that path), and the files that look like notes and are not
-        indexed. Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.
+        """Yield all notes below a folder (or the one note at that path), and the files that look like notes but are not
+        indexed.
+
+        Links are never followed. Raises VaultReadError if the vault is missing or `folder` is not below it.
         """
         prefix = folder.strip("/")
         if any(part.startswith(".") and part != ".." for part in prefix.split("/")):
@@ -204,7 +206,7 @@ class VaultClient:
             yield from self._scan_folder(waiting.pop(), waiting)
 
     def _included_files(self, prefix: str) -> Iterator[Entry]:
-        """The files that are sources by their name; the folder that they are in is not listed."""
+        """Yield the files included by name, without listing their folders."""
         if prefix:
             check_relative(prefix)
         with self._root.open_folder():
@@ -213,7 +215,7 @@ class VaultClient:
             yield from self._single(file)
 
     def _scan_folder(self, folder: str, waiting: deque[str]) -> Iterator[Entry]:
-        """The entries of one folder; folders in it are added to `waiting`."""
+        """Yield the entries of one folder, and append its subfolders to `waiting`."""
         try:
             parts = check_relative(folder) if folder else []
             with self._root.open_folder(parts) as descriptor, os.scandir(descriptor) as found:
@@ -230,7 +232,7 @@ class VaultClient:
             yield from (entry for entry in inside if entry)
 
     def _no_folder(self, path: str, error: VaultReadError) -> Iterator[Entry]:
-        """What to say of a path that turns out to be no folder: it may be a note, or gone."""
+        """Yield the entry for a path that is not a folder: a note, an error, or nothing if it no longer exists."""
         if error.reason is not Reason.MISSING:
             yield Entry(_printable(path), None, error.reason, error.message)
         elif self.is_note(path):
@@ -290,7 +292,7 @@ class VaultClient:
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 
     def _read_settled(self, path: str) -> tuple[NoteStat, bytes]:
-        """The bytes of a note with the stat they had; read once more if the file changed meanwhile."""
+        """Read a note with the stat of its bytes. Read it again, once, if the file changed in between."""
         with self._root.open(path) as descriptor:
             before, data = self._read_once(path, descriptor)
             if _stat(path, os.fstat(descriptor)) != before:
@@ -310,7 +312,7 @@ class VaultClient:
 
 
 def decode(data: bytes) -> tuple[str, bool]:
-    """Bytes as text, and whether something was lost. Raises VaultReadError (`not_text`) for what is no text at all."""
+    """Decode bytes to text, and return whether any were lost. Raises VaultReadError (`not_text`) for other content."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             text = data[len(mark) :].decode(encoding, "replace")
@@ -326,7 +328,7 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 
 def too_large(size: int, limit: int) -> str:
-    """The message for a file over the limit."""
+    """Return the message for a file over the limit."""
     return f"it has {size / 1e6:.1f} MB; notes up to {limit / 1e6:.1f} MB are indexed (safety.max_read_bytes)"
 
 
@@ -335,7 +337,7 @@ def _looks_like_note(name: str) -> bool:
 
 
 def _printable(path: str) -> str:
-    """A path that a database and a screen can hold: bytes that are not UTF-8 are shown by their number."""
+    """Return a path that a database and a screen can show: bytes that are not UTF-8 are escaped with backslashes."""
     return path.encode("utf-8", "backslashreplace").decode()
 
 

@@ -1,4 +1,4 @@
-"""Settles conflict copies: finds them with their notes, and plans which version stays, as one operation."""
+"""Resolve conflict copies: find them with their notes, and plan the version to keep as one operation."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from donna_tui.vault.write.changes import Change, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
 
 MOST_VERSIONS = 50
-"""Versions of a note in the history among which the one that both began with is looked for."""
+"""Versions of a note in the history that are searched for the common ancestor."""
 
 
 class Resolver:
-    """Finds and settles conflict copies of one vault. Every method blocks and raises DonnaError."""
+    """Find and resolve the conflict copies of one vault. Every method blocks and raises DonnaError."""
 
     def __init__(self, vault_state: PlanContext, client: VaultClient, history: History) -> None:
         self._vault_state, self._client, self._history = vault_state, client, history
 
     def copies(self) -> list[tuple[str, str]]:
-        """The conflict copies in the vault, sorted, each with the path of its note."""
+        """Return the conflict copies in the vault, sorted, each with the path of its note."""
         entries = (entry.path for entry in self._client.scan() if entry.reason is Reason.CONFLICT_COPY)
         return [(path, note) for path in sorted(entries) if (note := original_of(path))]
 
     def conflict(self, copy: str) -> Conflict:
-        """Both versions as they are now, and the one that they began with. Raises VaultWriteError or VaultReadError."""
+        """Return both current versions and their common ancestor. Raises VaultWriteError or VaultReadError."""
         note = original_of(copy)
         if note is None:
             message = "this is not the name of a conflict copy"
@@ -43,7 +43,7 @@ class Resolver:
         return Conflict(copy=copy, note=note, mine=mine, theirs=theirs, base=base, base_commit=commit)
 
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
-        """Make the note what is to be kept, and take the copy away. It holds while both are as `conflict` says."""
+        """Plan to write the kept version to the note and delete the copy. Valid while both files match `conflict`."""
         vault_state, note = self._vault_state, conflict.note
         gone = Change(
             path=conflict.copy,
@@ -73,7 +73,7 @@ class Resolver:
         return kept, (*remarks, *_left_out(conflict, kept))
 
     def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
-        """Raises VaultWriteError if words of a private version would stand in a note that is not private."""
+        """Raise VaultWriteError if text of a private version would be written to a note that is not private."""
         rules, note = self._vault_state.rules, conflict.note
         if after in (None, conflict.mine, conflict.theirs) or rules.sensitivity(note, after) is not Sensitivity.PUBLIC:
             return
@@ -90,9 +90,9 @@ class Resolver:
         return vault_state.read(copy)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
-        """The version in the history that is nearest to the copy, the newest of them, and its commit.
+        """Return the version in the history nearest to the copy, the newest if several are, and its commit.
 
-        A copy that is in the history itself is what it began with.
+        A copy that equals a version in the history is its own ancestor.
         """
         versions = list(self._versions(note))
         if same := next((each for each in versions if each[0] == theirs), None):
@@ -103,7 +103,7 @@ class Resolver:
         return nearest if nearest is not None else (None, "")
 
     def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
-        """What the history holds under this path, the newest first."""
+        """Yield the versions that the history has of this path, newest first."""
         repo = self._vault_state.repo
         place = repo.find()
         if place is None:
@@ -117,10 +117,10 @@ class Resolver:
 
 
 def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tuple[bytes, tuple[str, ...]]:
-    """What both versions say, and what is to be said about it. Raises VaultWriteError for what is no UTF-8.
+    """Merge both versions into one, and return it with remarks. Raises VaultWriteError for text that is not UTF-8.
 
-    Where both edits of `base` do not touch, both are made. Otherwise no line of either is lost: those that only one
-    has stand after each other, under the properties of the first.
+    A three-way merge with `base` is used if it is clean. Otherwise no line of either version is lost: lines of only one
+    version are placed one after the other, under the properties of the first.
     """
     try:
         own, other, old = (None if data is None else data.decode("utf-8-sig") for data in (mine, theirs, base))
@@ -137,7 +137,7 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
 
 
 def _left_out(conflict: Conflict, kept: bytes) -> tuple[str, ...]:
-    """A remark on lines of either version that what is kept does not have: the base is a guess."""
+    """Return a remark on the lines of either version that are missing from the result, as the base is a guess."""
     has = set(_lines_of(kept))
     lost = {line for side in (conflict.mine, conflict.theirs) for line in _lines_of(side or b"")} - has
     count = len({line for line in lost if line.strip()})
@@ -163,7 +163,7 @@ def _united(own: str, other: str) -> str:
 
 
 def _encoded(text: str, like: bytes) -> bytes:
-    """With the byte order mark of the note, if it has one."""
+    """Encode text, with the byte order mark of the note if it has one."""
     return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
 
 
@@ -183,5 +183,5 @@ def _lines_of(data: bytes) -> list[str]:
 
 
 def _distance(one: list[str], other: list[str]) -> int:
-    """How many lines only one of them has."""
+    """Return the number of lines that only one of the two versions has."""
     return len(one) + len(other) - 2 * sum(run.size for run in common_runs(one, other))

@@ -1,4 +1,4 @@
-"""Conflict copies: what sync programs call the second version of a file that was edited on two devices at once."""
+"""Conflict copies: the names that sync programs give to a second version of a file edited on two devices at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DATE = r"\d{4}-?\d{2}-?\d{2}"
 _NAMES = (
     # Syncthing, lib/model/folder_sendreceive.go: date, time, and the first part of the device's id
     r"\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{1,8})?",
-    # Dropbox, Nextcloud and ownCloud, Obsidian Sync: whose, then when; each part may be absent
+    # Dropbox, Nextcloud and ownCloud, Obsidian Sync: owner, then time; each part is optional
     rf" ?\((?:[^()]+['’]s? )?conflicted copy(?: \d{{1,3}}| (?:[^()]+ )?{_DATE}[^()]*)?\)",
     # Dropbox in German, French, Spanish, Italian and Dutch
     r" ?\([^()]*(?:in konflikt stehende kopie|copie en conflit|copia en conflicto|copia in conflitto"
@@ -26,14 +26,14 @@ _NAMES = (
 _COPY = re.compile(
     rf"(?P<stem>.*?[^.\s].*?)(?:{'|'.join(_NAMES)})(?: \(\d{{1,3}}\))?", re.IGNORECASE | re.DOTALL | re.ASCII
 )
-"""Each ends the name, but for its ending and the number that a file manager may add."""
+"""A name that ends in one of the marks, except for its extension and the number that a file manager may add."""
 
 _HINT = re.compile(r"[ck]onfli", re.IGNORECASE | re.ASCII)
-"""Stands in each of them: to look more closely at every name would take half of the time that a comparison takes."""
+"""A substring of every mark: matching each name against the full pattern would double the time of a comparison."""
 
 
 class Keep(StrEnum):
-    """Which of the two versions stays: the note itself, the copy beside it, or what both say."""
+    """The version to keep: the note itself, the copy, or a merge of both."""
 
     MINE = "mine"
     THEIRS = "theirs"
@@ -42,9 +42,9 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A conflict copy and the note that it is one of. `mine` is None where there is no such note any more.
+    """A conflict copy and its note. `mine` is None if the note no longer exists.
 
-    `base` is the version in the history that both began with, as far as can be told, from the commit `base_commit`.
+    `base` is the best guess at the common ancestor in the history, from the commit `base_commit`.
     """
 
     copy: str
@@ -56,19 +56,19 @@ class Conflict:
 
 
 def is_conflict_copy(name: str) -> bool:
-    """Whether a file of this name is a conflict copy."""
+    """Return whether a file of this name is a conflict copy."""
     return next(_peeled(name), None) is not None
 
 
 def original_of(path: str) -> str | None:
-    """The path of the file that a conflict copy is one of, also for a copy of a copy; None for any other file."""
+    """Return the path of the original of a conflict copy, also for a copy of a copy; None for any other file."""
     folder, slash, name = path.rpartition("/")
     peeled = list(_peeled(name))
     return f"{folder}{slash}{peeled[-1]}" if peeled else None
 
 
 def _peeled(name: str) -> Iterator[str]:
-    """The name without its last mark, then without the one before that."""
+    """Yield the name without its last mark, then without the one before that, and so on."""
     stem, dot, ending = name.rpartition(".")
     while dot and _HINT.search(stem) and (found := _COPY.fullmatch(stem)):
         stem = found["stem"]

@@ -1,4 +1,4 @@
-"""Edits that are not written to the vault yet, kept so that what was typed outlives the program and the terminal."""
+"""Store edits that are not written to the vault yet, so that typed text survives the end of the program or terminal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True)
 class EditorCopy:
-    """A file that an editor was given: the edit that it began with, whose process it was, and what it holds now.
+    """A file opened in an external editor: the initial edit, the process that owns it, and the current text.
 
     `text` is None if it cannot be read as UTF-8; `beside` are files that the editor left, such as vim's swap file.
     """
@@ -37,43 +37,45 @@ class EditorCopy:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing was saved, nor kept by the editor for a recovery."""
+        """True if nothing was saved and the editor left no recovery file."""
         return self.text in (self.begun.text, self.begun.base) and not self.beside
 
     @property
     def is_open(self) -> bool:
-        """Whether another process that still runs waits for the editor."""
+        """True if another running process is waiting for the editor."""
         return self.owner != os.getpid() and _runs(self.owner)
 
 
 class EditDrafts:
-    """One file an edit, named after a hash of the note's path, in a folder that only this user can read.
+    """Store one file per edit, named after a hash of the note's path, in a folder that only this user can read.
 
-    An editor gets a folder of its own there, with a copy under the note's name: what it saves is on the shelf at once.
+    An editor gets a separate folder with a copy under the note's name, so that each save in the editor is stored at
+    once.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, edit: Edit) -> None:
-        """Keep an edit in the place of an earlier one of the same note. Raises VaultWriteError."""
+        """Store an edit, replacing an earlier one of the same note. Raises VaultWriteError."""
         write_durably(self._file(edit.path), json.dumps(asdict(edit)))
         for copy in self._copies(edit.path):
             if copy.text == edit.text and not copy.beside and not copy.is_open:
                 shutil.rmtree(copy.folder, ignore_errors=True)
 
     def drop(self, path: str) -> None:
-        """The edit of this note is written, or not wanted any more."""
+        """Remove the edit of a note that was written or discarded."""
         remove_durably(self._file(path))
         for copy in self._copies(path):
             if not copy.is_open:
                 shutil.rmtree(copy.folder, ignore_errors=True)
 
     def edits(self) -> tuple[Edit, ...]:
-        """All that is kept, sorted by path; a file that is not an edit is left alone.
+        """Return all stored edits, sorted by path. Files that are not edits are skipped.
 
-        Text that an editor saved counts before what was kept earlier. Copies of a program that ended, in which nothing
-        was changed, are removed.
+        Text saved by an editor takes precedence over an edit stored earlier. Unchanged copies of a program that has
+        ended are
+        removed.
         """
         files = sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []
         found = {edit.path: edit for edit in (_edit(file) for file in files) if edit}
@@ -87,9 +89,9 @@ class EditDrafts:
         return tuple(sorted(found.values(), key=lambda edit: edit.path))
 
     def begin(self, edit: Edit) -> Path:
-        """The copy of an edit for an editor. It stays until the edit is kept, written or dropped.
+        """Create the copy of an edit for an editor. It exists until the edit is stored, written or dropped.
 
-        Raises VaultWriteError (`io_error`) if there is no room for it.
+        Raises VaultWriteError (`io_error`) if the copy cannot be created.
         """
         folder = self._folder / f"{_hash(edit.path)}-{secrets.token_hex(4)}"
         file = folder / _plain_name(edit.path)
@@ -109,7 +111,7 @@ class EditDrafts:
         return file
 
     def copies(self) -> list[EditorCopy]:
-        """All files that editors were given and that were not dropped, the oldest first."""
+        """Return all files opened in editors and not dropped, oldest first."""
         return sorted(self._copies(), key=lambda copy: _changed(copy.file))
 
     def _copies(self, path: str = "") -> Iterator[EditorCopy]:
@@ -127,7 +129,7 @@ class EditDrafts:
 
 
 def edited_text(file: Path) -> str:
-    """What the editor left in its copy. Raises VaultWriteError; the copy stays then."""
+    """Read the text that the editor saved in its copy. Raises VaultWriteError, and leaves the copy in place."""
     try:
         return file.read_bytes().decode("utf-8")
     except OSError as error:
@@ -167,7 +169,7 @@ def _hash(path: str) -> str:
 
 
 def _plain_name(path: str) -> str:
-    """The note's own name where it is harmless, because editors show it and choose colours by its ending."""
+    """Return the note's name without unsafe characters: editors show it and pick highlighting by its extension."""
     stem = PurePosixPath(path).stem
     kept = "".join(char if char.isalnum() or char in " ._()+" else "_" for char in stem)[:_LONGEST_NAME].strip(". ")
     return f"{kept or 'note'}.md".encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""Select which files of a folder are notes: include rules and ignore patterns."""
+"""Select the files of a folder that are notes: include rules and ignore patterns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REMEMBERED = 8_192
 class GlobSet:
     """Patterns such as `Templates/**`, matched at any depth: `a/Templates/x.md` is ignored as well.
 
-    A pattern may come with a vault from elsewhere, so matching takes no more time than pattern times path.
+    A vault may be untrusted, so matching takes time proportional to pattern length times path length.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -25,7 +25,7 @@ class GlobSet:
         self._folder_matches = lru_cache(maxsize=REMEMBERED)(self._any_of)
 
     def matches(self, path: str) -> bool:
-        """Whether a vault-relative path, or a folder above it, is ignored."""
+        """Return whether a vault-relative path, or a folder above it, is ignored."""
         folder, _, _ = path.rpartition("/")
         return (bool(folder) and self._folder_matches(folder)) or self._ends(path)
 
@@ -34,7 +34,7 @@ class GlobSet:
         return any(self._ends("/".join(parts[:count])) for count in range(1, len(parts) + 1))
 
     def _ends(self, path: str) -> bool:
-        """Whether a path matches a pattern itself; most are told by their name, against all patterns at once."""
+        """Return whether a path itself matches a pattern, after a quick test of its name against all patterns."""
         if not self._last.match(path.rpartition("/")[2]):
             return False
         parts = path.split("/")
@@ -47,7 +47,7 @@ _NOTHING = re.compile(r"(?!)")
 
 
 def _component(part: str) -> _Component:
-    """One part of a pattern; None stands for any number of folders."""
+    """Compile one part of a pattern; None matches any number of folders."""
     return _ANY_DEPTH if part == "**" else re.compile(_expression(part))
 
 
@@ -56,7 +56,7 @@ def _expression(part: str) -> str:
 
 
 def _ends_with(parts: list[str], pattern: tuple[_Component, ...]) -> bool:
-    """Whether the last parts of a path match a pattern: all positions of the pattern are followed at once."""
+    """Return whether the last parts of a path match a pattern, by simulating a nondeterministic automaton."""
     reached = {0}
     for part in parts:
         reached = {0} | {after for at in reached for after in _steps(pattern, at, part)}
@@ -77,29 +77,29 @@ NOTE_ENDING = ".md"
 
 @dataclass(frozen=True, slots=True)
 class Include:
-    """Files by their path, and folders with all that is below them. Empty means everything."""
+    """Files by their path, and folders with their contents. Empty means everything."""
 
     files: tuple[str, ...] = ()
     folders: tuple[str, ...] = ()
 
     @property
     def is_everything(self) -> bool:
-        """Whether nothing is left out."""
+        """True if nothing is excluded."""
         return not self.files and not self.folders
 
     @property
     def places(self) -> tuple[str, ...]:
-        """Where sources are, for programs that take paths: the whole root if nothing is left out."""
+        """The paths of the sources, as arguments for programs: the whole root if nothing is excluded."""
         return (".",) if self.is_everything else (*self.files, *self.folders)
 
     def holds(self, path: str) -> bool:
-        """Whether a file is a source, by its path alone."""
+        """Return whether a file is a source, by its path alone."""
         if self.is_everything or path in self.files:
             return True
         return path.endswith(NOTE_ENDING) and self.holds_folder(path.rpartition("/")[0])
 
     def holds_folder(self, path: str) -> bool:
-        """Whether everything in a folder may be a source."""
+        """Return whether everything in a folder may be a source."""
         return self.is_everything or any(f"{path}/".startswith(f"{folder}/") for folder in self.folders)
 
 

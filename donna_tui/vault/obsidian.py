@@ -1,4 +1,4 @@
-"""Obsidian next door: the vaults it knows, and the links that open a note in it."""
+"""Integrate with Obsidian: the vaults in its registry, and the URIs that open a note in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class KnownRoot:
 
 
 def known_vaults(environ: Mapping[str, str]) -> list[KnownRoot]:
-    """The vaults that Obsidian knows and that exist, the most recently opened first; empty without Obsidian."""
+    """Return the existing vaults in Obsidian's registry, the most recently opened first; empty without Obsidian."""
     found: dict[Path, float] = {}
     for registry in _registries(environ):
         for root, opened in _read_registry(registry):
@@ -47,7 +47,7 @@ def _registries(environ: Mapping[str, str]) -> list[Path]:
 
 
 def _read_registry(path: Path) -> list[tuple[Path, float]]:
-    """What the registry says, leaving out entries that make no sense; a damaged file holds none."""
+    """Return the valid entries of the registry; none if the file is damaged."""
     try:
         if path.stat().st_size > LARGEST_REGISTRY:
             return []
@@ -63,7 +63,7 @@ def _read_registry(path: Path) -> list[tuple[Path, float]]:
 
 
 def _opened(stamp: object) -> float:
-    """When a vault was opened, in Unix milliseconds; 0 where the registry does not say it in a number that can be."""
+    """Return the time at which a vault was opened, in Unix milliseconds; 0 if the registry has no valid number."""
     return float(stamp) if isinstance(stamp, int | float) and 0 <= stamp < LATEST_STAMP else 0.0
 
 
@@ -75,5 +75,5 @@ def _is_folder(path: Path) -> bool:
 
 
 def obsidian_uri(root: Path, path: str) -> str:
-    """The link that opens a note in Obsidian; by absolute path, since two vaults may have the same name."""
+    """Return the URI that opens a note in Obsidian. It has the absolute path, as two vaults may have the same name."""
     return f"obsidian://open?path={quote(os.fsencode((root / path).absolute()), safe='')}"

@@ -1,4 +1,4 @@
-"""The reader and the writer of a vault, as its configuration asks for them."""
+"""Open the reader and the writer of a vault according to its configuration."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def indexed_client(config: MemoryConfig, root: Path) -> VaultClient:
-    """Reads the notes that are indexed: none where `sources.vault.enabled` is false."""
+    """Return a client of the notes that are indexed: none if `sources.vault.enabled` is false."""
     off = () if config.sources.vault.enabled else ("**",)
     return _client(config, root, (*config.vault.ignore_globs, *config.sources.vault.ignore_globs, *off))
 
 
 def vault_client(config: MemoryConfig, root: Path) -> VaultClient:
-    """Reads every note of the vault, those that are not indexed as well."""
+    """Return a client of every note of the vault, including those that are not indexed."""
     return _client(config, root, config.vault.ignore_globs)
 
 
@@ -36,10 +36,10 @@ def open_writer(
     on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
     allowlist: Sequence[str] | None = None,
 ) -> VaultWriter:
-    """The writer. It sees every note, those that are not indexed as well: links to a moved note are anywhere.
+    """Open the writer. It sees every note, including those not indexed, as any note may link to a moved one.
 
-    `allowlist` takes the place of the configured one, which is for programs: a person who has looked at the change
-    may make it anywhere; in an agent's space nobody writes beside its sources. Raises SpaceError (`not_indexed`).
+    `allowlist` replaces the configured one, which limits programs: a person who has reviewed the change may make it
+    anywhere. In an agent's space nobody writes outside its sources. Raises SpaceError (`not_indexed`).
     """
     from donna_tui.vault.git.objects import Author
     from donna_tui.vault.write.rules import WriteRules
@@ -66,7 +66,7 @@ def open_writer(
 
 
 def included(config: MemoryConfig) -> Include:
-    """What of a root is a source: of an agent's workspace only its memory."""
+    """Return the part of a root that is a source: of an agent's workspace only its memory."""
     return Include((SOURCE_FILE,), (SOURCE_FOLDER,)) if isinstance(config, AgentSettings) else EVERYTHING
 
 

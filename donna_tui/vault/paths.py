@@ -1,4 +1,4 @@
-"""The one resolver: from a vault-relative path to an open file, without ever leaving the vault."""
+"""Open files by vault-relative path without ever leaving the vault. All file access is resolved here."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _REASONS = {
 }
 
 _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""Errors that say nothing about the vault itself."""
+"""Errors that are unrelated to the vault itself."""
 
 
 def check_relative(path: str) -> list[str]:
-    """The parts of a vault-relative path. Raises VaultReadError for one that is absolute, climbs or cannot exist."""
+    """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
     if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in ("", ".", "..") for part in parts):
         raise VaultReadError(Reason.PATH_ESCAPE, "the path is not one below the vault")
@@ -43,23 +43,24 @@ def check_relative(path: str) -> list[str]:
 
 
 def refused(error: OSError) -> VaultReadError:
-    """What an operating system error means for the reader of a note."""
+    """Convert an operating system error to a VaultReadError."""
     reason, message = _REASONS.get(error.errno or 0, (Reason.IO_ERROR, f"it cannot be read ({error.strerror})"))
     return VaultReadError(reason, message)
 
 
 class VaultRoot:
-    """The folder that holds the notes."""
+    """The folder that contains the notes."""
 
     def __init__(self, root: Path) -> None:
         self.path = root
 
     @contextlib.contextmanager
     def open(self, path: str) -> Iterator[int]:
-        """An open descriptor of a regular file below the root.
+        """Open a regular file below the root and yield its descriptor.
 
-        Every part is opened from the one before it and no link is followed, so that no swap of a folder can lead
-        outside. A FIFO or device does not block. Raises VaultReadError.
+        Every part is opened relative to the one before it and no symbolic link is followed, so that a folder replaced
+        meanwhile
+        cannot lead outside. A FIFO or device does not block. Raises VaultReadError.
         """
         *folders, name = check_relative(path)
         with self.open_folder(folders) as folder, opened_in(folder, name) as descriptor:
@@ -67,7 +68,7 @@ class VaultRoot:
 
     @contextlib.contextmanager
     def open_folder(self, parts: Iterable[str] = ()) -> Iterator[int]:
-        """An open descriptor of the folder with this path below the root, or of the root. Raises VaultReadError."""
+        """Open the root, or the folder with this path below it, and yield its descriptor. Raises VaultReadError."""
         with contextlib.ExitStack() as held:
             folder = held.enter_context(self._open_root())
             for part in parts:
@@ -88,7 +89,7 @@ class VaultRoot:
 
 @contextlib.contextmanager
 def opened_in(folder: int, name: str) -> Iterator[int]:
-    """An open descriptor of a regular file in an open folder. A FIFO does not block. Raises VaultReadError."""
+    """Open a regular file in an open folder and yield its descriptor. A FIFO does not block. Raises VaultReadError."""
     with _descriptor(name, folder, os.O_NOFOLLOW | os.O_NONBLOCK) as descriptor:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise VaultReadError(Reason.NOT_REGULAR, "it is not a regular file")
@@ -110,7 +111,7 @@ def _descriptor(name: str, folder: int, flags: int) -> Iterator[int]:
 
 
 def _is_link(name: str, folder: int) -> bool:
-    """Whether a part that cannot be opened as a folder is a link; the system reports the same error for a file."""
+    """Return whether a part that failed to open as a folder is a symbolic link: a file gives the same error."""
     try:
         return stat.S_ISLNK(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode)
     except OSError:
@@ -118,7 +119,7 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def root_missing(root: Path) -> VaultReadError:
-    """The whole vault cannot be read."""
+    """Return the error for a vault that cannot be read at all."""
     return VaultReadError(
         Reason.ROOT_MISSING, f"the vault {root} is not there", hint="mount the disk or choose another vault"
     )

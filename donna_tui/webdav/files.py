@@ -1,4 +1,4 @@
-"""Serve the visible files of a vault, and keep private ones from every client that is not their owner."""
+"""Serve the visible files of a vault, and withhold private ones from every client that is not their owner."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
 from donna_tui.webdav.upload import WAITING, Item, Upload
 
 MOST_KNOWN = 100_000
-"""Files of which it is remembered whether they are private."""
+"""Maximum number of files whose classification is cached."""
 
 
 class PrivateFiles:
-    """Tells private files. What was found holds for as long as a file does not change. All threads may ask.
+    """Classify files as private or not. Results are cached while a file is unchanged. Thread-safe.
 
-    Backups and conflict copies of a note are as private as it is, so every text is looked at. A note that cannot be
-    judged is private.
+    Backups and conflict copies of a note are as private as the note, so every text is read. A note that cannot be
+    classified is private.
     """
 
     def __init__(self, root: VaultRoot, *, max_bytes: int, key: str) -> None:
@@ -60,7 +60,7 @@ class PrivateFiles:
         try:
             with self._root.open(item.path) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 if not item.is_still(os.fstat(descriptor)):
-                    return True  # of a version that is gone nobody reads a word
+                    return True  # never serve a version that has already been replaced
                 text, _ = decode(file.read(self._max_bytes))
         except (DonnaError, OSError):
             return in_doubt
@@ -73,10 +73,10 @@ _FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
 
 
 class ServedTree:
-    """Looks into one vault and changes it as its user does. Every method blocks; all may be called from any thread.
+    """Read one vault and change it as its user does. Every method blocks; all may be called from any thread.
 
-    What is hidden, ignored, a link or a device is not there. `withheld` says of a file whether it is kept back; `keep`
-    keeps the bytes of those that are overwritten or removed.
+    Hidden and ignored files, symbolic links and devices are invisible. `withheld` returns whether a file is withheld;
+    `keep` stores the bytes of files before they are overwritten or removed.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class ServedTree:
         self._withheld = withheld
 
     def find(self, path: str) -> Item | None:
-        """What is at a path; None if nothing is to be seen there. Raises VaultReadError if the vault is missing."""
+        """Return the item at a path, or None if none is visible. Raises VaultReadError if the vault is missing."""
         if not path:
             with self._root.open_folder() as folder:
                 return Item.of("", os.fstat(folder), is_folder=True)
@@ -108,31 +108,31 @@ class ServedTree:
             return None
 
     def within(self, path: str) -> list[Item]:
-        """What is in a folder, sorted by name. Raises VaultReadError."""
+        """Return the items of a folder, sorted by name. Raises VaultReadError."""
         parts = path.split("/") if path else []
         with self._root.open_folder(parts) as folder, _readable(), os.scandir(folder) as found:
             return [item for each in sorted(found, key=lambda each: each.name) if (item := self._listed(path, each))]
 
     def open(self, item: Item) -> BinaryIO:
-        """A file to read from. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
+        """Open a file for reading. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
         with self._root.open(item.path) as descriptor:
             if not item.is_still(os.fstat(descriptor)):
                 raise changed_meanwhile(item.path)
             return os.fdopen(os.dup(descriptor), "rb")
 
     def arrive(self, path: str, expected: Item | None) -> Upload:
-        """Where the bytes of a file go that replaces `expected`, or is new. Raises VaultWriteError."""
+        """Open an upload for a file that replaces `expected`, or is new. Raises VaultWriteError."""
         with self._place(path, is_new=expected is None) as (folder, _):
             return Upload(folder, path, expected, self._keep)
 
     def make_folder(self, path: str) -> None:
-        """Make a folder. Raises VaultWriteError."""
+        """Create a folder. Raises VaultWriteError."""
         with self._place(path, is_new=True) as (folder, name):
             os.mkdir(name, dir_fd=folder)
             os.fsync(folder)
 
     def remove(self, item: Item) -> None:
-        """Take away a file, or a folder with nothing in it. Raises VaultWriteError: `conflict` for another version."""
+        """Remove a file or an empty folder. Raises VaultWriteError: `conflict` for another version."""
         with self._place(item.path) as (folder, name):
             if item.is_folder:
                 try:
@@ -148,7 +148,7 @@ class ServedTree:
             os.fsync(folder)
 
     def move(self, item: Item, path: str, replaced: Item | None) -> None:
-        """Give a file or folder another path, where `replaced` is, or nothing.
+        """Move a file or folder to another path, replacing `replaced` if given.
 
         Raises VaultWriteError: `conflict` for another version of either.
         """
@@ -175,7 +175,7 @@ class ServedTree:
 
     @contextlib.contextmanager
     def _place(self, path: str, *, is_new: bool = False, besides: str = "") -> Iterator[tuple[int, str]]:
-        """The open folder of a place that may be changed, and the name in it; nothing may be there if it is new."""
+        """Yield the open folder of a writable path, and the name in it. A new path must be free."""
         *parts, name = self._checked(path)
         with told(path), self._root.open_folder(parts) as folder:
             if is_new:
@@ -183,7 +183,7 @@ class ServedTree:
             yield folder, name
 
     def _check_free(self, folder: int, path: str, name: str, besides: str) -> None:
-        """Raises for a name that is taken: also by what is not in sight, or by one that some systems take for it."""
+        """Raise VaultWriteError for a name taken by any file, even if hidden, or an equivalent name on some system."""
         twin = find_twin(self._root, path, besides=besides)
         if twin:
             message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
@@ -227,13 +227,13 @@ def _readable() -> Iterator[None]:
 
 
 def _check_version(item: Item, folder: int, name: str) -> None:
-    """Raises VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
+    """Raise VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
     if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
         raise changed_meanwhile(item.path)
 
 
 def _unlink_version(item: Item, folder: int, name: str) -> None:
-    """Remove a file only if it is this version: it is renamed first, and renamed back if somebody had just saved it."""
+    """Remove a file only in this version: rename it first, and rename it back if it was saved meanwhile."""
     waiting = f"{WAITING}{secrets.token_hex(8)}"
     os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
     if not item.is_still(os.stat(waiting, dir_fd=folder, follow_symlinks=False)):
@@ -243,7 +243,7 @@ def _unlink_version(item: Item, folder: int, name: str) -> None:
 
 
 def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: str) -> None:
-    """Without ever replacing what somebody put there a moment ago: a second name, then the first one goes."""
+    """Rename without ever replacing a file created meanwhile: add a hard link, then remove the old name."""
     try:
         os.link(old, new, src_dir_fd=old_folder, dst_dir_fd=new_folder, follow_symlinks=False)
     except FileExistsError:
@@ -259,7 +259,7 @@ def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: st
 
 
 def _is_same(item: Item | None, there: os.stat_result) -> bool:
-    """Whether two names lead to one file, as those do that differ in case where case does not count."""
+    """Return whether two names refer to one file, such as names that differ in case on a case-insensitive disk."""
     return item is not None and item.inode == there.st_ino
 
 

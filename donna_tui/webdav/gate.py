@@ -1,4 +1,4 @@
-"""Check every request before wsgidav sees it: origin, password, limits."""
+"""Check every request before wsgidav: origin, password, limits."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from donna_tui.vault.write.durable import write_durably
 
 VARIABLE = "DONNA_WEBDAV_PASSWORD"
 SHORTEST = 12
-"""Characters of a password that somebody chose."""
+"""Minimum number of characters of a chosen password."""
 
 MOST_BYTES = 1_024
 _COST = {"n": 2**14, "r": 8, "p": 1}
-"""Of scrypt; source: RFC 7914 §2, for a check of about 50 ms."""
+"""Parameters of scrypt; source: RFC 7914 §2, for a check of about 50 ms."""
 
 
 class Password:
-    """Says whether a password is the right one, in a time that does not tell how nearly it was."""
+    """A hashed password, compared in constant time."""
 
     def __init__(self, salt: bytes, digest: bytes) -> None:
         self._salt, self._digest = salt, digest
@@ -45,12 +45,12 @@ class Password:
 
     @classmethod
     def of(cls, text: str) -> Password:
-        """The password itself; only its salted hash is kept."""
+        """Hash a password; only its salted hash is kept."""
         salt = secrets.token_bytes(16)
         return cls(salt, _hash(text, salt))
 
     def matches(self, given: str) -> bool:
-        """Whether this is it. The right one costs little once it was seen, since clients send it with each request."""
+        """Return whether a password is right. The right one is cached, as clients send it with each request."""
         quick = hmac.digest(self._key, given.encode("utf-8", "replace"), "sha256")
         if hmac.compare_digest(quick, self._known):
             return True
@@ -60,18 +60,18 @@ class Password:
         return True
 
     def as_json(self) -> str:
-        """What is kept of it."""
+        """Return the salt and the hash as JSON."""
         return json.dumps({"salt": self._salt.hex(), "scrypt": self._digest.hex()})
 
     @classmethod
     def from_json(cls, text: str) -> Password:
-        """What was kept. Raises ValueError, KeyError or TypeError."""
+        """Load a password from JSON. Raises ValueError, KeyError or TypeError."""
         kept = json.loads(text)
         return cls(bytes.fromhex(kept["salt"]), bytes.fromhex(kept["scrypt"]))
 
 
 def given_password(environ: Mapping[str, str], file: Path | None) -> Password | None:
-    """The password that the file or the environment holds; None if neither does. Raises DonnaError."""
+    """Return the password in the file or the environment, or None. Raises DonnaError."""
     if file is not None:
         return Password.of(_long_enough(_private_line(file), str(file)))
     text = environ.get(VARIABLE)
@@ -79,7 +79,7 @@ def given_password(environ: Mapping[str, str], file: Path | None) -> Password | 
 
 
 def kept_password(folder: Path) -> Password | None:
-    """The password that was made earlier; None if none was, or what is there cannot be read."""
+    """Return the password generated earlier; None if there is none, or it cannot be read."""
     try:
         return Password.from_json(_kept(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError):
@@ -87,7 +87,7 @@ def kept_password(folder: Path) -> Password | None:
 
 
 def make_password(folder: Path) -> str:
-    """Make a password and keep its hash in this private folder; the only time that anybody sees it."""
+    """Generate a password and store its hash in this private folder. This is the only time that it is shown."""
     text = "-".join(secrets.token_hex(3) for _ in range(5))
     write_durably(_kept(folder), Password.of(text).as_json())
     return text
@@ -108,7 +108,7 @@ def _long_enough(text: str, where: str) -> str:
 
 
 def _private_line(file: Path) -> str:
-    """The first line of a file that only its owner may read."""
+    """Read the first line of a file that only its owner may read."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -128,22 +128,23 @@ USER = "donna"
 MOST_XML_BYTES = 64 * 1024
 LONGEST_LOCK_SECONDS = 600
 MOST_FAILURES = 10
-"""Wrong passwords from one address in `FAILURE_SECONDS`; each further one is answered late. The right one never is."""
+"""Wrong passwords from one address in `FAILURE_SECONDS`, after which answers are delayed. A right one never is."""
 
 FAILURE_SECONDS = 60.0
 LATE_SECONDS = 1.0
 MOST_ADDRESSES = 1_000
 MOST_REFUSED_BYTES = 64 * 1024
-"""How much is read of what a client sends with a request that is refused, so that a small one ends in order."""
+"""Maximum number of body bytes read for a refused request, so that a small one completes in order."""
 
 OBSIDIAN = frozenset({"app://obsidian.md", "capacitor://localhost", "http://localhost"})
-"""The origins that Obsidian names, on a computer, on iOS and on Android."""
+"""The origins sent by Obsidian on a computer, on iOS and on Android."""
 
 _CUT = re.compile(r"[?#;\x00-\x1f\x7f]")
-"""What cannot be in the decoded path of a destination: urllib drops it, or takes the path to end there."""
+"""Characters that a decoded destination path must not contain: urllib drops them, or cuts the path there."""
 
 _DECLARES = re.compile(rb"<\0*!\0*(?:D\0*O\0*C\0*T|E\0*N\0*T\0*I)")
-"""A document type or an entity in XML, in UTF-16 too; no client needs one, and entities can grow without end."""
+"""A document type or entity declaration in XML, also in UTF-16: no client needs one, and entities can explode.
+"""
 
 _HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
@@ -156,13 +157,13 @@ CONNECTION = "donna.connection"
 
 
 class Connection(Protocol):
-    """What the gate tells the connection that a request came by."""
+    """The interface of the connection of a request, as used by the gate."""
 
     def verifying(self) -> contextlib.AbstractContextManager[None]:
-        """Keep the connection while its password is checked."""
+        """Keep the connection open while its password is checked."""
 
     def trust(self) -> None:
-        """Note that the password was right."""
+        """Mark the connection as authenticated."""
 
 
 Environ = dict[str, Any]
@@ -178,7 +179,7 @@ class _Refusal:
 
 
 class Failures:
-    """Counts wrong passwords by the address that they come from. All threads may ask."""
+    """Count wrong passwords by source address. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -186,7 +187,7 @@ class Failures:
         self._lock = Lock()
 
     def add(self, address: str) -> None:
-        """One more."""
+        """Count one failure of an address."""
         with self._lock:
             times = self._recent(network_of(address))
             self._times[network_of(address)] = [*times, self._clock()]
@@ -194,7 +195,7 @@ class Failures:
                 self._times.popitem(last=False)
 
     def too_many(self, address: str) -> bool:
-        """Whether this address has to wait."""
+        """Return whether answers to this address are delayed."""
         with self._lock:
             return len(self._recent(network_of(address))) >= MOST_FAILURES
 
@@ -204,7 +205,7 @@ class Failures:
 
 
 class Gate:
-    """Stands in front of an application that is served at `host`: to this machine only, if that is loopback."""
+    """WSGI middleware around an application served at `host`: for this machine only, if that is loopback."""
 
     def __init__(self, inner: Application, password: Password, *, host: str, max_bytes: int) -> None:
         self._inner, self._password = inner, password
@@ -224,7 +225,7 @@ class Gate:
         return self._inner(environ, start)
 
     def _foreign(self, environ: Environ) -> _Refusal | None:
-        """A web page elsewhere may have a name that leads here, or send requests here."""
+        """Refuse requests from web pages elsewhere, including DNS rebinding."""
         host = environ.get("HTTP_HOST", "")
         if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
@@ -251,7 +252,7 @@ class Gate:
     def _is_right(self, environ: Environ, user: str, password: str) -> bool:
         connection: Connection | None = environ.get(CONNECTION)
         with connection.verifying() if connection else contextlib.nullcontext():
-            # both are compared, so that the time does not tell whether the name was right
+            # compare both, so that the time does not reveal whether the name was right
             is_right = self._password.matches(password) & (user == USER)
             if is_right and connection:
                 connection.trust()
@@ -284,14 +285,14 @@ class Gate:
 
 
 def _oversized(environ: Environ) -> _Refusal | None:
-    """Refuse long headers: wsgidav reads some by patterns that take quadratic time."""
+    """Refuse long headers: wsgidav parses some with patterns that take quadratic time."""
     if has_long_header([value for name, value in environ.items() if name.startswith("HTTP_")]):
         return _Refusal("431 Request Header Fields Too Large", f"a header may have up to {LONGEST_HEADER:,} bytes")
     return None
 
 
 def _credentials(header: str) -> tuple[str, str]:
-    """Name and password of basic authentication; both empty for anything else."""
+    """Return name and password of basic authentication; both empty for anything else."""
     scheme, _, coded = header.partition(" ")
     try:
         plain = base64.b64decode(coded.strip(), validate=True).decode("utf-8") if scheme.lower() == "basic" else ""
@@ -302,9 +303,9 @@ def _credentials(header: str) -> tuple[str, str]:
 
 
 def _destination(header: str) -> str | None:
-    """A destination that wsgidav reads right; None where it would take another name for it.
+    """Return a destination that wsgidav parses correctly, or None if it would take another name from it.
 
-    It decodes the header before it takes it apart, so that a name with a question mark would lose its end.
+    It decodes the header before it splits it, so that a name with a question mark would be cut.
     """
     try:
         parts = urlsplit(header.encode("latin-1").decode("utf-8"))
@@ -318,7 +319,7 @@ def _destination(header: str) -> str | None:
 
 
 def _is_utf8(path: str) -> bool:
-    """Whether a path that WSGI gives as Latin-1 can be read as what it is."""
+    """Return whether a path, given by WSGI as Latin-1, is valid UTF-8."""
     try:
         path.encode("latin-1").decode("utf-8")
     except ValueError:
@@ -327,13 +328,13 @@ def _is_utf8(path: str) -> bool:
 
 
 def _is_length(environ: Environ) -> bool:
-    """Whether the length of the body can be told; with a negative one cheroot would read for ever."""
+    """Return whether the length of the body is valid; with a negative one cheroot would read for ever."""
     length = environ.get("CONTENT_LENGTH") or "0"
     return bool(length.isascii() and length.isdigit())
 
 
 def _lock_seconds(header: str) -> int:
-    """How long a lock may hold. A client that is gone must not keep a note from others for a week."""
+    """Return the limited timeout of a lock: a client that has disappeared must not lock a note for a week."""
     for each in header.split(","):
         _, dash, seconds = each.strip().partition("-")
         if dash and seconds.isascii() and seconds.isdigit():
@@ -342,14 +343,14 @@ def _lock_seconds(header: str) -> int:
 
 
 def _name_of(host: str) -> str:
-    """The name in a Host header, without the port."""
+    """Return the name in a Host header, without the port."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()
 
 
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer and end the connection: what a client still sends must not be taken for its next request."""
+    """Answer and close the connection: the rest of the request must not be parsed as the next one."""
     if _is_length(environ) and "HTTP_TRANSFER_ENCODING" not in environ:  # a chunk is read whole, however large it is
         environ["wsgi.input"].read(MOST_REFUSED_BYTES)
     page = f"{refusal.message}\n".encode()

@@ -1,4 +1,4 @@
-"""Keep what clients overwrite and delete: in the vault's history if there is one, otherwise in Obsidian's `.trash`."""
+"""Preserve files that clients overwrite or delete: in the vault's history if any, else in Obsidian's `.trash`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from donna_tui.vault.write.writer import VaultWriter
 ACTOR = "webdav"
 
 TRASH = ".trash"
-"""Where Obsidian itself puts deleted files; it is never served, listed or indexed."""
+"""Obsidian's own folder for deleted files; it is never served, listed or indexed."""
 
 MOST_RECORDED_BYTES = 64 * 1024 * 1024
 """Larger files are moved to the trash instead of being read into memory and into git."""
@@ -29,8 +29,8 @@ MOST_NAMES = 10_000
 class Touched:
     """A file that a request changes: an open folder, the name in it, and the bytes before and after.
 
-    `size` is that of the file now, None if there is none. `after` gives the new bytes, and None for a file that goes.
-    `is_lost` says whether the bytes before would be nowhere afterwards.
+    `size` is that of the current file, None if there is none. `after` returns the new bytes, or None if the file is
+    removed. `is_lost` is set if the bytes before would exist nowhere afterwards.
     """
 
     folder: int
@@ -46,19 +46,19 @@ Keep = Callable[[OperationKind, tuple[Touched, ...]], contextlib.AbstractContext
 
 
 def keep_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
-    """For a tree that nothing is written to."""
+    """Keep nothing, for a read-only tree."""
     return contextlib.nullcontext()
 
 
 class Preimages:
-    """Keeps the bytes of files before the block changes them, and forgets them again if the block fails."""
+    """Preserve the bytes of files before the block changes them, and drop them again if the block fails."""
 
     def __init__(self, root: VaultRoot, writer: VaultWriter) -> None:
         self._root, self._writer = root, writer
 
     @contextlib.contextmanager
     def keep(self, kind: OperationKind, touched: tuple[Touched, ...]) -> Iterator[None]:
-        """Keep what is lost otherwise. Raises VaultWriteError, and then the block has not been entered."""
+        """Preserve what would be lost. Raises VaultWriteError, and then the block has not been entered."""
         lost = [each for each in touched if each.is_lost and each.size]
         if not lost:
             yield
@@ -74,7 +74,7 @@ class Preimages:
 
     @contextlib.contextmanager
     def _in_trash(self, lost: Touched) -> Iterator[None]:
-        """Give the file a second name in the trash; it is the only one once the block has ended."""
+        """Link the file into the trash. That is its only name once the block has ended."""
         with self._trash() as trash:
             name = _linked(lost, trash)
             try:
@@ -105,7 +105,7 @@ def _change(touched: Touched) -> Change:
 
 
 def _linked(lost: Touched, trash: int) -> str:
-    """A free name in the trash that now leads to the file as well, or to a copy where the disk has no links."""
+    """Link the file under a free name in the trash, or copy it if the disk has no hard links. Return the name."""
     stem, dot, ending = lost.name.rpartition(".")
     for number in range(1, MOST_NAMES):
         name = lost.name if number == 1 else f"{stem} {number}{dot}{ending}" if stem else f"{lost.name} {number}"

@@ -1,4 +1,4 @@
-"""The vault as wsgidav asks for it: folders and files, each changed in one step or not at all."""
+"""The wsgidav provider of a vault: folders and files, each changed atomically."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Environ = dict[str, Any]
 
 
 class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without types
-    """Serves one vault."""
+    """Provide one vault."""
 
     def __init__(self, tree: ServedTree, *, max_bytes: int, read_only: bool) -> None:
         super().__init__()
@@ -52,7 +52,7 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
         return self._read_only
 
     def get_resource_inst(self, path: str | None, environ: Environ) -> VaultFolder | VaultFile | None:
-        """Find what is at a path; nothing at that of the parent of the vault, which wsgidav gives as None."""
+        """Return the resource at a path, or None; also for None, which wsgidav passes for the parent of the vault."""
         if path is None:
             return None
         with _answered():
@@ -82,7 +82,7 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
             return self._tree.within(self._item.path)
 
     def create_empty_resource(self, name: str) -> VaultFile:
-        """A new file. For an upload nothing is made until all of it has come; a lock keeps the name at once."""
+        """Return a new file. An upload creates nothing until it is complete; a lock reserves the name at once."""
         path = posixpath.join(self._item.path, name)
         with _answered():
             if self.environ["REQUEST_METHOD"] == "PUT":
@@ -101,7 +101,7 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
         return False
 
     def delete(self) -> None:
-        """Remove the folder, which is empty by now but for what is not served."""
+        """Remove the folder, which by now contains at most files that are not served."""
         _remove(self._tree, self._item)
         self.remove_all_locks(recursive=True)
 
@@ -115,7 +115,7 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
         return False
 
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
-        """Make the folder of a copy; what is in it follows one by one."""
+        """Create the folder of a copy; its contents follow one by one."""
         with _answered():
             self._tree.make_folder(_relative(dest_path))
 
@@ -161,7 +161,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         return _Upload(self._arrival, self.provider.max_bytes)
 
     def end_write(self, *, with_errors: bool) -> None:
-        """Keep what came if all of it came: a client that dies in the middle leaves nothing."""
+        """Keep a complete upload: an aborted one leaves nothing behind."""
         arrival = self._arrival
         if arrival is None:
             return
@@ -181,7 +181,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         self.remove_all_locks(recursive=True)
 
     def handle_move(self, dest_path: str) -> bool:
-        """Move over another file in one step; wsgidav would remove that one first."""
+        """Move over another file atomically; wsgidav would remove that one first."""
         replaced = _refuse_existing(self, dest_path, but_file=True)
         if replaced is None:
             return False
@@ -189,7 +189,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         return True
 
     def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
-        """Copy over another file in one step."""
+        """Copy over another file atomically."""
         replaced = _refuse_existing(self, dest_path, but_file=True)
         if replaced is None:
             return False
@@ -217,7 +217,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
 
 class _Upload:
-    """What wsgidav writes the body of a request to."""
+    """The file object to which wsgidav writes the body of a request."""
 
     def __init__(self, arrival: Upload, max_bytes: int) -> None:
         self._arrival, self._max_bytes = arrival, max_bytes
@@ -229,11 +229,11 @@ class _Upload:
             self._arrival.write(data)
 
     def close(self) -> None:
-        """What comes next is `end_write`, which knows whether all went well."""
+        """Do nothing: `end_write` follows, and knows whether the upload succeeded."""
 
 
 def _relative(path: str) -> str:
-    """The path within the vault; wsgidav may put two slashes where a folder and a name meet."""
+    """Return the path within the vault; wsgidav may join folder and name with two slashes."""
     return "/".join(part for part in path.split("/") if part)
 
 
@@ -263,7 +263,7 @@ def _move(
 
 
 def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_file: bool = False) -> Item | None:
-    """The file at a destination. Raises DAVError where a folder would be replaced, or would replace something."""
+    """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace something."""
     with _answered():
         there: Item | None = resource.provider.tree.find(_relative(dest_path))
     if there is not None and (there.is_folder or not but_file):
@@ -273,7 +273,7 @@ def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_f
 
 @contextlib.contextmanager
 def _answered() -> Iterator[None]:
-    """Tell a refusal of ours in the client's language."""
+    """Convert a DonnaError to a DAVError."""
     try:
         yield
     except DonnaError as error:

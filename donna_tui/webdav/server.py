@@ -1,4 +1,4 @@
-"""A WebDAV server for one vault: wsgidav behind the gate, under cheroot."""
+"""WebDAV server for one vault: wsgidav behind the gate, run by cheroot."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ from donna_tui.webdav.gate import CONNECTION, Gate, Password
 from donna_tui.webdav.provider import VaultProvider
 
 SHARE = "/vault"
-"""Where the vault is. Remotely Save makes a folder below the address that it is given: this is its name."""
+"""The URL path of the vault. Remotely Save creates a folder below its address: this is its name."""
 
 MOST_BYTES = 512 * 1024 * 1024
-"""Bytes of one file. Obsidian itself opens none that are larger than memory; films belong elsewhere."""
+"""Maximum bytes of one file. Obsidian itself cannot open files larger than memory."""
 
 MOST_HEADER_BYTES = 16 * 1024
 PATIENCE_SECONDS = 30
-"""How long a client may be silent in the middle of a request."""
+"""Maximum silence of a client in the middle of a request."""
 
 THREADS = 24
-"""Requests that are answered at once."""
+"""Number of requests answered concurrently."""
 
 CONNECTIONS = Limits(head_seconds=PATIENCE_SECONDS)
 READING = Limits(connections=10_000, untrusted=16, per_address=16)
-"""Connections that hold a thread: so many at most whose requests come in slowly, or without the password."""
+"""Limits for connections that hold a thread, so that slow or unauthenticated requests cannot occupy all threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """Where to listen. Port 0 takes a free one."""
+    """The address to listen on. Port 0 takes a free one."""
 
     host: str = "127.0.0.1"
     port: int = 0
@@ -56,11 +56,11 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this machine can connect."""
+        """True if only this machine can connect."""
         return is_loopback(self.host)
 
     def check(self) -> None:
-        """Raises DonnaError (`usage`) for an address at which a password would be sent in the clear."""
+        """Raise DonnaError (`usage`) for an address at which a password would be sent in the clear."""
         if (self.certificate is None) != (self.key is None):
             raise DonnaError(Reason.USAGE, "a certificate and its key go together", hint="--cert FILE --key FILE")
         if not self.is_local and self.certificate is None:
@@ -72,7 +72,7 @@ class Address:
 
 
 class _Tls(BuiltinSSLAdapter):
-    """Leaves the handshake to the thread that answers; where connections come in it would keep all others waiting."""
+    """Leave the handshake to the worker thread; in the accepting thread it would block all other connections."""
 
     def wrap(self, sock: socket.socket) -> tuple[ssl.SSLSocket, dict[str, Any]]:
         try:
@@ -82,7 +82,7 @@ class _Tls(BuiltinSSLAdapter):
 
 
 class _Connection(HTTPConnection):
-    """Begins with the handshake, where there is one. It has a place at the door, another while it holds a thread."""
+    """A connection with an initial TLS handshake. It is counted at the door, and again while it holds a thread."""
 
     visitor: Visitor | None = None
     reading: Visitor | None = None
@@ -103,13 +103,13 @@ class _Connection(HTTPConnection):
         super().close()
 
     def hang_up(self) -> None:
-        """End the connection from any thread: one that reads from it then sees its end."""
+        """Shut down the connection from any thread: a thread that reads from it then sees its end."""
         with contextlib.suppress(OSError):
             socket.socket.shutdown(self.socket, socket.SHUT_RDWR)
 
     @contextlib.contextmanager
     def verifying(self) -> Iterator[None]:
-        """Keep the connection while its password is checked."""
+        """Keep the connection open while its password is checked."""
         with contextlib.ExitStack() as held:
             if self.visitor:
                 held.enter_context(self.server.door.answering(self.visitor))
@@ -118,7 +118,7 @@ class _Connection(HTTPConnection):
             yield
 
     def trust(self) -> None:
-        """Note that the password was right."""
+        """Mark the connection as authenticated."""
         if self.visitor:
             self.server.door.trust(self.visitor)
         if self.reading:
@@ -131,7 +131,7 @@ class _Connection(HTTPConnection):
 
 
 class _Gateway(Gateway_10):
-    """Ends a connection that the answer says is closed; cheroot would go on, after reading all of the body."""
+    """Close a connection as the answer says; cheroot would keep it open and read the whole body first."""
 
     def get_environ(self) -> dict[str, Any]:  # type: ignore[override]
         environ: dict[str, Any] = super().get_environ()  # type: ignore[no-untyped-call]
@@ -144,10 +144,10 @@ class _Gateway(Gateway_10):
 
 
 class _Server(Server):
-    """Reports what goes wrong in one line; what a client sent is not in it.
+    """Report errors in one line without data from the client.
 
-    A new connection waits among those kept alive until its client says something: browsers and sync clients open some
-    ahead of need, and each would hold a thread.
+    A new connection is kept with the idle ones until its client sends a request: browsers and sync clients open some in
+    advance, and each would hold a thread.
     """
 
     ConnectionClass = _Connection
@@ -171,7 +171,7 @@ class _Server(Server):
 
 
 class WebdavServer:
-    """Listens from `open` on and answers in `serve`, until `stop` is called from another thread."""
+    """Listen from `open` on and answer in `serve`, until `stop` is called from another thread."""
 
     def __init__(
         self,
@@ -204,7 +204,7 @@ class WebdavServer:
         self._ended = threading.Event()
 
     def open(self) -> str:
-        """Begin to listen; the address of the vault. Raises DonnaError."""
+        """Start listening and return the address of the vault. Raises DonnaError."""
         certificate, key = self._address.certificate, self._address.key
         try:
             if certificate is not None:
@@ -222,7 +222,7 @@ class WebdavServer:
         return f"{scheme}://{f'[{host}]' if ':' in host else quote(host)}:{port}{SHARE}/"
 
     def serve(self) -> None:
-        """Answer until `stop`."""
+        """Answer requests until `stop` is called."""
         sweeper = threading.Thread(target=self._sweep, name="donna-webdav-sweep", daemon=True)
         sweeper.start()
         try:
@@ -237,7 +237,7 @@ class WebdavServer:
             self._server.readers.sweep()
 
     def stop(self) -> None:
-        """End, once what is being answered is answered."""
+        """Stop after the requests in progress are answered."""
         self._server.stop()
 
 

@@ -1,4 +1,4 @@
-"""A file that is on its way in: it waits beside its place until all of it is there, and takes the place in one step."""
+"""Receive an upload into a temporary file next to its destination, and move it there atomically once complete."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from donna_tui.vault.write.orphans import UPLOAD
 from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
 
 WAITING = UPLOAD
-"""How the names of files begin that are not all there yet."""
+"""Prefix of incomplete files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A file or folder as it is served. `path` is relative to the vault, empty for the vault itself."""
+    """A file or folder as served. `path` is relative to the vault, empty for the vault itself."""
 
     path: str
     is_folder: bool
@@ -32,23 +32,23 @@ class Item:
 
     @classmethod
     def of(cls, path: str, stat: os.stat_result, *, is_folder: bool) -> Item:
-        """The item of a file with this stat."""
+        """Build the item of a file with this stat."""
         return cls(path, is_folder, stat.st_size, stat.st_mtime_ns, stat.st_ino)
 
     @property
     def etag(self) -> str:
-        """Another one for every version of the file."""
+        """A tag that differs for every version of the file."""
         return f"{self.inode:x}-{self.size:x}-{self.mtime_ns:x}"
 
     def is_still(self, stat: os.stat_result) -> bool:
-        """Whether a file with this stat is the same version."""
+        """Return whether a file with this stat is the same version."""
         return (self.inode, self.size, self.mtime_ns) == (stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
 class Upload:
-    """Takes in the bytes of one file. End it with `keep` or `drop`; both may be called again and do nothing then.
+    """Receive the bytes of one file. End it with `keep` or `drop`; further calls of either do nothing.
 
-    `expected` is the version that it replaces, None for a new file; `keep` keeps the bytes of that version.
+    `expected` is the version that it replaces, None for a new file; `keep` preserves the bytes of that version.
     """
 
     def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = keep_nothing) -> None:
@@ -62,13 +62,13 @@ class Upload:
         self.size = 0
 
     def write(self, data: bytes) -> None:
-        """Take in some bytes. Raises VaultWriteError."""
+        """Receive some bytes. Raises VaultWriteError."""
         with told(self._path):
             self._file.write(data)
         self.size += len(data)
 
     def keep(self) -> None:
-        """Put the file in its place. Raises VaultWriteError: `conflict` if that is no longer as it was expected."""
+        """Move the file to its destination. Raises VaultWriteError: `conflict` if that is not the expected version."""
         with self._ended() as folder:
             if folder is None:
                 return
@@ -88,13 +88,13 @@ class Upload:
         return Touched(folder, self._name, self._path, replaced.size, self.size, new)
 
     def drop(self) -> None:
-        """Forget what has come so far."""
+        """Discard the received bytes."""
         with self._ended():
             pass
 
     @contextlib.contextmanager
     def _ended(self) -> Iterator[int | None]:
-        """The open folder, for the last time; whatever happens, nothing is left waiting in it."""
+        """Yield the open folder a last time; the temporary file is always removed."""
         folder, self._folder = self._folder, None
         if folder is None:
             yield None
@@ -103,7 +103,7 @@ class Upload:
             with told(self._path):
                 yield folder
         finally:
-            with contextlib.suppress(OSError):  # a full disk says once more that it is full
+            with contextlib.suppress(OSError):  # a full disk raises once more on close
                 self._file.close()
             with contextlib.suppress(OSError):
                 remove(folder, self._waiting)
@@ -127,7 +127,7 @@ class Upload:
         os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def _replace(self, folder: int, expected: Item) -> None:
-        """Swap the two files and look at what came out: if somebody saved meanwhile, it goes back."""
+        """Exchange the two files and check the displaced one: if it was saved meanwhile, exchange them back."""
         self._expect(folder, self._name, expected)
         if not exchange(folder, self._waiting, self._name):
             os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -145,7 +145,7 @@ class Upload:
 
 
 def sweep(root: Path) -> int:
-    """Remove what uploads left in a vault whose server was killed; how many. No other server may run meanwhile."""
+    """Remove the temporary files of a killed server, and return their number. No other server may be running."""
     removed = 0
     for folder, _, names in os.walk(root):
         for name in names:

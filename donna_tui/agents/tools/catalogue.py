@@ -1,4 +1,4 @@
-"""The tools for agents by name: what each takes, gives and does, and the one way to call them."""
+"""The tools for agents by name: arguments, results and effects of each, and the function that calls them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ A = TypeVar("A", bound=shapes.Asked)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tool:
-    """A tool. `writes` says that it is there only for clients that may write; the others change nothing.
+    """A tool. `writes` restricts it to clients that may write; the other tools change nothing.
 
-    `destroys` says that it takes something away, `repeats` that doing it twice is like doing it once.
+    `destroys` is set if it may remove something, `repeats` if it is idempotent.
     """
 
     name: str
@@ -213,12 +213,12 @@ TOOLS = (
 
 
 def tools_for(*, write: bool) -> tuple[Tool, ...]:
-    """The tools that a client has."""
+    """Return the tools that a client may use."""
     return tuple(tool for tool in TOOLS if write or not tool.writes)
 
 
 async def call(space: ToolContext, name: str, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What a tool answers, as plain values with `ok`: what was asked for, or why not. It raises nothing of Donna's."""
+    """Call a tool; return plain values with `ok` and the result or the refusal. Raises no DonnaError."""
     try:
         tool = _tool(space, name)
         given = await tool.run(space, _asked(tool.takes, arguments or {}))
@@ -228,7 +228,7 @@ async def call(space: ToolContext, name: str, arguments: Mapping[str, Any] | Non
 
 
 def refusal(error: DonnaError) -> dict[str, Any]:
-    """An error as the tools tell it."""
+    """Convert an error to the result of a tool."""
     told = shapes.Refused(
         reason=error.reason.value, message=clean_line(error.message), hint=clean_line(error.hint or "")
     )
@@ -236,7 +236,7 @@ def refusal(error: DonnaError) -> dict[str, Any]:
 
 
 def _tool(space: ToolContext, name: str) -> Tool:
-    """Raises DonnaError for a tool that this client does not have, in the same words whether or not there is one."""
+    """Return a tool. Raises DonnaError if this client may not use it, with the same message as for a missing one."""
     found = next((tool for tool in tools_for(write=space.writer is not None) if tool.name == name), None)
     if found is None:
         raise DonnaError(Reason.USAGE, "there is no such tool", hint="ask for the list of tools")
@@ -244,7 +244,7 @@ def _tool(space: ToolContext, name: str) -> Tool:
 
 
 def _asked(model: type[A], arguments: Mapping[str, Any]) -> A:
-    """Raises DonnaError (`usage`) with the names of what is wrong, and nothing of what was given."""
+    """Validate arguments. Raises DonnaError (`usage`) with the names of what is wrong, and none of the values."""
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:

@@ -1,4 +1,4 @@
-"""Hold what a tool works on: the space, what of it this client may see, its session and its quota."""
+"""The context of a tool call: the space, the access rights of the client, its session and its quota."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 _OF_THE_VAULT = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
-"""Reasons that say nothing about a single note."""
+"""Reasons that are unrelated to a single note."""
 
 Known = Mapping[str, FileState]
-"""The notes in which the index found nothing private, as they were then."""
+"""The notes in which the index found nothing private, with their state at that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What this client was granted: `sensitive`, the private notes as well; `executable`, to write what plugins run.
+    """The rights of this client: `sensitive` to see private notes, `executable` to write code that plugins execute.
 
     Every method blocks.
     """
@@ -43,10 +43,11 @@ class Access:
     executable: bool = False
 
     def read(self, path: str) -> VaultNote:
-        """A note that this client may see, as it is on disk now. Raises VaultReadError.
+        """Read a note that this client may see, as it is on disk now. Raises VaultReadError.
 
-        What is wrong with the name alone is said. Whatever else keeps a note from being read says that there is
-        something, so it is told like a note that is not there.
+        Errors in the name alone are reported. Any other reason why a note cannot be read would reveal that it exists,
+        and is
+        reported as a missing note.
         """
         try:
             note = self.client.read(path)
@@ -59,11 +60,11 @@ class Access:
         return note
 
     def may_see(self, sensitivity: Sensitivity) -> bool:
-        """Whether this client may see a note of that kind."""
+        """Return whether this client may see a note of that sensitivity."""
         return self.sensitive or sensitivity is Sensitivity.PUBLIC
 
     def sees(self, path: str) -> bool:
-        """Whether there is a note of that path that this client may see."""
+        """Return whether a note exists at this path that this client may see."""
         try:
             self.read(path)
         except VaultReadError:
@@ -71,9 +72,9 @@ class Access:
         return True
 
     def notes(self, known: Known, folder: str = "") -> Iterator[NoteStat]:
-        """The notes below a folder that this client may see, in no order. Raises VaultReadError.
+        """Yield the notes below a folder that this client may see, in no order. Raises VaultReadError.
 
-        A note that has not changed since the index found nothing private in it is not read again.
+        A note that is unchanged since the index found nothing private in it is not read again.
         """
         for entry in self.client.scan(folder):
             stat = self._seen(entry, known)
@@ -90,19 +91,19 @@ class Access:
 
 
 def public_notes(database: Database) -> Known:
-    """The notes in which the index found nothing private."""
+    """Return the notes in which the index found nothing private."""
     sql = "SELECT source_id FROM memory_documents WHERE source_type = 'vault' AND NOT sensitive AND deleted_at IS NULL"
     states = file_states(database)
     return {path: states[path] for (path,) in database.rows(sql) if path in states}
 
 
 def missing() -> VaultReadError:
-    """There is no such note, or it is none of this client's business."""
+    """Return the error for a note that does not exist, or is invisible to this client."""
     return VaultReadError(Reason.MISSING, "there is no such note", hint="vault_list says which there are")
 
 
 WRITES = 50
-"""Writes an hour, unless another number is given."""
+"""Default number of writes per hour."""
 
 QUOTA_SECONDS = 3_600.0
 
@@ -113,25 +114,25 @@ ReadIndex = Callable[[Callable[..., Any]], Awaitable[Any]]
 
 
 class Host(Protocol):
-    """What the tools need of an engine."""
+    """The interface of an engine that the tools need."""
 
     async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Answer a question from an index that is brought up to date first, and say whether it is stale."""
+        """Search an index that is brought up to date first, and report whether the result is stale."""
         ...
 
     @property
     def memory(self) -> MemoryService:
-        """Remembers and recalls."""
+        """The service for memories."""
         ...
 
     @property
     def drafts(self) -> DraftService:
-        """Lists drafts."""
+        """The service for drafts."""
         ...
 
 
 class Quota:
-    """Bounds the writes in any hour of all sessions that share it: a client does not get more by reconnecting."""
+    """Limit the writes per hour of all sessions that share it: a client gains none by reconnecting."""
 
     def __init__(self, most: int = WRITES, clock: Callable[[], float] = time.monotonic) -> None:
         self.most, self._clock = most, clock
@@ -139,13 +140,13 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """Writes that are left now."""
+        """The number of writes left now."""
         since = self._clock() - QUOTA_SECONDS
         self._taken = [at for at in self._taken if at > since]
         return max(0, self.most - len(self._taken))
 
     def take(self) -> None:
-        """Count a write that is about to begin. Raises DonnaError (`quota`) if none is left."""
+        """Count a write before it begins. Raises DonnaError (`quota`) if none is left."""
         if not self.left:
             wait = math.ceil((self._taken[0] + QUOTA_SECONDS - self._clock()) / 60) if self._taken else 0
             message = f"the {self.most:,} writes of this hour are used up"
@@ -156,7 +157,7 @@ class Quota:
         self._taken.append(self._clock())
 
     def give_back(self) -> None:
-        """Count the last write off again: it changed nothing."""
+        """Return the last write to the quota, as it changed nothing."""
         if self._taken:
             self._taken.pop()
 
@@ -165,7 +166,7 @@ class Quota:
 class ClientSession:
     """One client from its first call to its last. `actor` is its name in the history of the vault.
 
-    `turn` lets one write after the other.
+    `turn` serialises writes.
     """
 
     actor: str
@@ -176,9 +177,9 @@ class ClientSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """A space as one client sees it. Without a writer nothing is written.
+    """A space as seen by one client. Without a writer nothing is written.
 
-    `results` and `min_score` are for searches that do not say them.
+    `results` and `min_score` are the defaults for searches.
     """
 
     host: Host
@@ -190,11 +191,11 @@ class ToolContext:
 
     @property
     def read(self) -> ReadIndex:
-        """Asks the index directly."""
+        """The function that runs a query on the index."""
         return self.host.memory.parts.read
 
 
 def actor_of(client: str) -> str:
-    """The name under which a client writes: what it calls itself, as far as that fits into one plain line."""
+    """Return the actor of a client: its own name, shortened to one plain line."""
     words = " ".join(clean_line(client.encode("utf-8", "replace").decode()).split())
     return f"mcp:{words[:LONGEST_CLIENT].strip() or NAMELESS}"

@@ -1,7 +1,4 @@
-"""`recall` and `remember`: what goes into a prompt, and what an agent wants to be told again.
-
-`task_list` and `agenda`.
-"""
+"""The tools `recall`, `remember`, `chat_add`, `memory_list`, `memory_forget`, `task_list` and `agenda`."""
 
 from __future__ import annotations
 
@@ -41,14 +38,14 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
 
 SETTLING_SECONDS = 2.0
-"""How long a call waits for the index to have what has changed; it gets there anyway."""
+"""Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""
 
 MOST_TURNS = 200
 LONGEST_TEXT = 200_000
 MOST_DAYS = 31
 
 LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
-"""What `memory_list` lists; notes and tasks have tools of their own."""
+"""The sources listed by `memory_list`; notes and tasks have separate tools."""
 
 
 class TurnAsked(Row):
@@ -61,7 +58,7 @@ class TurnAsked(Row):
 
 
 class ChatAddAsked(Asked):
-    """Messages of the conversation that goes on, in order. What was added before is not stored twice."""
+    """Messages of the current conversation, in order. Messages added before are not stored twice."""
 
     turns: Annotated[
         tuple[TurnAsked, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
@@ -83,7 +80,7 @@ class ChatAddAsked(Asked):
 
 
 class ChatAddGiven(Given):
-    """How many messages are new, and how many were stored before. `summarized` old conversations were summed up."""
+    """The number of new messages and of known ones. `summarized` counts the old conversations that were summarised."""
 
     added: Count
     known: Count
@@ -93,7 +90,7 @@ class ChatAddGiven(Given):
 
 
 class MemoryListAsked(Asked):
-    """Which memories to list, the latest first, and which page of them."""
+    """Filters and page of a list of memories, the latest first."""
 
     text: str = Field(
         default="", max_length=LONGEST_QUESTION, description="Only memories that hold this text; any case."
@@ -109,7 +106,7 @@ class MemoryListAsked(Asked):
 
 
 class MemoryListGiven(Given):
-    """One page of memories, and how many there are in all."""
+    """One page of memories, and the total number."""
 
     memories: tuple[Memory, ...]
     count: Count
@@ -130,7 +127,7 @@ class MemoryForgetAsked(Asked):
 
 
 class MemoryForgetGiven(Given):
-    """Whether it was there. The owner can bring it back: `donna forget ID --undo`."""
+    """The result of a forget: `changed` is false if it was forgotten already. Undo it with `donna forget ID --undo`."""
 
     id: str
     changed: bool
@@ -138,7 +135,7 @@ class MemoryForgetGiven(Given):
 
 
 class TaskListAsked(Asked):
-    """Which tasks, and which page of them."""
+    """Filters and page of a list of tasks."""
 
     done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
     due_before: str = Field(
@@ -164,7 +161,7 @@ class Task(Row):
 
 
 class TaskListGiven(Given):
-    """One page of tasks, the earliest deadline first, and how many there are in all."""
+    """One page of tasks, the earliest deadline first, and the total number."""
 
     tasks: tuple[Task, ...]
     count: Count
@@ -172,7 +169,7 @@ class TaskListGiven(Given):
 
 
 class AgendaAsked(Asked):
-    """Which days."""
+    """The days of an agenda."""
 
     day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if left out.")
     days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="How many days.")] = 1
@@ -191,7 +188,7 @@ class Meeting(Row):
 
 
 class AgendaGiven(Given):
-    """The meetings of the days that were asked for, in order, and the open tasks that are due by then."""
+    """The meetings of the requested days, in order, and the open tasks due by then."""
 
     day: str
     meetings: tuple[Meeting, ...]
@@ -199,7 +196,7 @@ class AgendaGiven(Given):
 
 
 async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
-    """Store messages of a conversation. If the client may read private notes, they are private. Raises DonnaError."""
+    """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.host.memory
     turns = [_turn(each, asked, number) for number, each in enumerate(asked.turns, 1)]
     async with session.turn:
@@ -225,7 +222,7 @@ async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
 
 
 def _turn(asked: TurnAsked, chat: ChatAddAsked, number: int) -> NewTurn:
-    """A message as a turn. Raises DonnaError (`usage`) if there is nothing in it, or its time is none."""
+    """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(asked.timestamp) if asked.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         raise DonnaError(
@@ -247,7 +244,7 @@ def _turn(asked: TurnAsked, chat: ChatAddAsked, number: int) -> NewTurn:
 
 
 async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListGiven:
-    """A page of what is remembered beside notes."""
+    """Return a page of the memories, without notes."""
     wanted = MemoryFilter(
         types=asked.types,
         sources=tuple(map(MemorySource, asked.sources)) or LISTED,
@@ -262,7 +259,7 @@ async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListG
 
 
 def memory_row(memory: MemoryChunk) -> Memory:
-    """A memory as agents get it."""
+    """Convert a memory to a result row."""
     return Memory(
         id=memory.id,
         type=memory.memory_type,
@@ -279,9 +276,9 @@ def memory_row(memory: MemoryChunk) -> Memory:
 
 
 async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryForgetGiven:
-    """Forget a memory so that the owner can bring it back. Raises DonnaError.
+    """Forget a memory; the owner can restore it. Raises DonnaError.
 
-    A private one answers as one that does not exist.
+    The answer for a private memory is that for a missing one.
     """
     session, service = space.session, space.host.memory
     identity = readable(asked.id)
@@ -300,7 +297,7 @@ async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryF
 
 
 async def task_list(space: ToolContext, asked: TaskListAsked) -> TaskListGiven:
-    """A page of the check boxes of notes that this client may see."""
+    """Return a page of the check boxes of notes that this client may see."""
     before = _day(asked.due_before).isoformat() if asked.due_before else ""
     found = [each for each in await _tasks(space, done=asked.done) if not before or (each.due and each.due < before)]
     page = found[asked.offset : asked.offset + asked.limit]
@@ -333,7 +330,7 @@ async def _visible_notes(space: ToolContext, notes: Collection[str]) -> set[str]
 
 
 async def agenda(space: ToolContext, asked: AgendaAsked) -> AgendaGiven:
-    """The meetings of some days, and the tasks that are due by their end. Raises DonnaError (`usage`) for no day."""
+    """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
     first = _day(asked.day) if asked.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=asked.days)
@@ -367,7 +364,7 @@ def _day(text: str) -> datetime.date:
 
 
 async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
-    """The memories for a prompt, within a budget of tokens."""
+    """Return the memories for a prompt, within a budget of tokens."""
     result = await space.host.memory.recall(
         readable(asked.query),
         top_k=asked.top_k,
@@ -388,9 +385,9 @@ async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
 
 
 async def remember(space: ToolContext, asked: RememberAsked) -> RememberGiven:
-    """Remember a text. What a client says that may read private notes is private itself.
+    """Remember a text, as a private one if the client may read private notes.
 
-    Raises DonnaError (`conflict`) where it would replace a preference and the request does not say so.
+    Raises DonnaError (`conflict`) if it would replace a preference and the request does not allow that.
     """
     session, private = space.session, space.access.sensitive
     async with session.turn:
@@ -419,19 +416,19 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
 
 
 async def forget_session(service: MemoryService, session: str) -> int:
-    """Forget what was remembered in a session; how many memories that were. They can be brought back."""
+    """Forget the memories of a session and return their number. They can be restored."""
     forgotten = await service.undo_session(session_name(session))
     await service.settle(SETTLING_SECONDS)
     return forgotten
 
 
 def session_name(session: str) -> str:
-    """The name under which memories know a session."""
+    """Return the name of a session in memories."""
     return f"mcp:{session}"
 
 
 async def _visible_memories(space: ToolContext, result: RecallResult) -> list[MemoryChunk]:
-    """Those whose notes are not private by now."""
+    """Return the memories whose notes are not private by now."""
     if space.access.sensitive:
         return list(result.memories)
     notes = {note for each in result.memories if (note := _note_of(each))}
@@ -440,7 +437,7 @@ async def _visible_memories(space: ToolContext, result: RecallResult) -> list[Me
 
 
 def _note_of(memory: MemoryChunk) -> str:
-    """The note that holds a memory, empty if none does."""
+    """Return the note that contains a memory, or an empty string."""
     if memory.source is MemorySource.TASK:
         return memory.source_id.rpartition("#")[0]
     return memory.source_id if memory.source is MemorySource.VAULT else ""

@@ -1,4 +1,4 @@
-"""Tools that read, list and write notes, and list the drafts that wait."""
+"""Tools that read, list and write notes, and list drafts."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ PREFIX = "vault:"
 
 
 async def memory_get(space: ToolContext, asked: GetAsked) -> GetGiven:
-    """Lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
+    """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
-        found = None  # as if there were nothing of that name
+        found = None  # as if nothing of that name existed
     if found and not found.note:
         return _lines_of(found.passage.text, asked, path=path, title=found.passage.title)
     note = await asyncio.to_thread(space.access.read, found.note if found else path)
@@ -62,7 +62,7 @@ async def memory_get(space: ToolContext, asked: GetAsked) -> GetGiven:
 
 
 async def vault_read(space: ToolContext, asked: ReadAsked) -> ReadGiven:
-    """A whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
+    """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
     note = await asyncio.to_thread(space.access.read, asked.path.removeprefix(PREFIX))
     return ReadGiven(
         path=note.path,
@@ -83,7 +83,7 @@ async def vault_read(space: ToolContext, asked: ReadAsked) -> ReadGiven:
 
 
 async def vault_list(space: ToolContext, asked: ListAsked) -> ListGiven:
-    """The notes below a folder; `draft_list` has the drafts. Raises VaultReadError for a folder outside the vault."""
+    """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
     folder = asked.folder.removeprefix(PREFIX).strip("/")
@@ -101,7 +101,7 @@ async def vault_list(space: ToolContext, asked: ListAsked) -> ListGiven:
 
 
 async def vault_links(space: ToolContext, asked: LinkAsked) -> LinkGiven:
-    """The notes that a note links to, and those that link to it. Raises VaultReadError."""
+    """Return the notes that a note links to, and those that link to it. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
@@ -113,7 +113,7 @@ async def vault_links(space: ToolContext, asked: LinkAsked) -> LinkGiven:
 def _linked(
     access: Access, note: VaultNote, known: Known, candidates: list[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Where links lead is decided as if the notes that this client may not see were not there."""
+    """Resolve links as if notes invisible to this client did not exist."""
     index = LinkIndex({each.path for each in access.notes(known)})
     back = []
     for path in candidates:
@@ -131,7 +131,7 @@ def _targets(index: LinkIndex, note: VaultNote) -> set[str]:
 
 
 def _naming(database: Database, path: str) -> list[str]:
-    """The notes with a link whose last part is the name of a note."""
+    """Return the notes with a link whose last part is the name of a note."""
     rows = database.rows(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_type = 'vault' AND d.is_draft = 0",
@@ -141,7 +141,7 @@ def _naming(database: Database, path: str) -> list[str]:
 
 
 def _remembered(database: Database, identity: str, access: Access) -> Found | None:
-    """What is no note, unless anything of it is private and this client may not see that."""
+    """Return a memory that is not a note, unless a part of it is private and this client may not see that."""
     found = read_remembered(database, identity)
     if found is None or access.sensitive:
         return found
@@ -169,7 +169,7 @@ def _lines_of(text: str, asked: GetAsked, *, path: str, title: str) -> GetGiven:
 
 
 def _visible(line: str) -> str:
-    """A line in which nothing hides; its tabs stay."""
+    """Sanitise a line, keeping its tabs."""
     return "\t".join(map(clean, line.split("\t")))
 
 
@@ -182,10 +182,10 @@ WHO_AGREES = (
 
 
 async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
-    """Write a note: one operation in the name of this client. Raises DonnaError."""
+    """Write a note as one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
-        session.quota.take()  # before the work, so that a call which is cancelled counts as well
+        session.quota.take()  # before the work, so that a cancelled call counts as well
         try:
             plan = await asyncio.to_thread(_planned, space, writer, asked)
             outcome = await _applied(space, writer, plan)
@@ -206,7 +206,7 @@ async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
 
 
 async def vault_section(space: ToolContext, asked: SectionAsked) -> WriteGiven:
-    """Append to one section of a note, or replace its own text: one operation. Raises DonnaError."""
+    """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
     note = await asyncio.to_thread(space.access.read, asked.path)
     if note.lossy:
         raise VaultWriteError(Reason.ENCODING, f"{note.path} is not all UTF-8", hint="the owner has to change it")
@@ -217,8 +217,9 @@ async def vault_section(space: ToolContext, asked: SectionAsked) -> WriteGiven:
 
 
 def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
-    """The text of a note with one section changed. Raises DonnaError (`missing`) if it has no such section, and
-    (`usage`) if it has several of that name.
+    """Return the text of a note with one section changed.
+
+    Raises DonnaError (`missing`) if it has no such section, and (`usage`) if it has several of that name.
     """
     wanted = tuple(asked.heading_path)
     found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
@@ -238,7 +239,7 @@ def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
 
 
 async def vault_undo_last(space: ToolContext, asked: UndoAsked) -> UndoGiven:
-    """Take back the last operations of this session, and of no other. Raises DonnaError."""
+    """Undo the last operations of this session, and of no other. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     wanted = None if asked.everything else asked.n
     async with session.turn:
@@ -253,7 +254,7 @@ async def vault_undo_last(space: ToolContext, asked: UndoAsked) -> UndoGiven:
 
 
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
-    """The plan, or why there is nothing to plan. Raises VaultWriteError if something stands in the way."""
+    """Return the plan, or the reason why there is nothing to undo. Raises VaultWriteError on a conflict."""
     try:
         return writer.restorer.undo_session(session, wanted), None
     except VaultWriteError as error:
@@ -269,7 +270,7 @@ def _writer(space: ToolContext) -> VaultWriter:
 
 
 def _planned(space: ToolContext, writer: VaultWriter, asked: WriteAsked) -> Plan:
-    """The plan of a write that says nothing of notes which this client may not see."""
+    """Plan a write without revealing notes that are invisible to this client."""
     path, access = asked.path, space.access
     writer.rules.check_path(path)
     if not access.client.is_note(path):
@@ -278,7 +279,9 @@ def _planned(space: ToolContext, writer: VaultWriter, asked: WriteAsked) -> Plan
     try:
         plan = writer.planner.write(path, asked.content, seen=expecting(asked.etag), replace=asked.replace)
     except VaultWriteError as error:
-        if asked.etag is None and error.reason is Reason.CONFLICT:  # it would name a note that is nearly of that name
+        if (
+            asked.etag is None and error.reason is Reason.CONFLICT
+        ):  # the error would name an invisible note with a similar name
             raise _not_free(path) from None
         raise
     for change in plan.changes:
@@ -290,7 +293,7 @@ def _planned(space: ToolContext, writer: VaultWriter, asked: WriteAsked) -> Plan
 
 
 def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
-    """Raises for a version of a note that this client may not see, as for one that is not there."""
+    """Raise for a version of an invisible note, as for a missing one."""
     if space.access.sees(path):
         if etag is None:
             hint = "read it, and give the etag of what you have read"
@@ -302,7 +305,7 @@ def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
 
 
 def _is_taken(space: ToolContext, path: str) -> bool:
-    """Whether anything is there, whatever it is."""
+    """Return whether anything exists at the path."""
     try:
         space.access.client.stat(path)
     except VaultReadError as error:
@@ -315,16 +318,16 @@ def _not_free(path: str) -> VaultWriteError:
 
 
 def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:
-    """Raises VaultWriteError (`sensitive`): whether a note is private is for a person to say."""
+    """Raise VaultWriteError (`sensitive`): only a person decides whether a note is private."""
     if data is not None and writer.rules.sensitivity(path, data) is not Sensitivity.PUBLIC:
         message = "an agent does not write private notes, and does not make a note private"
         raise VaultWriteError(Reason.SENSITIVE, message, hint="leave its frontmatter without such a mark", path=path)
 
 
 def _check_inert(path: str, change: Change) -> None:
-    """Raises VaultWriteError (`executable`) for code that a plugin would run and that was not in the note before.
+    """Raise VaultWriteError (`executable`) for code that a plugin would execute and that was not in the note before.
 
-    Undo needs no such check: what it restores was in the note before this client changed it, or passed here.
+    Undo needs no such check: the text it restores was in the note before this client changed it, or passed here.
     """
     before, after = (decode(data)[0] if data else "" for data in (change.before, change.after))
     if adds_executable(before, after):
@@ -334,13 +337,13 @@ def _check_inert(path: str, change: Change) -> None:
 
 
 def _named(error: VaultWriteError) -> VaultWriteError:
-    """The notes of this session's operations are its own, so the one that stands in the way may be named."""
+    """Name the conflicting note: the notes of this session's operations are its own."""
     message = f"{error.message} ({error.path})" if error.path else error.message
     return VaultWriteError(error.reason, message, hint=error.hint, path=error.path)
 
 
 async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outcome:
-    """Carried out to its end whatever becomes of the call."""
+    """Apply a plan completely, even if the call is cancelled."""
     session = space.session
     work = asyncio.to_thread(writer.apply, plan, actor=session.actor, session=session.id)
     try:
@@ -352,7 +355,7 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
 
 
 async def draft_list(space: ToolContext, asked: DraftsAsked) -> DraftsGiven:
-    """The drafts that this client may see: neither they nor what they rest on is private."""
+    """Return the drafts that this client may see: neither they nor their evidence are private."""
     service = space.host.drafts
     rows = await service.drafts(everything=asked.everything)
     if not space.access.sensitive:
@@ -364,7 +367,7 @@ async def _is_public(space: ToolContext, row: DraftRow) -> bool:
     try:
         draft = await space.host.drafts.draft(row.id)
     except DonnaError:
-        return False  # whether it is private cannot be told
+        return False  # its sensitivity is unknown
     return await asyncio.to_thread(_all_public, space.access, row, draft)
 
 
@@ -380,7 +383,7 @@ def _all_public(access: Access, row: DraftRow, draft: Whole) -> bool:
 
 
 def _exists(access: Access, path: str) -> bool:
-    """Whether anything is there, readable or not."""
+    """Return whether anything exists at the path, readable or not."""
     try:
         access.client.stat(path)
     except DonnaError:

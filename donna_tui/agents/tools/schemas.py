@@ -1,4 +1,4 @@
-"""Arguments and results of the tools for agents, as the models from which their schemas are published."""
+"""Arguments and results of the tools for agents: the models from which their schemas are published."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, descr
 
 
 def iso_time(at: float) -> str:
-    """A Unix time as ISO 8601 in UTC; empty for none, or for a time that no calendar has."""
+    """Format a Unix time as ISO 8601 in UTC; empty for none, or for a time outside the calendar."""
     try:
         return (
             f"{datetime.datetime.fromtimestamp(at, datetime.UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
@@ -44,7 +44,7 @@ def iso_time(at: float) -> str:
 
 
 class Asked(BaseModel):
-    """The base of what a tool takes. A key that it does not know is an error, so that no wish is lost in silence."""
+    """The base of the arguments of a tool. An unknown key is an error, so that no option is silently ignored."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, str_strip_whitespace=False
@@ -52,7 +52,7 @@ class Asked(BaseModel):
 
 
 class Given(BaseModel):
-    """The base of what a tool gives."""
+    """The base of the result of a tool."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
@@ -60,13 +60,13 @@ class Given(BaseModel):
 
 
 class Row(BaseModel):
-    """The base of a row in what a tool gives."""
+    """The base of a row in the result of a tool."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
 
 class Refused(Row):
-    """What every tool answers where it does not do what was asked: the same as `--json` of the command line."""
+    """The result of every tool that refuses a request: the same as `--json` of the command line."""
 
     ok: Literal[False] = False
     reason: str
@@ -97,12 +97,13 @@ class SearchAsked(Asked):
 
 
 class Hit(Row):
-    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null where it is not known.
+    """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null if unknown.
 
-    `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change.
-    `draft` says that Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`.
-    `type` is what the frontmatter calls the note, or the type of a memory; `sensitive` marks what must not leave this
-    machine.
+    `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change. `draft`
+    is
+    true if Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`. `type` is that
+    of the
+    frontmatter, or of a memory; `sensitive` marks text that must not leave this machine.
     """
 
     path: str
@@ -122,9 +123,9 @@ class Hit(Row):
 
 
 class SearchGiven(Given):
-    """Passages, best first. `stale` says that the latest edits may be missing; `note` limits the answer in words.
+    """Passages, best first. `stale` is true if the latest edits may be missing; `note` says what limits the answer.
 
-    `filterProblems` are filters of the query that are not known or match nothing, each with the nearest that would.
+    `filterProblems` are filters of the query that are unknown or match nothing, each with the nearest valid one.
     """
 
     results: tuple[Hit, ...]
@@ -138,7 +139,7 @@ class SearchGiven(Given):
 
 
 class GetAsked(Asked):
-    """Where to read: a path as `memory_search` gives it, and which lines."""
+    """The passage to read: a path as returned by `memory_search`, and the lines."""
 
     path: NotePath
     from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
@@ -146,7 +147,7 @@ class GetAsked(Asked):
 
 
 class GetGiven(Given):
-    """Lines as they stand on disk now, with what hides or reorders text made visible. To edit, use `vault_read`."""
+    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`."""
 
     path: str
     title: str
@@ -157,7 +158,7 @@ class GetGiven(Given):
 
 
 class RecallAsked(Asked):
-    """What to recall, and how many tokens that may take."""
+    """The query of a recall, and its budget of tokens."""
 
     query: Question
     top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
@@ -177,9 +178,9 @@ class RecallAsked(Asked):
 
 
 class Memory(Row):
-    """A memory. `id` is what `memory_forget` takes; `path` and the lines lead to where it is.
+    """A memory. `id` is accepted by `memory_forget`; `path` and the lines are its location.
 
-    `sensitive` marks what must not leave this machine.
+    `sensitive` marks text that must not leave this machine.
     """
 
     id: str
@@ -207,7 +208,7 @@ class RecallGiven(Given):
 
 
 class RememberAsked(Asked):
-    """What to remember: one fact, decision or preference, in a sentence that stands alone."""
+    """The text to remember: one fact, decision or preference, in a self-contained sentence."""
 
     text: Annotated[
         str, Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
@@ -225,7 +226,7 @@ class RememberAsked(Asked):
 
 
 class RememberGiven(Given):
-    """How many pieces are remembered now; what was remembered before counts and is not stored twice."""
+    """The number of pieces remembered; pieces known before count and are not stored twice."""
 
     remembered: Count
     session: str
@@ -236,7 +237,7 @@ MOST_LISTED = 1_000
 
 
 class ReadAsked(Asked):
-    """Which note."""
+    """The note to read."""
 
     path: NotePath
 
@@ -250,7 +251,7 @@ class Section(Row):
 
 
 class ReadGiven(Given):
-    """A whole note, exactly as it stands on disk. `etag` is what `vault_write` must be given to change it."""
+    """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it."""
 
     path: str
     title: str
@@ -262,7 +263,7 @@ class ReadGiven(Given):
 
 
 class ListAsked(Asked):
-    """Which notes to list, and which page of them."""
+    """Filters and page of a list of notes."""
 
     folder: str = Field(
         default="",
@@ -275,7 +276,7 @@ class ListAsked(Asked):
 
 
 class Note(Row):
-    """A note: its path, size in bytes, and when its file was changed."""
+    """A note: its path, size in bytes, and modification time of its file."""
 
     path: str
     size: Count
@@ -283,7 +284,7 @@ class Note(Row):
 
 
 class ListGiven(Given):
-    """Notes by path, and how many there are in all."""
+    """Notes by path, and the total number."""
 
     notes: tuple[Note, ...]
     count: Count
@@ -291,13 +292,13 @@ class ListGiven(Given):
 
 
 class LinkAsked(Asked):
-    """The note whose links are meant."""
+    """The note whose links are listed."""
 
     path: NotePath
 
 
 class LinkGiven(Given):
-    """The notes that a note links to, and those with a wikilink to it. Links that lead nowhere are left out."""
+    """The notes that a note links to, and those with a wikilink to it, without broken links."""
 
     path: str
     links: tuple[str, ...]
@@ -305,7 +306,7 @@ class LinkGiven(Given):
 
 
 class WriteAsked(Asked):
-    """A note to write. `etag` is that of the version which was read; a note that is new has none."""
+    """A note to write. `etag` is that of the version that was read; a new note has none."""
 
     path: NotePath
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
@@ -339,7 +340,7 @@ class SectionAsked(Asked):
 
 
 class WriteGiven(Given):
-    """What came of a write: its operation, and the etag of the note now."""
+    """The result of a write: its operation, and the current etag of the note."""
 
     path: str
     changed: bool
@@ -351,14 +352,14 @@ class WriteGiven(Given):
 
 
 class UndoAsked(Asked):
-    """How much of this session to take back."""
+    """The part of this session to undo."""
 
     n: Annotated[int, Field(ge=1, le=1_000)] = Field(default=1, description="How many of the last operations.")
     everything: bool = Field(default=False, description="All of this session, and what it remembered.")
 
 
 class UndoGiven(Given):
-    """What was taken back: operations, the notes that they had changed, and memories that are forgotten again."""
+    """The undone operations, the notes that they had changed, and the number of memories forgotten."""
 
     undone: tuple[str, ...]
     paths: tuple[str, ...]
@@ -366,13 +367,13 @@ class UndoGiven(Given):
 
 
 class DraftsAsked(Asked):
-    """Which drafts."""
+    """Filters of a list of drafts."""
 
     everything: bool = Field(default=False, description="Also those that were approved or rejected.")
 
 
 class Draft(Row):
-    """A note that Donna drafted. `path` is where it stands, empty if nowhere; `target` is where it goes if approved."""
+    """A note that Donna drafted. `path` is its current path, empty if none; `target` is the path after approval."""
 
     id: str
     skill: str

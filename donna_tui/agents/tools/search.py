@@ -1,4 +1,4 @@
-"""`memory_search`: a question, and the passages that answer it."""
+"""The tool `memory_search`: find the passages that answer a question."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from donna_tui.vault.note.read import iso_date
 
 
 async def memory_search(space: ToolContext, asked: SearchAsked) -> SearchGiven:
-    """Passages of notes, chats and what was told, best first."""
+    """Return passages of notes, chats and memories, best first."""
     filters = Filters(
         sources=tuple(map(readable, asked.sources)),
         path_prefix=readable(asked.folder),
@@ -47,7 +47,7 @@ async def memory_search(space: ToolContext, asked: SearchAsked) -> SearchGiven:
 
 
 async def _seen(space: ToolContext, hits: Iterable[Found]) -> list[Found]:
-    """Those whose notes are not private by now: the index may not know yet."""
+    """Return the hits whose notes are not private by now, as the index may be outdated."""
     found = tuple(hits)
     if space.access.sensitive:
         return list(found)
@@ -57,7 +57,7 @@ async def _seen(space: ToolContext, hits: Iterable[Found]) -> list[Found]:
 
 
 def _note_of(hit: Found) -> str:
-    """The note that holds a passage, empty if none does."""
+    """Return the note that contains a passage, or an empty string."""
     return hit.path if hit.source_type == MemorySource.VAULT else str(hit.metadata.get("note", ""))
 
 

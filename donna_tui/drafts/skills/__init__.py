@@ -1,1 +1,1 @@
-"""One module per kind of draft."""
+"""Draft skills, one module per kind of draft."""

@@ -1,4 +1,4 @@
-"""Collect the material of a day or a week: its notes, and what was met, done and said in it.
+"""Collect the material of a day or a week: its notes, meetings, completed tasks and chats.
 
 Notes count by their own date, not by that of their last change, and nothing of the future is read.
 """
@@ -33,37 +33,39 @@ from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemorySource, Task
 from donna_tui.vault.client import VaultClient
 
 MOST_NOTES = 60
-"""Notes of a span that are read."""
+"""Most notes of a span that are read."""
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
 
 _NOT_QUOTED = ("person", "weekly_review", "commitments", "reflection")
-"""Types of notes that are not quoted: what Donna says of a span is no news of it."""
+"""Types of notes that are not quoted, since Donna's own reports are not news."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Local days, both included."""
+    """A range of local days, both inclusive."""
 
     first: datetime.date
     last: datetime.date
 
     def bounds(self, zone: datetime.tzinfo) -> tuple[float, float]:
-        """Its beginning and its end in Unix time."""
+        """Return its beginning and its end in Unix time."""
         midnight = datetime.time()
         start = datetime.datetime.combine(self.first, midnight, zone)
         end = datetime.datetime.combine(self.last + datetime.timedelta(days=1), midnight, zone)
         return start.timestamp(), end.timestamp()
 
     def holds(self, iso_day: str) -> bool:
-        """Whether an ISO day is one of it."""
+        """Check whether it contains an ISO day."""
         return bool(iso_day) and self.first.isoformat() <= iso_day[:10] <= self.last.isoformat()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CadenceParts:
-    """What the skills of a cadence work with. `meetings` lists those that begin between two Unix times; `texts_at`
-    gives notes as they were at a Unix time, None where no history goes back so far.
+    """The dependencies of the daily and weekly skills.
+
+    `meetings` lists those that begin between two Unix times; `texts_at` returns notes as they were at a Unix time, or
+    None if the history does not reach back to it.
     """
 
     writer: MemoryInformedWriter
@@ -79,7 +81,7 @@ class CadenceParts:
 
 @dataclass(slots=True)
 class Material:
-    """What was found of a span, with the evidence of each part. `private` says that a link leads to a private note."""
+    """The material of a span, with its evidence. `private` marks a link to a private note."""
 
     passages: Passages
     listed: list[tuple[str, tuple[int, ...]]]
@@ -88,13 +90,13 @@ class Material:
     """The passages that a model reads."""
     dates: dict[int, str] = field(default_factory=dict)
     fixed: Callable[[str], str] = field(default=lambda line: line)
-    """What people made of a line in an earlier draft."""
+    """Applies earlier corrections to a line."""
 
     def context(
         self, parts: CadenceParts, task_type: str, schema: type[Answer], about: str, data: dict[str, Any],
         front: dict[str, Any], corrections: list[Corrected],
     ) -> Context:  # fmt: skip
-        """All of it for the writer."""
+        """Build the context for the writer."""
         return Context(
             task=Task(
                 task_type=task_type,
@@ -115,7 +117,7 @@ class Material:
         )
 
     def quote(self, read: ReadNote, blocks: Iterable[Block]) -> list[dict[str, str]]:
-        """Lines of a note for a template, each with the link to it."""
+        """Quote lines of a note for a template, each with a link to it."""
         lines = []
         for block in blocks:
             said = words_only(self.fixed(block.text))
@@ -126,7 +128,7 @@ class Material:
         return lines
 
     def set_label(self, read: ReadNote) -> None:
-        """Let a model read the sections of a note."""
+        """Add the sections of a note to the passages that a model reads."""
         day = day_in(read.note.path, read.note.front)
         for section in read.sections():
             passage = self.passages.add(section, sensitive=read.note.sensitive)
@@ -136,13 +138,13 @@ class Material:
 
 
 async def new_material(parts: CadenceParts, task_type: str) -> tuple[Material, list[Corrected]]:
-    """Nothing yet, and what was corrected in earlier drafts of this type."""
+    """Return empty material, and the corrections of earlier drafts of this type."""
     corrections = await parts.corrections(task_type)
     return Material(Passages(), [], fixed=correcting(corrections)), corrections
 
 
 async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
-    """The notes whose own date is in a span, in order."""
+    """Return the notes whose own date is in a span, in order."""
     found: list[tuple[datetime.date, IndexedNote]] = await parts.read(lambda index: _dated_in(index, span))
     allowed = [note for _, note in found if not (parts.gatherer.remote and note.sensitive)][:MOST_NOTES]
     reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in allowed])
@@ -156,7 +158,7 @@ def _dated_in(index: Any, span: Span) -> list[tuple[datetime.date, IndexedNote]]
 
 
 def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
-    """The decisions of the meetings and daily notes of a span."""
+    """Return the decisions in the meeting notes and daily notes of a span."""
     lines: list[dict[str, str]] = []
     for read in reads:
         if is_meeting_note(read.note) or _is_daily(read.note):
@@ -165,7 +167,7 @@ def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, 
 
 
 def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
-    """What the daily notes of a span say, and what a person wrote into Donna's reflections."""
+    """Return the lines of the daily notes of a span, and the person's additions to Donna's reflections."""
     lines: list[dict[str, str]] = []
     for read in reads:
         if _is_daily(read.note):
@@ -174,14 +176,14 @@ def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, st
 
 
 def _is_daily(note: IndexedNote) -> bool:
-    """Whether a note is that of a day: its name is the day and nothing else."""
+    """Check whether a note is a daily note, which has the day as its whole name."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha())
     return day_in(stem, {}) is not None and len(rest) <= 3 and note.front.get("type") not in _NOT_QUOTED[:3]
 
 
 async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> None:
-    """The weightiest turns of the user in the chats of a span."""
+    """Add the most important chat turns of the user in a span."""
     start, end = span.bounds(parts.zone)
     wanted = MemoryFilter(sources=(MemorySource.CHAT,), after=start, before=end)
     found: tuple[MemoryChunk, ...] = await parts.read(lambda index: list_memories(index, wanted, 20 * max(1, most), 0))
@@ -195,7 +197,7 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
 
 
 def _said_by_others(index: Any) -> set[str]:
-    """The turns of assistants and tools."""
+    """Return the turns of assistants and tools."""
     rows = index.rows(
         "SELECT source_id FROM memory_documents WHERE source_type = 'chat'"
         " AND json_extract(metadata_json, '$.role') <> 'user'"
@@ -204,7 +206,7 @@ def _said_by_others(index: Any) -> set[str]:
 
 
 async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Tasks that were done in a span: by their date or, without one, by the history of their notes."""
+    """Return tasks that were done in a span, by their date or else by the history of their notes."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     done = [task for task in _allowed(parts, found) if task.status == "done"]
     undated = [task for task in done if not task.done]
@@ -213,7 +215,7 @@ async def done_in(parts: CadenceParts, span: Span, most: int, material: Material
 
 
 def _ticked(parts: CadenceParts, span: Span, tasks: Sequence[TaskRow]) -> set[str]:
-    """The ids of those tasks without a date that were done in a span."""
+    """Return the ids of the undated tasks that were done in a span."""
     start, end = span.bounds(parts.zone)
     paths = list(dict.fromkeys(task.note for task in tasks))
     dated_in = {path for path in paths if span.holds(_own_day(parts.client, path))}
@@ -251,7 +253,7 @@ def _own_day(client: VaultClient, path: str) -> str:
 
 
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Open tasks that belong to a span: due until its end, or in a note of it or one in which something was done."""
+    """Return open tasks of a span: due by its end, or in a note of the span, or in one with a task done in the span."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = _allowed(parts, found)
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
@@ -276,7 +278,7 @@ def _allowed(parts: CadenceParts, tasks: Iterable[TaskRow]) -> list[TaskRow]:
 async def meetings_of(
     parts: CadenceParts, span: Span, most: int, material: Material, reads: Iterable[ReadNote]
 ) -> list[dict[str, str]]:
-    """The meetings of a span that have begun, with links to their notes; also those of which there is only a note."""
+    """Return the meetings of a span that have begun, with links to their notes, and meeting notes without an event."""
     start, end = span.bounds(parts.zone)
     held = [each for each in await parts.meetings(start, min(end, time.time())) if not each.cancelled][:most]
     keys = [each.event_id for each in held]
@@ -301,12 +303,12 @@ async def meetings_of(
 
 
 async def will_link(parts: CadenceParts, paths: list[str], material: Material) -> None:
-    """Notes that a draft will link to: it is as private as they are."""
+    """Mark the draft as private if one of these linked notes is."""
     material.private = material.private or await parts.read(lambda index: is_any_private(index, paths))
 
 
 def link_to(path: str) -> str:
-    """A link that shows the name of a note."""
+    """Return a link that shows the name of a note."""
     return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
 
 
@@ -329,7 +331,7 @@ def _evidence(memory: MemoryChunk) -> Evidence:
 
 
 def task_line(task: TaskRow, material: Material) -> dict[str, str]:
-    """A task for a template, with the link to its note."""
+    """Return a task for a template, with a link to its note."""
     evidence = Evidence(
         number=0,
         source_type=MemorySource.TASK.value,

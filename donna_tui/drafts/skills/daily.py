@@ -1,4 +1,4 @@
-"""The drafts of a day: a reflection, and the log of what was promised."""
+"""Draft the notes of a day: a reflection, and the log of commitments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMMITMENTS, COMMITMENTS_TASK = "commitment_log", "extract_commitments"
 
 
 def reflection(parts: CadenceParts, day: datetime.date) -> Run:
-    """A look back at a day: who was met, what was done, what was said."""
+    """Return the run of the reflection on a day: its meetings, completed tasks and chats."""
     return Run(
         template=REFLECTION,
         task_type=REFLECTION_TASK,
@@ -38,7 +38,7 @@ def reflection(parts: CadenceParts, day: datetime.date) -> Run:
 
 
 def commitments(parts: CadenceParts, day: datetime.date) -> Run:
-    """The promises that were made on a day, in chats and tasks."""
+    """Return the run of the commitments that were made on a day, in chats and tasks."""
     return Run(
         template=COMMITMENTS,
         task_type=COMMITMENTS_TASK,

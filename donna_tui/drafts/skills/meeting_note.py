@@ -1,4 +1,4 @@
-"""`MeetingNoteSkill`: the note of a meeting, from its invitation, the last note of its series and what is left open."""
+"""Draft the note of a meeting from its invitation, the last note of its series and open tasks."""
 
 from __future__ import annotations
 
@@ -45,13 +45,14 @@ _DIAL_IN = re.compile(
 _AGENDA_WORD = re.compile(r"^agenda\W*$", re.IGNORECASE)
 
 Corrections = Callable[[str], Awaitable[list[Corrected]]]
-"""What was corrected lately in tasks of a type."""
+"""Returns the recent corrections of a task type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingNoteSkill:
-    """`zone` is that of the user: the note is of the day on which the meeting began there. Donna may write to the
-    folders of `allowlist`.
+    """Drafts meeting notes.
+
+    `zone` is that of the user, which determines the day of the note. Donna may write to the folders of `allowlist`.
     """
 
     writer: MemoryInformedWriter
@@ -63,11 +64,11 @@ class MeetingNoteSkill:
     allowlist: Sequence[str] = field(default=(EVERYWHERE,))
 
     async def run(self, meeting: Meeting) -> WriteResult:
-        """Write the draft of a meeting unless there is one."""
+        """Write the draft of a meeting unless it exists."""
         return await self.writer.carry_out(await self.asked(meeting))
 
     async def asked(self, meeting: Meeting) -> Run:
-        """What the writer is asked for. Raises DonnaError."""
+        """Return the run for the writer. Raises DonnaError."""
         return Run(
             template=TEMPLATE,
             task_type=TASK_TYPE,
@@ -79,14 +80,14 @@ class MeetingNoteSkill:
         )
 
     def target(self, meeting: Meeting, earlier: Sequence[Earlier]) -> str:
-        """The path of the note: named and placed as the last one of its series is."""
+        """Return the path of the note, following the name and folder of the last one of its series."""
         last = next((each for each in earlier if each.match is not Match.PEOPLE), None)
         path = path_after(last, meeting.day) if last else ""
         allowed = EVERYWHERE in self.allowlist or path.partition("/")[0] in self.allowlist
         return path if path and allowed else target_of(meeting)
 
     async def gather(self, meeting: Meeting) -> Context:
-        """What the note is made from. Raises DonnaError."""
+        """Gather the context of the note. Raises DonnaError."""
         limits = self.config.context_limits
         agenda = agenda_of(meeting)
         about = " ".join([title_of(meeting), *agenda])
@@ -139,7 +140,7 @@ class MeetingNoteSkill:
         )
 
     def _read(self, note: IndexedNote, invited: Invited) -> Read | None:
-        """A note that may be quoted, going by what it says now."""
+        """Read a note; None if its present content may not be quoted."""
         read = Read.of(self.client, note)
         if read is None or (read.note.sensitive and not note.sensitive and not may_be_quoted(read.note, invited)):
             return None
@@ -161,7 +162,7 @@ class MeetingNoteSkill:
         }
 
     def times_of(self, meeting: Meeting) -> dict[str, Any]:
-        """What the frontmatter of a meeting's note says of its day and hours."""
+        """Return the day and times for the frontmatter of a meeting's note."""
         return {
             "date": meeting.day.isoformat(),
             "event_start": meeting.start.astimezone(self.zone).isoformat(timespec="minutes"),
@@ -182,7 +183,7 @@ class MeetingNoteSkill:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Material:
-    """What was found for a meeting."""
+    """The material of a meeting."""
 
     last: tuple[Earlier, Read, Points] | None
     still_open: tuple[tuple[Read, Block], ...]
@@ -192,7 +193,7 @@ class _Material:
 
 
 class _Quoting:
-    """Turns what was found into lines for the template, each with the passage that it is from."""
+    """Turns the material into lines for the template, each with its passage."""
 
     def __init__(self, fixed: Callable[[str], str], zone: datetime.tzinfo) -> None:
         self.passages = Passages()
@@ -201,7 +202,7 @@ class _Quoting:
         self._fixed, self._zone = fixed, zone
 
     def data(self, material: _Material) -> dict[str, Any]:
-        """The parts of the note that quote others."""
+        """Return the quoting parts of the note."""
         return {
             "last_time": self._last_time(*material.last) if material.last else None,
             "still_open": self._boxes(material.still_open),
@@ -212,14 +213,14 @@ class _Quoting:
         }
 
     def told(self, material: _Material) -> list[Evidence]:
-        """The passages for a model: the sections of the last note and of the background, and what is left open."""
+        """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
         found: list[Evidence] = []
         for read in material.reads:
             for evidence in read.sections():
                 found.append(self._add(read, evidence))
         for read, block in material.still_open:
             if read in material.reads:
-                continue  # its sections hold it
+                continue  # included in its sections
             found.append(self._add(read, read.evidence(block)))
         return list({each.number: each for each in found}.values())
 
@@ -271,29 +272,29 @@ class _Quoting:
 
 
 def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
-    """What a project note says first: its decisions, else its first lines."""
+    """Return the first points of a project note: its decisions, else its first lines."""
     points = points_of(read.blocks, agenda)
     flat = points.decisions or points.notes
     return [block for block in flat if block.depth == 0][:MOST_BACKGROUND]
 
 
 def target_of(meeting: Meeting) -> str:
-    """The path of the note of a meeting that has no earlier one."""
+    """Return the path of the note of a meeting without an earlier one."""
     return f"Meetings/{meeting.day.isoformat()}-{slug(meeting.title, otherwise='meeting')}.md"
 
 
 def key_of(meeting: Meeting) -> str:
-    """The idempotency key of the note of a meeting."""
+    """Return the idempotency key of the note of a meeting."""
     return meeting.event_id
 
 
 def title_of(meeting: Meeting) -> str:
-    """The title of a meeting as bare words."""
+    """Return the title of a meeting as plain words."""
     return words_only(meeting.title, 200) or UNTITLED
 
 
 def agenda_of(meeting: Meeting) -> list[str]:
-    """The points of an invitation, without the ways to dial in."""
+    """Return the agenda items of an invitation, without dial-in details."""
     lines = (_MARK.sub("", _TAG.sub(" ", line)).strip() for line in _LINES.split(meeting.description[:20_000]))
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
     return [point for point in dict.fromkeys(points) if _is_a_point(point)][:MOST_POINTS]
@@ -317,7 +318,7 @@ def _link(note: IndexedNote) -> str:
 
 
 def _heading_link(note: IndexedNote, path: tuple[str, ...]) -> str:
-    """A link to a section of a note, or to the note where the heading is none that a link can name."""
+    """Return a link to a section of a note, or to the note if the heading cannot be linked."""
     shown = " ".join(re.sub(r"[\[\]|#^\\]|\(\S*/\S*\)", " ", words_only(path[-1], 120)).split()).rstrip(" ,;:")
     heading = path[-1].strip()
     anchor = "" if re.search(r"[\[\]|#^\\`*]|://", heading) else f"#{heading}"

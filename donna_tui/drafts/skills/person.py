@@ -1,4 +1,4 @@
-"""The pages of people: of those who were mentioned often lately, and of pages that are hardly begun."""
+"""Draft the pages of people who were mentioned often lately, or whose page is a stub."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
 def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
-    """The page of somebody, brought up to date in the week of a day."""
+    """Return the run that updates the page of a person in the week of a day."""
     week = iso_week(day)
     return Run(
         template=TEMPLATE,
@@ -48,9 +48,9 @@ def profile(parts: CadenceParts, name: str, day: datetime.date) -> Run:
 
 
 def people_due(index: Database, client: VaultClient, config: PersonProfileConfig, now: float) -> list[str]:
-    """Who gets a page: mentioned often enough in the notes of the look-back, or with a page that is a stub.
+    """Return the people whose page is due: mentioned often in the look-back period, or with a stub page.
 
-    A page that somebody else wrote is never among them.
+    Pages written by the user are excluded.
     """
     since = now - config.lookback_days * 86_400.0
     people = known_people(index, client)
@@ -64,7 +64,7 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
 
 
 def may_be_written(client: VaultClient, name: str) -> bool:
-    """Whether Donna may write the page of somebody: there is none, it is hers, or it is empty."""
+    """Check whether Donna may write the page of a person: it is missing, written by Donna, or empty."""
     try:
         note = client.read(f"{FOLDER}/{name}.md")
     except VaultReadError:
@@ -73,7 +73,7 @@ def may_be_written(client: VaultClient, name: str) -> bool:
 
 
 def named_person(client: VaultClient, name: str) -> str:
-    """A person whose page was asked for. Raises DonnaError where the page is not Donna's to write."""
+    """Return the person whose page was requested. Raises DonnaError if the page was written by the user."""
     plain = words_only(name, 80)
     if not can_be_linked(plain):
         raise DonnaError(Reason.USAGE, f"“{plain}” cannot be the name of a note")
@@ -86,7 +86,7 @@ def named_person(client: VaultClient, name: str) -> str:
 
 
 def known_people(index: Database, client: VaultClient) -> set[str]:
-    """The names of those who have a page, and of those who were at meetings."""
+    """Return the names of people who have a page or attended meetings."""
     found = {path.removeprefix(f"{FOLDER}/").removesuffix(".md") for path in client.list(FOLDER)}
     for note in approved_notes(index):
         listed = note.front.get("attendees")
@@ -101,7 +101,7 @@ def _written_at(note: IndexedNote) -> float:
 
 
 def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> list[str]:
-    """The people that a note links to, as often as it does; of Donna's own notes only what a person wrote counts."""
+    """Return the people that a note links to, with repetitions; of Donna's own notes only the person's additions."""
     try:
         note = client.read(path)
     except VaultReadError:
@@ -130,7 +130,7 @@ def _stubs(client: VaultClient, min_body_chars: int) -> list[str]:
 
 
 def _text_of(body: str) -> str:
-    """What a page says beside its title."""
+    """Return the text of a page without its title."""
     return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
 
 
@@ -160,7 +160,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
 
 
 def _said_in(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
-    """The sentences of a chat that name somebody."""
+    """Quote the sentences of a chat that name the person."""
     text = passage.text
     said = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
     named = [sentence for sentence in said if sentence and names.are_in(sentence)]
@@ -171,7 +171,7 @@ def _said_in(passage: Evidence, names: _Named, material: Material) -> list[dict[
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """How a person is named: in full, and by the first name where nobody else has it."""
+    """Matches the full name of a person, and the first name if it is unique."""
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None
@@ -184,7 +184,7 @@ class _Named:
         return cls(_words(name), _words(first) if is_told_apart else None)
 
     def are_in(self, text: str) -> bool:
-        """Whether a text names the person."""
+        """Check whether a text names the person."""
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
 
 
@@ -194,7 +194,7 @@ def _words(name: str) -> re.Pattern[str]:
 
 
 async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Read]:
-    """The notes that name somebody, the latest first."""
+    """Return the notes that name the person, latest first."""
     limits = parts.config.skills.person_profile.context_limits
     linking: list[IndexedNote] = await parts.read(lambda index: _linking_to(index, name))
     hits = {hit.path for hit in await parts.gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
@@ -219,7 +219,7 @@ def _linking_to(index: Database, name: str) -> list[IndexedNote]:
 
 
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
-    """The blocks that name somebody, or stand below a heading or a bullet that does."""
+    """Return the blocks that name the person, or are below a heading or a bullet that does."""
     found: dict[int, Block] = {}
     for number, block in enumerate(blocks):
         heading = block.heading_path[-1] if block.heading_path else ""

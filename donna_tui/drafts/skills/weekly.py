@@ -1,4 +1,4 @@
-"""The draft of a week: what was met, done and promised, and what is carried over."""
+"""Draft the review of a week: its meetings, completed tasks, commitments and open tasks."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ TEMPLATE, TASK_TYPE = "weekly_review", "draft_weekly_review"
 MOST_PLANS = 8
 
 _PLANS = re.compile(r"^\W*(?:next week|plans?|the week ahead|focus|goals|nächste woche)\b", re.IGNORECASE)
-"""Headings below which a review says what comes next."""
+"""Headings of the plans in a review."""
 
 
 def review(parts: CadenceParts, day: datetime.date) -> Run:
-    """A look back at the week that a day is in."""
+    """Return the run of the review of the week that contains a day."""
     week = iso_week(day)
     return Run(
         template=TEMPLATE,
@@ -52,7 +52,7 @@ def review(parts: CadenceParts, day: datetime.date) -> Run:
 
 
 def week_of(day: datetime.date) -> Span:
-    """Monday to Sunday."""
+    """Return the span from Monday to Sunday."""
     monday = day - datetime.timedelta(days=day.weekday())
     return Span(monday, monday + datetime.timedelta(days=6))
 
@@ -81,7 +81,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
 
 
 async def _last_review(parts: CadenceParts, span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
-    """A link to the review of the week before, whoever wrote it, and what it planned for this one."""
+    """Return a link to the review of the week before, whoever wrote it, and its plans for this one."""
     week = iso_week(span.first - datetime.timedelta(days=7))
     found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week))
     allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]

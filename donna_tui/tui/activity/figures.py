@@ -1,4 +1,4 @@
-"""Figures at a glance: tables, sparklines, and the state of the index."""
+"""Figures of the Activity screen: tables, sparklines, and the state of the index."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _GAP = 2
 
 
 def table_lines(figures: Sequence[Figure], width: int) -> list[Content]:
-    """Each figure in `width` cells. Several values stand in right-aligned columns; a single one follows its label."""
+    """Format each figure in `width` cells. Several values form right-aligned columns."""
     columns = max((len(figure.values) for figure in figures), default=0)
     widths = [_column_width(figures, column) for column in range(columns)]
     labels = max((len(figure.label) for figure in figures if len(figure.values) == 1), default=0)
@@ -33,7 +33,7 @@ def table_lines(figures: Sequence[Figure], width: int) -> list[Content]:
 
 
 class FigureTable(Widget):
-    """Draws `table_lines` over its whole width, one row a figure."""
+    """Draw `table_lines` over the whole width, one row per figure."""
 
     figures: reactive[tuple[Figure, ...]] = reactive((), layout=True)
 
@@ -68,7 +68,7 @@ _STEPS = len(_BLOCKS) - 1
 
 
 def spark_lines(values: Sequence[float], width: int, height: int) -> list[str]:
-    """The last `width` values as `height` lines of blocks, newest at the right; what is above zero shows a block."""
+    """Format the last `width` values as `height` lines of blocks, newest on the right, with a block if positive."""
     shown = [max(0.0, value) for value in values[-width:]] if width > 0 else []
     peak = max(shown, default=0.0)
     heights = [_level(value, peak, height * _STEPS) for value in shown]
@@ -84,7 +84,7 @@ def _level(value: float, peak: float, steps: int) -> int:
 
 
 class SparklineRow(Widget):
-    """Draws `spark_lines` over its whole room, above a base line."""
+    """Draw `spark_lines` over the whole size, above a base line."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"spark--line", "spark--base"}
 
@@ -103,7 +103,7 @@ class SparklineRow(Widget):
 
 
 class Overview(Vertical):
-    """Draws a `Status`. The graph is there only while passages are being read by the model."""
+    """Draw a `Status`. The graph is visible only while passages are being embedded."""
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="headline"):
@@ -118,11 +118,11 @@ class Overview(Vertical):
         self._say(Line(Tone.QUIET, "Opening the vault …"))
 
     def refuse(self, error: DonnaError) -> None:
-        """Say why there is nothing to draw."""
+        """Show why there is nothing to draw."""
         self._say(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
 
     def show(self, status: Status) -> None:
-        """Draw another moment."""
+        """Draw a newer status."""
         self._say(headline(status), doing(status))
         self.query_one("#since-start", Static).update(Content(since_start(status)))
         coverage = status.coverage

@@ -1,4 +1,4 @@
-"""The event log: the last events in a ring buffer, filtered, drawn only where in sight."""
+"""The event log: the last events in a ring buffer, filtered, of which only the visible ones are drawn."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _TYPING_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class LogRow:
-    """One row of the log. `number` grows by one a row; `times` counts searches that followed each other closely."""
+    """A row of the log. `number` increases by one per row; `times` counts searches in quick succession."""
 
     number: int
     at: float
@@ -44,9 +44,9 @@ class LogRow:
 
 
 class EventRing:
-    """Holds at most `kept` rows; adding one and dropping the oldest take the same short time however many there are.
+    """A ring buffer of at most `kept` rows; adding a row and dropping the oldest take constant time.
 
-    `shown` are the rows that pass the filter. While paused, new rows are kept but not shown.
+    `shown` are the rows that pass the filter. While paused, new rows are stored but not shown.
     """
 
     def __init__(self, kept: int = KEPT_ROWS) -> None:
@@ -69,21 +69,21 @@ class EventRing:
 
     @property
     def kind(self) -> Kind | None:
-        """The one kind of rows that is shown; None for all."""
+        """The kind of rows that is shown; None for all."""
         return self._kind
 
     @property
     def paused(self) -> bool:
-        """Whether new rows wait."""
+        """Whether new rows are held back."""
         return self._paused_at is not None
 
     @property
     def waiting(self) -> int:
-        """How many rows came since the pause."""
+        """The number of rows added since the pause."""
         return 0 if self._paused_at is None else self._next - self._paused_at
 
     def add(self, at: float, sentence: Sentence) -> None:
-        """Append a row. Searches in quick succession, as typing makes them, become one row."""
+        """Append a row. Searches in quick succession, as caused by typing, are merged into one row."""
         if self._continues_search(at, sentence):
             self._replace_last(replace(self._rows[-1], at=at, sentence=sentence, times=self._rows[-1].times + 1))
             return
@@ -96,25 +96,25 @@ class EventRing:
             self._drop_oldest()
 
     def narrow(self, text: str = "", kind: Kind | None = None) -> None:
-        """Show only rows that hold every word of `text`, in any case, and are of `kind`."""
+        """Show only rows of `kind` that contain every word of `text`, ignoring case."""
         self._text, self._kind = text.casefold(), kind
         self._refill()
 
     def pause(self) -> None:
-        """Let new rows wait."""
+        """Hold back new rows."""
         self._paused_at = self._next
 
     def resume(self) -> None:
-        """Show what waited."""
+        """Show the rows that were held back."""
         self._paused_at = None
         self._refill()
 
     def index_of(self, number: int) -> int:
-        """Where the shown row `number` stands, or where the next one after it does."""
+        """Return the index of the shown row `number`, or of the next one after it."""
         return bisect_left(self.shown, number, key=lambda row: row.number)
 
     def taken_from_top(self) -> int:
-        """How many shown rows were dropped since the last call."""
+        """Return the number of shown rows that were dropped since the last call."""
         cut, self._cut = self._cut, 0
         return cut
 
@@ -161,7 +161,7 @@ MARKS = {Tone.GOOD: "●", Tone.PLAIN: "○", Tone.QUIET: "·", Tone.WARNING: "�
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Widths in cells: the path, everything after it, and within that the times at the right, if there is room."""
+    """Widths in cells: the path, everything after it, and within that the times on the right, if there is room."""
 
     path: int
     rest: int
@@ -169,7 +169,7 @@ class Columns:
 
 
 def columns(width: int) -> Columns:
-    """How a row of `width` cells is divided after the time and what happened."""
+    """Divide a row of `width` cells after the time and the event."""
     room = max(0, width - _TIME - len(_GAP) - len("● ") - _WHAT - len(_GAP))
     times = _STAGES if room >= 112 else _TOOK if room >= 64 else 0
     path = min(room, _MOST_PATH, max(20, (room - times) * 44 // 100))
@@ -177,7 +177,7 @@ def columns(width: int) -> Columns:
 
 
 def row_content(row: LogRow, width: int) -> Content:
-    """The row, exactly `width` cells wide. Its spans name the classes `tone--…`."""
+    """Format a row, exactly `width` cells wide. Its spans have the classes `tone--…`."""
     sentence, widths = row.sentence, columns(width)
     quiet = f".tone--{Tone.QUIET}"
     what = Content(f"{sentence.what} × {row.times}" if row.times > 1 else sentence.what)
@@ -194,12 +194,12 @@ def row_content(row: LogRow, width: int) -> Content:
 
 
 def _place(path: str, widths: Columns) -> list[Content]:
-    """The path in its column; nothing without one, so that the detail begins where the path would."""
+    """Format the path in its column; nothing without a path, so that the detail takes its place."""
     return [Content(shorten_path(path, widths.path)).truncate(widths.path, pad=True)] if path else []
 
 
 def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:
-    """The detail, with as much room as the times leave it."""
+    """Format the detail in the space that the times leave."""
     room = widths.rest if sentence.path else widths.rest + widths.path + len(_GAP)
     tone = sentence.tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else Tone.QUIET
     detail = Content.styled(sentence.detail, f".tone--{tone}")
@@ -215,19 +215,19 @@ _KIND_GAP = 2
 
 
 def kind_name(kind: Kind | None) -> str:
-    """The kind as it is written on the screen."""
+    """Return the displayed name of a kind."""
     return kind.value if kind is not None else "everything"
 
 
 class KindChoice(Widget):
-    """The kinds of events in a row, the chosen one marked; a click chooses."""
+    """The kinds of events in a row with the chosen one marked; a click chooses one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"kinds--chosen", "kinds--other"}
 
     index: reactive[int] = reactive(0)
 
     class Chosen(Message):
-        """Another kind was clicked."""
+        """Posted when another kind is clicked."""
 
         def __init__(self, index: int) -> None:
             super().__init__()
@@ -251,7 +251,7 @@ class KindChoice(Widget):
 
 
 class LogFilter(Horizontal):
-    """Posts `Changed` whenever something else is to be shown."""
+    """The filter of the log. Posts `Changed` whenever the filter changes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down", "kind(1)", show=False),
@@ -262,7 +262,7 @@ class LogFilter(Horizontal):
     choice = query_one(KindChoice)
 
     class Changed(Message):
-        """The log is to show only this."""
+        """Posted when the filter changes."""
 
         def __init__(self, text: str, kind: Kind | None) -> None:
             super().__init__()
@@ -270,7 +270,7 @@ class LogFilter(Horizontal):
             self.kind = kind
 
     class Left(Message):
-        """The reader is done here; `closed` says that the filter was taken away."""
+        """Posted when the user leaves the filter; `closed` is set if it was cleared."""
 
         def __init__(self, *, closed: bool) -> None:
             super().__init__()
@@ -284,11 +284,11 @@ class LogFilter(Horizontal):
         yield KindChoice()
 
     def focus_input(self) -> None:
-        """Begin to type."""
+        """Focus the input."""
         self.field.focus()
 
     def clear(self) -> None:
-        """Show everything again and leave."""
+        """Clear the filter and leave."""
         with self.field.prevent(Input.Changed):
             self.field.value = ""
         self._choose(0)
@@ -304,12 +304,12 @@ class LogFilter(Horizontal):
         self._choose(event.index)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow while typing."""
+        """Filter while typing."""
         event.stop()
         self._report()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter and go back to the log."""
+        """Keep the filter and return to the log."""
         event.stop()
         self.post_message(self.Left(closed=False))
 
@@ -326,16 +326,16 @@ _MARGIN = 1
 
 
 class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
-    """Rows of an `EventRing`. A row can be selected; with none selected the log follows what happens."""
+    """Rows of an `EventRing`. While no row is selected, the log follows new events."""
 
     BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"log--selected", "log--empty"}
 
     class Changed(Message):
-        """Rows, filter, pause or position changed, so that the title around the log may be out of date."""
+        """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
 
     class Opened(Message):
-        """A row was chosen to be read in full."""
+        """Posted when a row is opened."""
 
         def __init__(self, row: LogRow) -> None:
             super().__init__()
@@ -350,7 +350,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def following(self) -> bool:
-        """Whether the newest row is in sight and stays so."""
+        """Whether the newest row is visible and stays so."""
         return self._following
 
     @property
@@ -361,9 +361,9 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         return self.ring.shown[self._cursor_index()]
 
     def add(self, happened: tuple[EngineEvent, ...], *, missed: int = 0, draw: bool = True) -> None:
-        """Append what is for people, in one redraw; `missed` events came before and are not known any more.
+        """Append events that are described for people, in one redraw; `missed` earlier events are no longer known.
 
-        Out of sight nothing needs to be drawn: it is when the log is shown.
+        While the log is hidden nothing is drawn; it is drawn when it is shown.
         """
         if missed and happened:
             self.ring.add(happened[0].at, not_listed(missed))
@@ -375,11 +375,11 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self._rows_changed()
 
     def on_show(self) -> None:
-        """Show what happened meanwhile."""
+        """Draw the rows added while the log was hidden."""
         self._rows_changed()
 
     def state_words(self) -> str:
-        """What the reader must know about the log: that it is held, narrowed, or not at its end."""
+        """Describe whether the log is paused, filtered, or not at its end."""
         held = f"paused · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
         narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
         looking_back = "" if self._following or held else "looking back"
@@ -391,7 +391,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self.follow()
 
     def toggle_pause(self) -> None:
-        """Hold the log still, or go on."""
+        """Pause the log, or resume it."""
         if self.ring.paused:
             self.ring.resume()
             self.follow()
@@ -400,13 +400,13 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self._rows_changed()
 
     def follow(self) -> None:
-        """Select nothing and go to the newest row."""
+        """Clear the selection and go to the newest row."""
         self._selected = None
         self._following = True
         self._rows_changed()
 
     def action_cursor_down(self) -> None:
-        """Select the next row; past the last one the log follows again."""
+        """Select the next row; after the last one the log follows new events again."""
         self._move(1)
 
     def action_cursor_up(self) -> None:
@@ -430,7 +430,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self.follow()
 
     def open_selected(self) -> None:
-        """Show the selected row, or the newest one, in full."""
+        """Open the selected row, or the newest one."""
         row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
         if row is not None:
             self.post_message(self.Opened(row))
@@ -455,16 +455,16 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Changed())
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
-        """A scroll bar that appears after the log was scrolled does not know yet where it stands."""
+        """Set the position of a scroll bar that appears after the log was scrolled."""
         if shown:
             self.vertical_scrollbar.position = self.scroll_y
 
     def on_resize(self) -> None:
-        """Keep the newest row in sight when the room changes."""
+        """Keep the newest row visible when the size changes."""
         self._rows_changed()
 
     def on_click(self, event: events.Click) -> None:
-        """Select the row that was clicked; a second click opens it."""
+        """Select the clicked row; a double click opens it."""
         offset = event.get_content_offset(self)
         index = (offset.y if offset is not None else event.y) + self.scroll_offset.y
         if index < len(self.ring.shown):

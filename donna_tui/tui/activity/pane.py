@@ -1,4 +1,4 @@
-"""The Activity screen: how far the index is, what happened, what needs attention, and how fast things go."""
+"""The Activity screen: the state of the index, recent events, problems, and performance figures."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Problem, Status
 
 ROOMY = (100, 24)
-"""Cells and lines of the pane from which on all its parts are in sight at once."""
+"""Cells and lines of the pane from which all its parts are visible at once."""
 
 _SECTIONS = ("-log", "-problems", "-figures")
 
 
 class ActivityPane(Vertical):
-    """Draws every `Status` and every event that the bridge hands over; nothing runs here while nothing happens."""
+    """Draw every `Status` and every event from the bridge; there is no work while nothing happens."""
 
     BINDINGS = bindings("activity")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"tone--{tone}" for tone in Tone} | {"tone--title"}
@@ -72,17 +72,17 @@ class ActivityPane(Vertical):
         self._show_sections()
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show a vault."""
+        """Connect to the backend."""
         self._backend = backend
         self._take_status(backend.status())
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show why there is no engine."""
         self.overview.refuse(error)
         self.event_log.empty_text = "Nothing can happen before the vault is open."
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the state that decides which actions are possible."""
         problem = self.problems.selected
         return replace(
             base,
@@ -94,7 +94,7 @@ class ActivityPane(Vertical):
         )
 
     def focus_first(self) -> None:
-        """Begin in the log, or in whatever part is shown."""
+        """Focus the log, or the part that is shown."""
         self._draw()
         if self.has_class("-compact"):
             self._part(self.sections.chosen).focus()
@@ -102,7 +102,7 @@ class ActivityPane(Vertical):
             self.event_log.focus()
 
     def go_back(self) -> bool:
-        """Close the filter, then follow the log again. False if there is nothing to leave."""
+        """Close the filter, then follow the log again. Return False if there is nothing to leave."""
         if self.has_class("-filtering"):
             self.log_filter.clear()
             return True
@@ -112,7 +112,7 @@ class ActivityPane(Vertical):
         return False
 
     def on_resize(self) -> None:
-        """Where there is no room for all parts, one is shown at a time."""
+        """Show one part at a time if there is no room for all."""
         self.set_class(self.size.width < ROOMY[0] or self.size.height < ROOMY[1], "-compact")
         self._show_log()
         self._show_sections()
@@ -163,31 +163,31 @@ class ActivityPane(Vertical):
             self.event_log.open_selected()
 
     def action_activity_pause(self) -> None:
-        """Hold the log still, or go on."""
+        """Pause the log, or resume it."""
         self.event_log.toggle_pause()
 
     def action_activity_filter(self) -> None:
-        """Narrow the log."""
+        """Show the filter of the log."""
         self.sections.chosen = 0
         self.add_class("-filtering")
         self.log_filter.focus_input()
 
     def action_search_focus(self) -> None:
-        """In this pane, what one searches is the log."""
+        """Show the filter: on this screen, the log is searched."""
         self.action_activity_filter()
 
     def action_activity_retry(self) -> None:
-        """Try the selected problem again now."""
+        """Retry the selected problem now."""
         problem = self.problems.selected
         if problem is not None and self._backend is not None:
             self._ask(lambda backend: backend.retry(problem.path))
 
     def action_activity_retry_all(self) -> None:
-        """Try every problem again now."""
+        """Retry all problems now."""
         self._ask(lambda backend: backend.retry())
 
     def action_activity_resume(self) -> None:
-        """Go on after a pause."""
+        """Resume after a pause."""
         self._ask(lambda backend: backend.resume())
 
     def _ask(self, request: Callable[[Backend], Awaitable[None]]) -> None:
@@ -202,7 +202,7 @@ class ActivityPane(Vertical):
             self.notify(clean_line(text), severity="error", timeout=8, markup=False)
 
     def _take_status(self, status: Status) -> None:
-        """Ten a second come while an index is built; to draw them behind another screen would hold up its keys."""
+        """Store the status, and draw it if visible: while an index is built there are ten per second."""
         self._status = status
         if self.display:
             self._draw()
@@ -223,7 +223,7 @@ class ActivityPane(Vertical):
         self.post_message(ActionsChanged())
 
     def _asks_about_missing_notes(self) -> bool:
-        """Only this question is answered by going on: where the whole folder is missing, there is nothing to accept."""
+        """Return whether notes are missing: only that can be accepted by resuming, unlike a missing folder."""
         problems = self._status.problems if self._status is not None else ()
         return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)
 

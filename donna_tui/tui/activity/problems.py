@@ -1,4 +1,4 @@
-"""The list of what needs attention: what is wrong, where, what to do, and when it is tried again."""
+"""The list of problems: what is wrong, where, what to do, and when it is retried."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _BEARABLE = (Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED, Reason.BUSY)
 
 
 def tone_of(problem: Problem) -> Tone:
-    """What concerns the whole vault weighs most, a file that is left out on purpose least."""
+    """Return the severity of a problem: highest for the whole vault, lowest for a file that is left out on purpose."""
     if not problem.path:
         return Tone.WARNING if problem.reason in _BEARABLE else Tone.ERROR
     return Tone.WARNING if problem.retryable else Tone.QUIET
 
 
 def problem_content(problem: Problem) -> Content:
-    """A problem in two or three lines."""
+    """Format a problem in two or three lines."""
     tone = tone_of(problem)
     again = f"  next try {next_try(problem.next_try)}" if problem.next_try is not None else ""
     title = Content.assemble(
@@ -42,12 +42,12 @@ def problem_content(problem: Problem) -> Content:
 
 
 def problem_of(option: Option | None) -> Problem | None:
-    """The problem that a row shows; None for the row that counts the rest."""
+    """Return the problem of a row; None for the row that counts the rest."""
     return option.value if isinstance(option, ValueOption) else None
 
 
 class ProblemList(OptionRows, inherit_bindings=False):
-    """Problems, the newest state of the engine; the selected one stays selected while others come and go."""
+    """The current problems of the engine; the selected one stays selected when others are added or removed."""
 
     BINDINGS = bindings("list")
 
@@ -61,7 +61,7 @@ class ProblemList(OptionRows, inherit_bindings=False):
         return problem_of(self.highlighted_option)
 
     def show(self, problems: tuple[Problem, ...]) -> None:
-        """Replace the list. Nothing is drawn again if nothing changed."""
+        """Replace the list. Nothing is drawn if nothing changed."""
         if problems == self._problems:
             return
         before = self.selected
@@ -75,6 +75,6 @@ class ProblemList(OptionRows, inherit_bindings=False):
             self.highlighted = next(kept, min(self.highlighted or 0, len(shown) - 1))
 
     def action_last(self) -> None:
-        """Select the last problem; what says that there are more comes into sight too."""
+        """Select the last problem, and scroll to the row that counts the rest."""
         super().action_last()
         self.scroll_end(animate=False)

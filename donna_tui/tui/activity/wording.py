@@ -1,4 +1,4 @@
-"""Describe the engine's status: one headline, what it does, and its figures."""
+"""The texts of the Activity screen: a headline, the current work, and the figures of the engine's status."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A row of a table: a label and one or more values. Values are cut at the front where `is_path` is set."""
+    """A row of a table: a label and one or more values. Values are cut at the front if `is_path` is set."""
 
     label: str
     values: tuple[str, ...]
@@ -33,7 +33,7 @@ class Figure:
 
 
 def is_working(status: Status) -> bool:
-    """Whether notes are still on their way into the index."""
+    """Return whether there are notes that are not completely indexed yet."""
     coverage = status.coverage
     if status.state != "running":
         return False
@@ -42,12 +42,12 @@ def is_working(status: Status) -> bool:
 
 
 def headline(status: Status) -> Line:
-    """How far the vault is, or what keeps it from getting there."""
+    """Return the headline: the progress of the vault, or what prevents it."""
     return _STATES.get(status.state, _running)(status)
 
 
 def doing(status: Status) -> str:
-    """What is going on now, or when the folder was last compared."""
+    """Describe the current work, or the time of the last comparison with the folder."""
     if is_working(status):
         speed = speed_now(status)
         rate = f"{plural(round(speed), 'passage')} a second" if speed >= 1 else ""
@@ -58,7 +58,7 @@ def doing(status: Status) -> str:
 
 
 def since_start(status: Status) -> str:
-    """How much the model had to do since Donna was started; an unchanged vault costs it nothing."""
+    """Describe the model's work since the start of Donna; an unchanged vault needs none."""
     new, known = status.embedded_this_run, status.reused_this_run
     if not new and not known:
         return "The model had nothing to read since the start" if status.coverage.vectors else ""
@@ -67,13 +67,13 @@ def since_start(status: Status) -> str:
 
 
 def speed_now(status: Status) -> float:
-    """Passages a second over the last full seconds in which there was work."""
+    """Return the passages per second over the last full seconds in which there was work."""
     recent = [value for value in status.throughput[-_RECENT - 1 : -1] if value > 0]
     return sum(recent) / len(recent) if recent else 0.0
 
 
 def coverage_figures(status: Status) -> list[Figure]:
-    """How many notes can be found and how, and why files were left out."""
+    """Return the numbers of notes by how they can be found, and of files left out by reason."""
     coverage = status.coverage
     left_out = sum(coverage.skipped.values())
     reasons = sorted(coverage.skipped.items(), key=lambda item: -item[1])
@@ -92,7 +92,7 @@ def coverage_figures(status: Status) -> list[Figure]:
 
 
 def latency_figures(status: Status) -> list[Figure]:
-    """How long answers and edits take: half of them within the first value, 19 of 20 within the second."""
+    """Return the latencies of searches and edits: median and 95th percentile."""
     return [
         Figure("", ("median", "p95"), Tone.QUIET),
         _latency("Search answered", status.search_latency),
@@ -102,7 +102,7 @@ def latency_figures(status: Status) -> list[Figure]:
 
 
 def engine_figures(status: Status) -> list[Figure]:
-    """What Donna works with here, and where it keeps its things."""
+    """Return the components of the engine, and its paths."""
     model = clean_line(status.model) or _MODEL_SHORT[status.model_phase]
     watcher = WATCHER.get(status.watcher, clean_line(status.watcher))
     degraded = status.watcher != "native"

@@ -48,7 +48,7 @@ ACTIVE_IN: dict[Context, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionState:
-    """What decides whether an action is possible now. Text fields are reasons; empty means no objection."""
+    """The facts that decide which actions are possible now. Text fields are reasons; empty means no objection."""
 
     pane: Pane = "search"
     typing: bool = False
@@ -100,64 +100,64 @@ Objection = Callable[[ActionState], str]
 
 
 def always(state: ActionState) -> str:
-    """Nothing speaks against it."""
+    """Return no objection."""
     return ""
 
 
 def needs_result(state: ActionState) -> str:
-    """Something in the list must be selected."""
+    """Require a selected result."""
     return "" if state.selected else "No result is selected."
 
 
 def needs_question(state: ActionState) -> str:
-    """Something must have been asked."""
+    """Require a previous search."""
     return "" if state.question else "Nothing has been searched for yet."
 
 
 def needs_space(state: ActionState) -> str:
-    """The vault must be open."""
+    """Require an open vault."""
     return "" if state.running else "The vault is not open yet."
 
 
 def needs_no_model(state: ActionState) -> str:
-    """The model for search by meaning must be missing."""
+    """Require an open vault without the embedding model."""
     return needs_space(state) or state.no_model_to_get
 
 
 def needs_editor(state: ActionState) -> str:
-    """A line of the start page, or a result and a terminal with an editor to open it in."""
+    """Require a line of the start page, or a selected result and an editor."""
     return "" if state.start_line else needs_result(state) or state.no_editor
 
 
 def needs_desktop(state: ActionState) -> str:
-    """A result, and a desktop that can open a link."""
+    """Require a selected result and a desktop that can open a link."""
     return needs_result(state) or state.no_desktop
 
 
 def needs_retryable(state: ActionState) -> str:
-    """A problem that trying again may solve."""
+    """Require a problem that a retry may solve."""
     if not state.problem:
         return "No problem is selected."
     return "" if state.retryable else "Trying again does not help here; the problem says what does."
 
 
 def needs_pause(state: ActionState) -> str:
-    """Indexing must have been paused."""
+    """Require paused indexing."""
     return "" if state.paused else "Indexing is not paused."
 
 
 def needs_row(state: ActionState) -> str:
-    """A note or a folder must be selected."""
+    """Require a selected note or folder."""
     return "" if state.row else "Nothing is selected."
 
 
 def needs_note(state: ActionState) -> str:
-    """A note must be selected."""
+    """Require a selected note."""
     return "" if state.note else "No note is selected."
 
 
 def needs_writable(state: ActionState) -> str:
-    """A note that Donna may write to."""
+    """Require a note that Donna may write to."""
     return needs_note(state) or state.no_write
 
 
@@ -167,62 +167,62 @@ def needs_movable(state: ActionState) -> str:
 
 
 def needs_editor_for_note(state: ActionState) -> str:
-    """A note, and an editor."""
+    """Require a note and an editor."""
     return needs_note(state) or state.no_editor
 
 
 def needs_copy_in_editor(state: ActionState) -> str:
-    """A note that Donna may write to, and an editor."""
+    """Require a note that Donna may write to, and an editor."""
     return needs_writable(state) or state.no_editor
 
 
 def needs_plain_text(state: ActionState) -> str:
-    """A note that Donna may write to and that can be drawn in a text field."""
+    """Require a note that Donna may write to and that a text field can show."""
     return needs_writable(state) or state.no_write_here
 
 
 def needs_desktop_for_note(state: ActionState) -> str:
-    """A note, and a desktop that can open a link."""
+    """Require a note and a desktop that can open a link."""
     return needs_note(state) or state.no_desktop
 
 
 def needs_undoable(state: ActionState) -> str:
-    """Something that Donna did and that was not taken back."""
+    """Require an operation to undo."""
     return needs_space(state) or state.no_undo
 
 
 def needs_redoable(state: ActionState) -> str:
-    """Something that was taken back."""
+    """Require an operation to redo."""
     return needs_space(state) or state.no_redo
 
 
 def needs_waiting_edit(state: ActionState) -> str:
-    """An edit that was begun and not written."""
+    """Require an unsaved edit of the note."""
     return "" if state.waiting_edit else "This note has no unsaved edit."
 
 
 def needs_outside_edit(state: ActionState) -> str:
-    """A note that was edited outside, or a folder with one."""
+    """Require a note that was edited outside Donna, or a folder with one."""
     return "" if state.outside_edit else "Nothing here was edited outside."
 
 
 def needs_conflict(state: ActionState) -> str:
-    """A conflict copy must be selected."""
+    """Require a selected conflict copy."""
     return "" if state.conflict else "No conflict copy is selected."
 
 
 def needs_memory(state: ActionState) -> str:
-    """A memory must be selected."""
+    """Require a selected memory."""
     return "" if state.memory else "No memory is selected."
 
 
 def needs_memory_to_open(state: ActionState) -> str:
-    """A memory, and an editor if it stands in a note."""
+    """Require a memory that can be opened; one that is stored in a note needs an editor."""
     return needs_memory(state) or state.no_open
 
 
 def needs_own_memory(state: ActionState) -> str:
-    """A memory that no note holds."""
+    """Require a memory that is not stored in a note."""
     return needs_memory(state) or state.no_forget
 
 
@@ -237,7 +237,7 @@ def needs_writing(state: ActionState) -> str:
 
 
 def needs_forgotten(state: ActionState) -> str:
-    """Something that was forgotten here, and not for good."""
+    """Require a memory that was forgotten here, and not permanently."""
     return state.no_bring_back
 
 
@@ -247,23 +247,23 @@ def needs_suggestion(state: ActionState) -> str:
 
 
 def needs_prompt(state: ActionState) -> str:
-    """A recall that packed something."""
+    """Require a recall with at least one packed memory."""
     return state.no_prompt
 
 
 def needs_memory_filter(state: ActionState) -> str:
-    """The list of memories must be narrowed."""
+    """Require a filter on the list of memories."""
     return "" if state.filtered else "Everything is listed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """Something a person can do.
+    """A user action.
 
-    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun that it is
-    listed under. `keys` are the defaults in Textual's names, the first one shown. Keys that print a character act
-    only outside text inputs. `why_not` gives the reason why it is not possible now; `hides` keeps it out of the footer
-    then.
+    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun under which
+    it is listed. `keys` are the defaults in Textual's names; the first one is shown. Keys that print a character act
+    only outside text inputs. `why_not` returns the reason why the action is not possible now; with `hides` the footer
+    then omits it.
     """
 
     id: str
@@ -278,5 +278,5 @@ class Action:
 
     @property
     def method(self) -> str:
-        """The name of the method that does it: `action_search_open` for `search.open`."""
+        """The name of the method that runs the action: `action_search_open` for `search.open`."""
         return "action_" + self.id.replace(".", "_").replace("-", "_")

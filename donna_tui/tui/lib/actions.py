@@ -1,4 +1,4 @@
-"""Every action, once: bindings, footer, key list, palette, `donna keys` and the key reference all read this list."""
+"""Define the registry of actions, read by bindings, footer, key list, palette, `donna keys` and the key reference."""
 
 from __future__ import annotations
 
@@ -436,10 +436,10 @@ _ALL = (
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
 
 BEFORE_INPUTS = frozenset(("app.switch",))
-"""Actions whose keys act before a text input gets them: ctrl+k would delete to the end of the line."""
+"""Actions whose keys act before a text input receives them: ctrl+k would delete to the end of the line."""
 
 TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
-"""Actions of a screen that keep a key which both they and an action for lists have by default."""
+"""Actions of a screen that take precedence over a list action with the same default key."""
 
 _INSIDE: dict[Pane, tuple[Context, Context]] = {
     "search": ("search", "search.input"),
@@ -449,12 +449,12 @@ _INSIDE: dict[Pane, tuple[Context, Context]] = {
 
 
 def actions_in(*contexts: Context) -> Iterable[Action]:
-    """The actions of some contexts, in the order of the registry."""
+    """Return the actions of some contexts, in the order of the registry."""
     return (action for action in ACTIONS.values() if action.context in contexts)
 
 
 def active_contexts(state: ActionState) -> tuple[Context, ...]:
-    """The contexts whose keys reach an action now, nearest first."""
+    """Return the contexts whose keys are active now, nearest first."""
     if state.pane in ("activity", "review", "meetings"):
         return (state.pane, "list", "global")
     inside, typing = _INSIDE[state.pane]

@@ -1,4 +1,4 @@
-"""Define what the screens need from the engine, as protocols."""
+"""Define the interface between the screens and the engine, as protocols."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from donna_tui.types.memory import (
 from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 
-if TYPE_CHECKING:  # not before the first frame: only the panes after it need them
+if TYPE_CHECKING:  # deferred: only panes after the first frame need these
     from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, MeetingRow, Preview
     from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
     from donna_tui.vault.conflicts import Conflict, Keep
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # not before the first frame: only the panes after it need th
 
 
 class Explanation(Protocol):
-    """What became of a note in a search; see `donna_tui.search.why_not.WhyNot`. `cause` is a stable code."""
+    """The reason why a search found a note or not; see `donna_tui.search.why_not.WhyNot`. `cause` is a stable code."""
 
     @property
     def path(self) -> str: ...
@@ -76,40 +76,40 @@ class Passage(Protocol):
 
 
 class VaultBackend(Protocol):
-    """What the Vault screen needs. What is refused raises `VaultReadError` or `VaultWriteError` with a reason."""
+    """The operations of the Vault screen. A refusal raises `VaultReadError` or `VaultWriteError` with a reason."""
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
-        """Every file of the vault that is a note or looks like one, with its states."""
+        """Return every file of the vault that is a note or looks like one, with its states."""
 
     async def read_note(self, path: str) -> NoteText:
-        """The text of a note as it is on disk now."""
+        """Return the current text of a note on disk."""
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
-        """Where a link leads that is written in a note."""
+        """Resolve a link that is written in a note."""
 
     async def links(self, path: str) -> NoteLinks:
-        """The links of a note, and the lines of other notes that link to it."""
+        """Return the links of a note, and the lines of other notes that link to it."""
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
-        """Commits that changed a note, or anything in the vault; newest first."""
+        """List the commits that changed a note, or anything in the vault, newest first."""
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
-        """What a commit changed in the vault."""
+        """Return the changes of a commit in the vault."""
 
     async def outside_change(self, path: str) -> Change | None:
-        """Git's version of a note against the one on disk; None if they are the same."""
+        """Compare a note on disk with its version in git; return None if they are equal."""
 
     async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
-        """Where lines of a note (1-based, inclusive) are from. Lines that are not in git yet have no commit."""
+        """Return the commit of each line in a range (1-based, inclusive); a line that is not in git yet has none."""
 
     async def plan_write(self, path: str, text: str, etag: str | None, *, replace: bool = True) -> Plan:
-        """What writing a note would do. Without an etag it must not exist yet."""
+        """Plan writing a note. Without an etag it must not exist yet."""
 
     async def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
-        """What deleting a note would do; with `unlinks` also to the links to it, whose words stay."""
+        """Plan deleting a note; with `unlinks` the links to it are replaced by their text."""
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        """What moving a note would do, rewritten links included."""
+        """Plan moving a note, including the links to rewrite."""
 
     async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
         """What deleting several notes and folders would do."""
@@ -133,80 +133,80 @@ class VaultBackend(Protocol):
         """Remove a folder that nothing is in. Whether it is gone."""
 
     async def plan_undo(self, n: int = 1) -> Plan:
-        """What taking back the last `n` operations would do."""
+        """Plan an undo of the last `n` operations."""
 
     async def plan_undo_one(self, operation: str) -> Plan:
         """What taking back one operation would do, whatever was done since to other notes."""
 
     async def plan_redo(self, n: int = 1) -> Plan:
-        """What doing again what was taken back last would do."""
+        """Plan a redo of the last `n` undone operations."""
 
     async def conflict(self, path: str) -> Conflict:
-        """A conflict copy and its note, both as they are now."""
+        """Return the current versions of a conflict copy and its note."""
 
     async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
-        """What keeping one version, or both, and dropping the copy would do."""
+        """Plan keeping one version of a conflict, or both, and deleting the copy."""
 
     async def apply_plan(self, plan: Plan) -> Outcome:
-        """Carry out a plan that was looked at."""
+        """Apply a plan that the user has reviewed."""
 
     async def keep_version(self, path: str) -> Version:
-        """A note as it is now, put into git before another program may change it."""
+        """Commit the current version of a note before another program may change it."""
 
     async def plan_since(self, version: Version) -> Plan:
-        """What another program made of a note since that version, to be committed as it is on disk."""
+        """Plan a commit of the changes that another program made to a note since that version."""
 
     async def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """What was edited outside in these notes, to be committed as it is on disk."""
+        """Plan a commit of the changes made to these notes outside Donna."""
 
     async def undoable(self) -> tuple[Operation, ...]:
-        """What can be taken back, newest first."""
+        """List the operations that can be undone, newest first."""
 
     async def redoable(self) -> tuple[Operation, ...]:
-        """What can be done again; what was taken back last comes first."""
+        """List the operations that can be redone, most recently undone first."""
 
     async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """What stands in the way of an undo or redo, after it was refused with `undo_conflict`."""
+        """Return the clashes that block an undo or redo which was refused with `undo_conflict`."""
 
     async def create_repository(self) -> None:
-        """Begin a history, after the user agreed."""
+        """Create the git repository, after the user has agreed."""
 
     async def waiting_edits(self) -> tuple[Edit, ...]:
-        """Edits that were begun and not written, also by a program that was stopped."""
+        """List the edits that were started but not written, including those of a program that was killed."""
 
     async def keep_edit(self, edit: Edit) -> None:
-        """Keep an edit that is not written yet."""
+        """Save an edit that is not written yet."""
 
     async def begin_edit(self, edit: Edit) -> Path:
-        """A copy of an edit for an editor, which outlives the program until the edit is kept, written or dropped."""
+        """Create a copy of an edit for an editor. It persists until the edit is saved, written or dropped."""
 
     async def edited_text(self, copy: Path) -> str:
-        """What the editor left in that copy."""
+        """Read the text of an edited copy."""
 
     async def whereabouts(self, path: str) -> str:
-        """What became of a note that is gone, as a sentence; empty if nobody knows."""
+        """Explain in a sentence what happened to a missing note; return an empty string if this is unknown."""
 
     async def drop_edit(self, path: str) -> None:
-        """Forget the edit of a note."""
+        """Drop the edit of a note."""
 
 
 class MemoryBackend(Protocol):
-    """What the Memory screen needs. Every method raises only `DonnaError`."""
+    """The operations of the Memory screen. Every method raises only `DonnaError`."""
 
     @property
     def token_budget(self) -> int:
-        """The tokens that a recall may take at the most unless it says otherwise."""
+        """The default limit on the tokens of a recall."""
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
     ) -> tuple[MemoryChunk, ...]:
-        """What is remembered, the latest first."""
+        """List the memories, newest first."""
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
-        """How many memories there are."""
+        """Count the memories."""
 
     async def memory(self, identity: str) -> MemoryChunk | None:
-        """One memory by its id."""
+        """Return a memory by its id."""
 
     async def remember(self, text: str) -> tuple[MemoryChunk, ...]:
         """Remember a text; its memories."""
@@ -217,16 +217,16 @@ class MemoryBackend(Protocol):
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
     ) -> Correction:
-        """Say that a memory or a hit is wrong, and what is right."""
+        """Correct a memory or a hit."""
 
     async def forget(self, identity: str, *, for_good: bool = False) -> bool:
-        """Forget a memory. Whether anything changed."""
+        """Forget a memory. Return whether anything changed."""
 
     async def bring_back(self, identity: str) -> bool:
-        """Undo a `forget` that was not for good."""
+        """Undo a `forget` that was not permanent."""
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
-        """Pin a memory, so that it counts as fully important, or unpin it."""
+        """Pin a memory, so that it has full importance, or unpin it."""
 
     async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
         """The preferences that were stated in chats and wait for an answer, the latest first."""
@@ -248,67 +248,69 @@ class MemoryBackend(Protocol):
         include_compressed: bool = False,
         remote: bool = False,
     ) -> RecallResult:
-        """The memories for a prompt, with what was cut and why."""
+        """Return the memories for a prompt, with the ones that were cut and why."""
 
     def prompt(self, result: RecallResult) -> str:
-        """The `<memory>` block of a recall."""
+        """Return the `<memory>` block of a recall."""
 
 
 class DraftBackend(Protocol):
-    """What the Review and Meetings screens need. Every method raises only `DonnaError`."""
+    """The operations of the Review and Meetings screens. Every method raises only `DonnaError`."""
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
-        """What waits or has failed, the newest first; with `everything` also what was decided, at most 200 of it."""
+        """List pending and failed drafts, newest first; with `everything` also up to 200 decided ones."""
 
     async def draft(self, identity: str) -> Draft:
-        """A draft with its text as it is on disk now and the passages that it rests on."""
+        """Return a draft with its current text on disk and its source passages."""
 
     async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
-        """What approving a draft would do, without the hunks of these numbers. It can be carried out by `approve`."""
+        """Plan the approval of a draft without the hunks of these numbers. `approve` applies the plan."""
 
     async def approve(self, identity: str, plan: Plan) -> Outcome:
-        """Carry out an approval that was looked at. What the person changed is remembered as a correction."""
+        """Apply an approval that the user has reviewed, and store the user's changes as a correction."""
 
     async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
-        """What approving drafts together would do, each without its hunks of these numbers, or why one cannot be."""
+        """Plan the approval of several drafts, each without its hunks of these numbers; return an error for each
+        refusal.
+        """
 
     async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
-        """Carry out approvals that were planned together, as one operation; any of the plans may be left out."""
+        """Apply approvals that were planned together, as one operation; any of the plans may be omitted."""
 
     async def plan_rejection(self, identity: str) -> Plan:
-        """What rejecting a draft would do: its note goes, and none is written for this occasion again."""
+        """Plan the rejection of a draft: its note is deleted, and none is written for this occasion again."""
 
     async def reject(self, identity: str, plan: Plan) -> Outcome:
-        """Carry out a rejection that was looked at."""
+        """Apply a rejection that the user has reviewed."""
 
     async def regenerate(self, identity: str) -> DraftRow:
-        """Compose a draft anew from what is known now, in the place of the old text; also tries a failed one again."""
+        """Compose a draft again from the current sources and replace its text; also retries a failed draft."""
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
-        """The meetings that begin between two Unix times, in order, with the state of their notes."""
+        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
 
     async def preview(self, event_id: str) -> Preview:
-        """The note of a meeting as it would be written now. Nothing is written, and no model is asked."""
+        """Render the note of a meeting as it would be written now, without writing it and without a model."""
 
     async def write_today(self, skill: str) -> DraftRow | None:
-        """Write the draft of a skill for today, or for the week that it is in; None if there is nothing to write about.
+        """Write the draft of a skill for today or the current week; return None if there is nothing to write about.
 
-        One that was written before is given as it is now.
+        An existing draft is returned as it is.
         """
 
     async def write_now(self, event_id: str) -> DraftRow:
-        """Write the draft of a meeting now, whether or not it has ended."""
+        """Write the draft of a meeting now, even if it has not ended."""
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
-        """Keep whether drafts of the series of a meeting are written by themselves."""
+        """Set whether drafts are written automatically for the series of a meeting."""
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
-        """The calendars that are followed."""
+        """List the subscribed calendars."""
 
     async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
-        """Read the calendar in a file, a folder or at a web address, and follow it from now on, also after a restart.
+        """Read the calendar in a file, a folder or at a web address, and subscribe to it, also after a restart.
 
-        A password is kept in a file of its own that only the user can read. Raises DonnaError if the calendar cannot be
+        A password is stored in a separate file that only the user can read. Raises DonnaError if the calendar cannot be
         read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
         """
 
@@ -321,21 +323,21 @@ class Backend(Protocol):
 
     @property
     def notes(self) -> VaultBackend:
-        """Where notes are read, changed and undone; there once `start` has returned."""
+        """The service that reads, changes and undoes notes; available once `start` has returned."""
 
     @property
     def memory(self) -> MemoryBackend:
-        """Where memories are listed, recalled and forgotten. The first time it takes a moment."""
+        """The service that lists, recalls and forgets memories. The first access takes a moment."""
 
     @property
     def drafts(self) -> DraftBackend:
-        """Where drafts wait and meetings are listed. The first time it takes a moment, unless it was warmed up."""
+        """The service that lists drafts and meetings. The first access takes a moment, unless `warm_up` has run."""
 
     def warm_up(self) -> None:
-        """Import and open on this thread what `notes` and `drafts` need."""
+        """Import and open the dependencies of `notes` and `drafts` on this thread."""
 
     async def at_best(self) -> None:
-        """Wait until searches are as good as they get for now; never long."""
+        """Wait until searches have the best quality available for now; never long."""
 
     async def start(self) -> None: ...
     async def stop(self) -> None: ...
@@ -345,27 +347,27 @@ class Backend(Protocol):
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome: ...
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage: ...
     async def why_not(self, path: str, request: SearchRequest) -> Explanation:
-        """Why a note is not among the hits of a question, or that it is."""
+        """Explain why a note is not among the hits of a question, or that it is."""
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
-        """Notes and headings whose name holds the letters of a query, the best first; without a query the notes that
-        were changed last.
+        """Find notes and headings whose name contains the letters of a query, best first; without a query return the
+        most recently changed notes.
         """
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
-        """The notes that were changed last, also while they are not in the index yet."""
+        """Return the most recently changed notes, including those that are not indexed yet."""
 
     async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
-        """Open tasks that are due within a week, the earliest first, then those that are overdue."""
+        """List open tasks that are due within a week, earliest first, then overdue ones."""
 
     async def example_question(self) -> str:
-        """A question that a note of this vault answers; empty without one."""
+        """Return a question that a note of this vault answers; an empty string if there is none."""
 
     async def questions(self) -> tuple[str, ...]:
-        """The questions that were asked here before, the latest first."""
+        """List the previous questions, newest first."""
 
     async def keep_question(self, text: str) -> tuple[str, ...]:
-        """Keep a question for later starts, and return all of them."""
+        """Save a question for later sessions, and return all of them."""
 
     async def folders(self) -> tuple[str, ...]: ...
     async def sources(self) -> tuple[str, ...]: ...
@@ -375,12 +377,12 @@ class Backend(Protocol):
     async def resume(self) -> None: ...
 
     async def install_model(self) -> None:
-        """Download and prepare the default embedding model, and search by meaning from then on."""
+        """Download and prepare the default embedding model, and use semantic search from then on."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownVault:
-    """A vault to choose. `source` says how Donna knows of it; `space` is the name that opens it, if it has one."""
+    """A vault to choose. `source` is the place where Donna found it; `space` is its name, if it has one."""
 
     name: str
     root: Path

@@ -1,7 +1,7 @@
-"""Containers without a border, and titled panels with a rounded one.
+"""Define containers without a border, and titled panels with a rounded one.
 
-Textual puts every line of every container together for each frame, also below the widgets that cover it: a tenth of the
-time from a key to its results. One that says that it is blank is left out.
+Textual composes every line of every container for each frame, also below the widgets that cover it: a tenth of the time
+from a key to its results. A container that is marked as blank is skipped.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from textual.widgets import ContentSwitcher
 
 
 class BareColumn(Vertical):
-    """Widgets below each other."""
+    """A vertical container."""
 
     BLANK = True
 
 
 class BareRow(Horizontal):
-    """Widgets beside each other."""
+    """A horizontal container."""
 
     BLANK = True
 
 
 class BareSwitcher(ContentSwitcher):
-    """One of several widgets."""
+    """A container that shows one of several widgets."""
 
     BLANK = True
 
@@ -36,7 +36,7 @@ PANEL = "panel"
 
 
 class Panel(Vertical):
-    """Widgets below each other in a titled box."""
+    """A vertical container in a titled box."""
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -50,7 +50,7 @@ def make_panel(widget: Widget, title: str) -> None:
 
 
 def name_panel(widget: Widget, title: str) -> None:
-    """Change the title of a box, and draw only the line that it is in: Textual would draw the whole box anew."""
+    """Change the title of a box and redraw only its line: Textual would redraw the whole box."""
     content = Content(title)
     if widget.border_title != content.markup:
         vars(widget)["_border_title"] = content

@@ -1,4 +1,4 @@
-"""A window that shows one problem or one event in full, however long its path and message are."""
+"""Show one problem or one event in full, however long its path and message are."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LONGEST = 4_000
 
 
 def problem_facts(problem: Problem) -> Facts:
-    """Everything there is to say about a problem, sanitised."""
+    """Return all facts about a problem, sanitised."""
     again = next_try(problem.next_try)
     return (
         ("", clean_line(problem.message)),
@@ -37,7 +37,7 @@ def problem_facts(problem: Problem) -> Facts:
 
 
 def row_facts(row: LogRow) -> Facts:
-    """Everything the log knows about an event; its sentence is sanitised already."""
+    """Return all facts about an event in the log; its sentence is already sanitised."""
     sentence = row.sentence
     return (
         ("", sentence.detail),
@@ -48,7 +48,7 @@ def row_facts(row: LogRow) -> Facts:
 
 
 class DetailScreen(Modal[None]):
-    """Facts under a title; escape, enter or a click beside it closes."""
+    """Facts under a title; escape, enter or a click outside closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,enter,q,space", "dismiss", show=False),
@@ -62,12 +62,12 @@ class DetailScreen(Modal[None]):
 
     @classmethod
     def of_problem(cls, problem: Problem) -> DetailScreen:
-        """The window for a problem."""
+        """Return the dialog for a problem."""
         return cls(reason_title(problem.reason), problem_facts(problem))
 
     @classmethod
     def of_row(cls, row: LogRow) -> DetailScreen:
-        """The window for a row of the log."""
+        """Return the dialog for a row of the log."""
         return cls(row.sentence.what, row_facts(row))
 
     def compose(self) -> ComposeResult:

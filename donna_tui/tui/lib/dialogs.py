@@ -1,4 +1,4 @@
-"""Base classes of dialogs, and the one that explains a refusal."""
+"""Define the base classes of dialogs, and the dialog that explains a refusal."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ T = TypeVar("T")
 
 
 class ClosesOnce(Screen[T]):
-    """A screen that can only be dismissed while it is on top. `Screen.dismiss` removes whatever screen is on top, so
-    that the second of two quick keys would take away the screen below. One that is being mounted is dismissed after
-    that: without its children its `on_mount` would fail.
+    """A screen that can be dismissed only while it is the top one. `Screen.dismiss` removes whatever screen is on top,
+    so the second of two quick keys would remove the screen below. A screen that is still being mounted is dismissed
+    afterwards: without its children its `on_mount` would fail.
     """
 
     def dismiss(self, result: T | None = None) -> AwaitComplete:
@@ -38,11 +38,11 @@ class ClosesOnce(Screen[T]):
         return super().dismiss(result) if self.is_active else AwaitComplete()
 
     def _dismiss_mounted(self, result: T | None) -> None:
-        self.dismiss(result)  # which a handler of the screen must not wait for
+        self.dismiss(result)  # a handler of the screen must not await this
 
 
 class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
-    """A window over the screen. A click beside it leaves it."""
+    """A modal screen that a click outside closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [action_binding("app.suspend", "app.suspend_process")]
 
@@ -53,17 +53,17 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
         return lines.first().items if lines else (("esc", "close"),)
 
     def action_leave(self) -> None:
-        """Leave without an answer."""
+        """Close without an answer."""
         self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:
-        """Leave on a click beside the window."""
+        """Close on a click outside the window."""
         if event.widget is self:
             self.action_leave()
 
 
 class Dialogue(Modal[T], Generic[T]):
-    """A window over the screen. Escape or a click beside it leaves with None, by way of `action_leave`."""
+    """A modal dialog. Escape or a click outside closes it with None, through `action_leave`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
@@ -75,7 +75,7 @@ class Dialogue(Modal[T], Generic[T]):
         self._keys = keys
 
     async def action_run(self, action_id: str) -> None:
-        """Do what an action of the registry says; those for lists act on what has the focus."""
+        """Run an action of the registry; list actions apply to the focused widget."""
         action = ACTIONS[action_id]
         if action.context != "list":
             await self.app.run_action(action.method.removeprefix("action_"), self)
@@ -86,7 +86,7 @@ class Dialogue(Modal[T], Generic[T]):
             await self.app.run_action(name, self.focused)
 
     def shown(self, action_id: str) -> str:
-        """The key of an action, as it is shown."""
+        """Return the key of an action, as displayed."""
         return key_name(self._keys[action_id][0])
 
 
@@ -97,8 +97,8 @@ W = TypeVar("W", bound=Widget)
 def one_dialog(
     group: str,
 ) -> Callable[[Callable[Concatenate[W, P], Awaitable[None]]], Callable[Concatenate[W, P], None]]:
-    """Run a method in a worker of this group, unless one of the widget's is still running: keys typed in a burst ask
-    once. An exclusive worker would cancel the first one instead, perhaps in the middle of a write.
+    """Run a method in a worker of this group, unless one of the widget's is still running, so that repeated keys open
+    one dialog. An exclusive worker would cancel the first one instead, perhaps in the middle of a write.
     """
 
     def decorate(method: Callable[Concatenate[W, P], Awaitable[None]]) -> Callable[Concatenate[W, P], None]:
@@ -116,7 +116,7 @@ def one_dialog(
 
 
 class RefusalScreen(Dialogue[bool]):
-    """Shows a `Refusal`. Where enter can do something about it, `does` says what; then it answers True."""
+    """A dialog that shows a `Refusal`. With `does`, enter answers True; `does` describes that remedy."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "answer", show=False),
@@ -141,5 +141,5 @@ class RefusalScreen(Dialogue[bool]):
             yield KeyLine(self._keys, *does, ("esc", self._leaves))
 
     def action_answer(self) -> None:
-        """Do something about it, or just close."""
+        """Answer True if there is a remedy, else close."""
         self.dismiss(bool(self._does))

@@ -1,4 +1,4 @@
-"""Show a diff, below each other or side by side, with the changed words marked."""
+"""Render a diff, unified or side by side, with the changed words marked."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind,
 from donna_tui.vault.write.changes import Change
 
 MOST_LINES = 3_000
-"""Lines that are drawn; a longer difference says how many more there are."""
+"""Lines that are drawn; a longer diff reports how many more there are."""
 
 LONGEST_SHOWN = 2_000
 """Characters of one line that are drawn."""
@@ -46,7 +46,7 @@ class DiffRow:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a difference is laid out, in cells."""
+    """The layout of a diff, in cells."""
 
     width: int
     side_by_side: bool = False
@@ -54,7 +54,7 @@ class Shape:
 
 
 def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
-    """All rows of a difference, up to `MOST_LINES` lines of it."""
+    """Return all rows of a diff, up to `MOST_LINES` lines of it."""
     rows: list[DiffRow] = []
     left, beyond = MOST_LINES, 0
     for number, diff in enumerate(diffs):
@@ -71,7 +71,7 @@ def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
 
 
 def file_title(diff: FileDiff) -> Content:
-    """The name of the file, what became of it, and how many lines changed."""
+    """Return the name of the file, its change, and the number of changed lines."""
     if diff.old_path:
         name = Content.assemble(
             (clean_line(diff.old_path), "muted"), (" → ", "quiet"), (clean_line(diff.path), "strong")
@@ -86,7 +86,7 @@ def file_title(diff: FileDiff) -> Content:
 
 
 def shown_line(line: DiffLine) -> Content:
-    """The text of a line, with its changed words marked, and what else there is to say about it."""
+    """Return the text of a line, with its changed words marked, and its annotations."""
     content = marked_line(line.text, line.spans, "added-word" if line.kind is LineKind.ADDED else "removed-word")
     if line.kind is LineKind.SAME:
         content = content.stylize("muted")
@@ -94,7 +94,7 @@ def shown_line(line: DiffLine) -> Content:
 
 
 def marked_line(raw: str, spans: Spans, style: str) -> Content:
-    """A line, sanitised and cut if it is very long, with ranges of it in a style."""
+    """Sanitise a line, truncate it if it is very long, and style ranges of it."""
     end = min(len(raw), LONGEST_SHOWN)
     text, marked = "", []
     for start, stop, is_marked in _pieces(spans, end):
@@ -103,7 +103,7 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
             marked.append(Span(len(text), len(text) + len(piece), style))
         text += piece
     whole = clean_line(raw[:end])
-    # What is clean in pieces need not be clean together: then the marks are given up, not the safety.
+    # Sanitising the pieces may differ from sanitising the whole: then the marks are dropped.
     content = Content(text, marked) if text == whole else Content(whole)
     if len(raw) > end:
         content += Content.styled(f" … {plural(len(raw) - end, 'more character')}", "quiet")
@@ -111,7 +111,7 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
 
 
 def pairs_of(lines: Iterable[DiffLine]) -> Iterator[Pair]:
-    """Lines as they stand beside each other: unchanged ones twice, changed ones beside their new version."""
+    """Pair lines for the side-by-side view: an unchanged line with itself, a removed one with its new version."""
     gone: list[DiffLine] = []
     come: list[DiffLine] = []
     for line in lines:
@@ -127,7 +127,7 @@ def pairs_of(lines: Iterable[DiffLine]) -> Iterator[Pair]:
 
 
 def _block_pairs(gone: list[DiffLine], come: list[DiffLine]) -> Iterator[Pair]:
-    """Within a block, lines with a partner stand beside it, and the others fill the room between."""
+    """Align the lines of a block that have a partner, and fill the gaps with the others."""
     waiting: list[DiffLine] = []
     added = iter(come)
     for line in gone:
@@ -152,7 +152,7 @@ def _length(diff: FileDiff) -> int:
 
 
 def _cut(diff: FileDiff, most: int) -> FileDiff:
-    """The difference with at most so many lines."""
+    """Truncate a diff to `most` lines."""
     if most >= _length(diff):
         return diff
     hunks = []
@@ -201,7 +201,7 @@ def _unified_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
 
 
 def _gutter(line: DiffLine, number: int | None, digits: int, *, first: bool) -> Content:
-    """The number of a line and what became of it."""
+    """Return the line number and the sign of a line."""
     if not first:
         return Content(" " * (digits + 4))
     mark = "quiet" if line.kind is LineKind.SAME else f"{_NAMES[line.kind]}-mark"
@@ -219,7 +219,7 @@ def _side_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
 
 
 def _side(line: DiffLine | None, width: int, digits: int, *, wrap: bool, is_old: bool) -> list[Content]:
-    """One side of a line, in rows of exactly `width` cells."""
+    """Render one side of a line, in rows of exactly `width` cells."""
     if line is None:
         return []
     number = line.old if is_old else line.new
@@ -238,7 +238,7 @@ def _fitted(content: Content, room: int, *, wrap: bool) -> list[Content]:
 
 
 def _pieces(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
-    """A text of `end` characters in pieces: where each begins and ends, and whether it is within a span."""
+    """Split a text of `end` characters into pieces: start, end, and whether the piece is within a span."""
     here = 0
     for start, stop in spans:
         yield here, min(start, end), False
@@ -248,16 +248,16 @@ def _pieces(spans: Spans, end: int) -> Iterator[tuple[int, int, bool]]:
 
 
 WIDE = 110
-"""Cells from which on a difference is shown side by side if nobody chose."""
+"""Cells from which on a diff is shown side by side by default."""
 
 _CONTEXT = 3
 
 
 class DiffView(LineView):
-    """The difference that some changes make. It is computed on a thread; until it is there the last one stays."""
+    """The diff of some changes. It is computed on a thread; until then the previous one is shown."""
 
     class Ready(Message):
-        """The difference is there."""
+        """The diff has been computed."""
 
         def __init__(self, view: DiffView) -> None:
             super().__init__()
@@ -282,23 +282,23 @@ class DiffView(LineView):
 
     @property
     def diffs(self) -> tuple[FileDiff, ...]:
-        """What is shown."""
+        """The diffs that are shown."""
         return self._diffs
 
     @property
     def is_side_by_side(self) -> bool:
-        """Whether old and new stand beside each other."""
+        """True if old and new are shown side by side."""
         if self._side_by_side is not None:
             return self._side_by_side
         return self.scrollable_content_region.width >= WIDE
 
     @property
     def text(self) -> str:
-        """The difference as text."""
+        """The diff as text."""
         return "\n".join(as_unified(diff) for diff in self._diffs)
 
     def show(self, changes: Sequence[Change], *, empty: str = "") -> None:
-        """Show what these changes do; `empty` is said if there are none."""
+        """Show the diff of these changes, or the text `empty` if there are none."""
         same = tuple(changes) == self._changes and bool(self._diffs)
         self.empty_text = empty
         self._changes = tuple(changes)
@@ -318,17 +318,17 @@ class DiffView(LineView):
         self._lay_out()
 
     def toggle_layout(self) -> None:
-        """Side by side, or lines below each other."""
+        """Toggle between side by side and unified."""
         self._side_by_side = not self.is_side_by_side
         self._lay_out()
 
     def toggle_wrap(self) -> None:
-        """Wrap long lines, or cut them."""
+        """Toggle between wrapping and truncating long lines."""
         self._wrap = not self._wrap
         self._lay_out()
 
     def toggle_unchanged(self) -> None:
-        """Show every line of the files, or fold those that did not change."""
+        """Toggle between all lines of the files and folded unchanged lines."""
         self._whole = not self._whole
         self._compute(self._changes)
 
@@ -349,11 +349,11 @@ class DiffView(LineView):
 T = TypeVar("T")
 
 LOOK: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", "unchanged"))
-"""The keys for it, as they stand in a key line."""
+"""The keys of a diff view, as items of a key line."""
 
 
 class DiffDialogue(Dialogue[T]):
-    """Base of windows that show what would change."""
+    """Base of the dialogs that show a diff."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("plan.layout", "screen.plan_layout"),
@@ -364,7 +364,7 @@ class DiffDialogue(Dialogue[T]):
     view = query_one(DiffView)
 
     def action_plan_layout(self) -> None:
-        """Side by side, or below each other."""
+        """Toggle between side by side and unified."""
         self.view.toggle_layout()
 
     def action_plan_unfold(self) -> None:
@@ -372,5 +372,5 @@ class DiffDialogue(Dialogue[T]):
         self.view.toggle_unchanged()
 
     def action_plan_wrap(self) -> None:
-        """Wrap long lines, or cut them."""
+        """Toggle between wrapping and truncating long lines."""
         self.view.toggle_wrap()

@@ -24,11 +24,11 @@ from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.notes import Edit
 
 KEEP_SECONDS = 1.0
-"""What a crash can take of what is typed on the screen."""
+"""Seconds between two saves of the typed text; a crash loses at most that."""
 
 
 class NoteField(TextArea):
-    """A text field that takes of what is pasted only what a terminal would not obey."""
+    """A text field that removes control characters from pasted text."""
 
     def on_mount(self) -> None:
         self.cursor_blink = False
@@ -39,7 +39,9 @@ class NoteField(TextArea):
 
 
 class EditScreen(Dialogue[str]):
-    """Answers with the text when it is left, whichever way. What is typed is kept meanwhile, beside the vault."""
+    """A full-screen editor that returns the text however it is closed. Unsaved text is saved outside the vault
+    meanwhile.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+s,f2", "leave", show=False, priority=True),
@@ -68,7 +70,7 @@ class EditScreen(Dialogue[str]):
         self.field.move_cursor((max(0, self._line - 1), 0))
 
     def on_text_area_changed(self) -> None:
-        """Keep what is typed once the hands rest, and now and then while they do not."""
+        """Schedule a save of the typed text."""
         if self.field.text != self._edit.text and self._timer is None:
             self._timer = self.set_timer(KEEP_SECONDS, self._keep_typed)
 
@@ -80,20 +82,20 @@ class EditScreen(Dialogue[str]):
 
     @property
     def unsaved(self) -> Unsaved:
-        """What is typed by now."""
+        """The text typed so far."""
         return Unsaved(replace(self._edit, text=self.field.text), self._keep)
 
     def action_leave(self) -> None:
-        """Go on to the difference."""
+        """Close, and show the diff."""
         if self._timer is not None:
             self._timer.stop()
         self.dismiss(self.field.text)
 
 
 class CorrectScreen(Dialogue[str]):
-    """Answers with the corrected text; with None if it was left, or says what it said before.
+    """An editor that returns the corrected text, or None if it is closed. It does not accept an unchanged text.
 
-    `text` is raw: of it the field takes what a terminal would not obey. `becomes` says what the correction does.
+    `text` is raw: the field removes control characters from it. `becomes` describes the effect of the correction.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s,f2", "store", show=False, priority=True)]
@@ -118,7 +120,7 @@ class CorrectScreen(Dialogue[str]):
         self.field.focus()
 
     def action_store(self) -> None:
-        """Answer, if something was corrected."""
+        """Return the text, unless it is empty or unchanged."""
         text = self.field.text.strip()
         if not text or text == self._text.strip():
             empty = "Nothing is left; forget the memory instead." if not text else "It says the same as before."

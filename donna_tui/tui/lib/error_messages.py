@@ -11,7 +11,7 @@ from donna_tui.types.errors import DonnaError, Reason
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """What a refusal says. `title` names it, `what` is one sentence, `step` is what to do. All of it is sanitised."""
+    """A refusal. `title` names it, `what` is one sentence, `step` is the next step. All of it is sanitised."""
 
     reason: Reason
     title: str
@@ -120,7 +120,7 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Check the disk, and do it again; your text is kept here.",
     ),
 }
-"""What happened and what helps, where the engine does not say it more exactly."""
+"""A sentence and the next step for each reason, for errors without a more exact message."""
 
 _TITLES = {
     Reason.NOTHING_TO_UNDO: "Nothing to undo",
@@ -131,7 +131,7 @@ _TITLES = {
 
 
 def refusal_of(error: DonnaError) -> Refusal:
-    """An error as a refusal. What the engine says goes before the general words for its reason."""
+    """Convert an error to a refusal. The message of the engine replaces the general sentence for its reason."""
     what, step = _WORDS.get(error.reason, ("This is not possible.", "The log file on the Activity screen says more."))
     title = _TITLES.get(error.reason) or f"Not written: {lowered(reason_title(error.reason))}"
     return Refusal(
@@ -144,7 +144,7 @@ def refusal_of(error: DonnaError) -> Refusal:
 
 
 def sentence(text: str) -> str:
-    """A message as a sentence: with a capital letter and a full stop."""
+    """Format a message as a sentence, with a capital letter and a full stop."""
     line = clean_line(text).strip()
     if not line:
         return ""
@@ -152,10 +152,10 @@ def sentence(text: str) -> str:
 
 
 def told(error: DonnaError) -> str:
-    """A failure as a sentence with its next step."""
+    """Format an error as a sentence with its next step."""
     return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
 
 
 def lowered(text: str) -> str:
-    """A sentence as the second half of another one."""
+    """Lower the first letter of a sentence, to append it to another one."""
     return text[:1].lower() + text[1:]

@@ -54,7 +54,7 @@ from donna_tui.types.events import (
 
 
 class Kind(StrEnum):
-    """What a person may want to see alone. The values are the words on screen."""
+    """The category of an event, for the filter of the log. The values are the words on screen."""
 
     NOTES = "notes"
     PROBLEMS = "problems"
@@ -63,7 +63,7 @@ class Kind(StrEnum):
 
 
 class Tone(StrEnum):
-    """How much a line asks for attention."""
+    """The severity of a line."""
 
     GOOD = "good"
     PLAIN = "plain"
@@ -74,7 +74,7 @@ class Tone(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One event in words, sanitised. `took` is how long it took, `stages` where that time went; all may be empty."""
+    """The description of an event, sanitised. `took` is its duration, `stages` the time per stage; all may be empty."""
 
     kind: Kind
     tone: Tone
@@ -142,7 +142,7 @@ REASONS: dict[Reason, str] = {
 
 
 def reason_words(code: str) -> str:
-    """A reason code in words; an unknown code is at least made readable."""
+    """Describe a reason code; an unknown code is made readable."""
     try:
         return REASONS[Reason(code)]
     except ValueError:
@@ -150,13 +150,13 @@ def reason_words(code: str) -> str:
 
 
 def reason_title(code: str) -> str:
-    """A reason code as the title of a problem."""
+    """Return the title of a problem for a reason code."""
     words = reason_words(code)
     return words[:1].upper() + words[1:]
 
 
 def joined(*parts: str, mark: str = " · ") -> str:
-    """The parts that are not empty, with a mark between them."""
+    """Join the parts that are not empty with a mark."""
     return mark.join(part for part in parts if part)
 
 
@@ -248,17 +248,17 @@ _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WA
 
 
 def describe(event: EngineEvent) -> Sentence | None:
-    """The event in words; None for what concerns only the machine, such as a flush of the queue."""
+    """Describe an event; return None for internal ones, such as a flush of the queue."""
     return _DESCRIBE[type(event)](event)
 
 
 def not_listed(events: int) -> Sentence:
-    """What stands for events that came faster than they can be listed."""
+    """Describe events that arrived too fast to be listed."""
     return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(events, 'event')} before this one")
 
 
 def stage_times(stages: StageTimes) -> str:
-    """Where the time of one note went: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
+    """Format the time per stage of one note: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
     spent = {"read": stages.read, "chunk": stages.chunk, "store": stages.store, "embed": stages.embed}
     parts = [f"{name} {value:.0f}" if value >= 0.5 else f"{name} <1" for name, value in spent.items() if value > 0]
     return " · ".join(parts) + " ms" if parts else ""

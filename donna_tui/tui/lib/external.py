@@ -25,7 +25,7 @@ _JUST_THE_FILE = ("{path}",)
 
 @dataclass(frozen=True, slots=True)
 class _Habit:
-    """How a known editor takes a line, and whether it opens a window of its own."""
+    """The arguments of a known editor, and whether it has its own window."""
 
     arguments: tuple[str, ...]
     has_window: bool = False
@@ -51,7 +51,7 @@ _USUAL_EDITORS = ("nvim", "vim", "hx", "micro", "nano", "vi")
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A program with its arguments. `in_terminal` says that it needs the terminal to itself until it ends."""
+    """A program with its arguments. With `in_terminal` it needs the terminal exclusively until it exits."""
 
     argv: tuple[str, ...]
     in_terminal: bool
@@ -59,7 +59,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class External:
-    """What this machine offers, read from the environment. In a browser nothing can be opened on the server."""
+    """The programs of this machine, read from the environment. In a browser nothing can be opened on the server."""
 
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     platform: str = sys.platform
@@ -68,7 +68,7 @@ class External:
 
     @property
     def no_editor(self) -> str:
-        """Why no editor can be opened; empty if one can."""
+        """The reason why no editor can be opened; empty if one can."""
         if self.in_browser:
             return "In the browser Donna cannot open an editor; y copies a link to the note."
         program = self._editor()
@@ -80,7 +80,7 @@ class External:
 
     @property
     def no_desktop(self) -> str:
-        """Why no link can be opened; empty if one can."""
+        """The reason why no link can be opened; empty if one can."""
         if self.in_browser:
             return "In the browser Donna cannot open Obsidian; y copies a link to the note."
         if not self._opener():
@@ -88,7 +88,9 @@ class External:
         return ""
 
     def edit(self, path: Path, line: int) -> Command:
-        """The command that opens a file at a line (1-based). `path` must be absolute, so that it is never an option."""
+        """Return the command that opens a file at a line (1-based). `path` must be absolute, so that it is never an
+        option.
+        """
         if not path.is_absolute():
             raise ValueError("An editor needs an absolute path")
         program = self._editor()
@@ -98,7 +100,7 @@ class External:
         return Command((*program, *arguments), in_terminal=not habit.has_window)
 
     def open(self, uri: str) -> Command:
-        """The command that opens a link with the desktop's program for it."""
+        """Return the command that opens a link with the desktop's program for it."""
         return Command((*self._opener(), uri), in_terminal=False)
 
     def _editor(self) -> tuple[str, ...]:
@@ -119,7 +121,7 @@ class External:
 
 
 class ExternalPrograms:
-    """Runs programs for an app. While one has the terminal, the app does not draw, but the engine goes on working."""
+    """Runs programs for an app. While one has the terminal, the app does not draw, but the engine keeps running."""
 
     def __init__(self, app: App[None], external: External) -> None:
         self._app = app
@@ -129,7 +131,7 @@ class ExternalPrograms:
     async def edit(self, path: Path, line: int) -> None:
         """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
 
-        A file that is gone is not opened: the editor would show an empty buffer and make an empty note of it.
+        A missing file is not opened: the editor would show an empty buffer and create an empty note.
         """
         if await self._is_there(path):
             await self._run(self.external.edit(path, line))
@@ -149,7 +151,7 @@ class ExternalPrograms:
             await self._run(self.external.open(url))
 
     async def _is_there(self, path: Path) -> bool:
-        """Whether there is such a file; if not, say so, and what became of it where that is known."""
+        """Check whether the file exists; if not, notify the user with the reason, if it is known."""
         if await asyncio.to_thread(path.is_file):
             return True
         became = await self.whereabouts(path)
@@ -157,13 +159,13 @@ class ExternalPrograms:
         return False
 
     def copy(self, text: str, what: str) -> None:
-        """Send text to the terminal's clipboard, which does not say whether it took it."""
+        """Send text to the terminal's clipboard, which does not confirm that it was accepted."""
         self._app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
         self._app.notify(f"{what} copied.", timeout=3, markup=False)
 
     async def _run(self, command: Command) -> None:
         if command.in_terminal:
-            # An exception that left `suspend` would leave the app suspended: failures come back as text.
+            # An exception raised inside `suspend` would leave the app suspended, so errors are returned as text.
             with self._app.suspend(), self._app.batch_update(), _no_interrupts():
                 failure = await _run_here(command)
         else:
@@ -180,7 +182,7 @@ async def _unknown(_: Path) -> str:
 
 
 async def _run_here(command: Command) -> str:
-    """Run a program in this terminal until it ends; gives back what went wrong, or nothing."""
+    """Run a program in this terminal until it exits; return an error message, or an empty string."""
     try:
         process = await asyncio.create_subprocess_exec(*command.argv)
     except OSError as error:
@@ -190,7 +192,7 @@ async def _run_here(command: Command) -> str:
 
 
 async def _run_apart(command: Command) -> str:
-    """Start a program that has a window of its own, and let it be; gives back why it did not start, or nothing."""
+    """Start a program with its own window in the background; return an error message, or an empty string."""
     nowhere = asyncio.subprocess.DEVNULL
     try:
         await asyncio.create_subprocess_exec(
@@ -203,7 +205,7 @@ async def _run_apart(command: Command) -> str:
 
 @contextmanager
 def _no_interrupts() -> Iterator[None]:
-    """Ctrl+C in the editor is for the editor, although the terminal sends it to Donna too."""
+    """Ignore SIGINT: the terminal sends ctrl+c to Donna as well as to the editor."""
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Numbers, durations, sizes, times and paths as a person writes them."""
+"""Format numbers, durations, sizes, times and paths for people."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _UNITS = ("kB", "MB", "GB", "TB")
 
 
 def count(number: int) -> str:
-    """`2914` as `2,914`."""
+    """Format `2914` as `2,914`."""
     return f"{number:,}"
 
 
 def percent(part: int, whole: int) -> str:
-    """The share as `84 %`. It says 0 or 100 only when that is exact."""
+    """Format a share as `84 %`. The result is 0 or 100 only when that is exact."""
     if whole <= 0 or part >= whole:
         return "100 %"
     share = 100 * part / whole
@@ -31,7 +31,7 @@ def percent(part: int, whole: int) -> str:
 
 
 def estimate(seconds: float) -> str:
-    """A remaining time, no more exact than an estimate can be: `about 2 min`."""
+    """Format a remaining time as a rough estimate: `about 2 min`."""
     if seconds < 10:
         return "a few seconds"
     if seconds < 55:
@@ -43,7 +43,7 @@ def estimate(seconds: float) -> str:
 
 
 def milliseconds(value: float | None) -> str:
-    """A measured time given in milliseconds: `<1 ms`, `41 ms`, `1.4 s`, `3 min`, or a dash without one."""
+    """Format a measured time in milliseconds: `<1 ms`, `41 ms`, `1.4 s`, `3 min`, or a dash for None."""
     if value is None:
         return "–"
     if value < 1:
@@ -59,7 +59,7 @@ def milliseconds(value: float | None) -> str:
 
 
 def size(number: int) -> str:
-    """A file size in decimal units: `38.3 MB`."""
+    """Format a file size in decimal units: `38.3 MB`."""
     if number < 1000:
         return plural(number, "byte")
     value = float(number)
@@ -71,7 +71,7 @@ def size(number: int) -> str:
 
 
 def clock(at: float) -> str:
-    """The local time of day of a Unix time: `14:32:05`."""
+    """Format the local time of day of a Unix time: `14:32:05`."""
     return _local(at, "%H:%M:%S")
 
 
@@ -83,12 +83,12 @@ def next_try(at: float | None, now: float | None = None) -> str:
 
 
 def moment(at: float) -> str:
-    """The local day and time of a Unix time: `20 Nov 14:32`."""
+    """Format the local day and time of a Unix time: `20 Nov 14:32`."""
     return _local(at, "%d %b %H:%M").lstrip("0")
 
 
 def near_moment(at: float, now: float) -> str:
-    """The local day and time of a Unix time, the day by its name where it is near: `today 14:32`, `20 Nov 14:32`."""
+    """Format the local day and time of a Unix time, with a name for a near day: `today 14:32`, `20 Nov 14:32`."""
     try:
         days = (datetime.fromtimestamp(at).astimezone().date() - datetime.fromtimestamp(now).astimezone().date()).days
     except (OverflowError, ValueError, OSError):
@@ -98,12 +98,12 @@ def near_moment(at: float, now: float) -> str:
 
 
 def day(at: float) -> str:
-    """The local day of a Unix time, with its year: `8 May 2023`; empty where it is not known."""
+    """Format the local day of a Unix time, with its year: `8 May 2023`; empty if the time is unknown."""
     return _local(at, "%d %b %Y").lstrip("0") if at else ""
 
 
 def age(at: float, now: float) -> str:
-    """How long ago a Unix time is, no more exact than one needs: `now`, `5 min`, `3 h`, `2 d`, and then its day."""
+    """Format the age of a Unix time in its largest unit: `now`, `5 min`, `3 h`, `2 d`, and then its day."""
     seconds = now - at
     if seconds < _MINUTE:
         return "now"
@@ -115,7 +115,7 @@ def age(at: float, now: float) -> str:
 
 
 def shorten_path(path: str, cells: int) -> str:
-    """`path` in at most `cells` columns; what is cut is cut at the front, because the end is what tells notes apart."""
+    """Shorten `path` to at most `cells` columns, cutting at the front because the end distinguishes notes."""
     if cell_len(path) <= cells:
         return path
     kept = path
@@ -127,7 +127,7 @@ def shorten_path(path: str, cells: int) -> str:
 
 
 def short_root(root: str) -> str:
-    """A folder as a shell shows it, below the home folder with `~`; safe to show."""
+    """Format a folder as a shell does, with `~` for the home folder; sanitised."""
     path = Path(root)
     home = Path.home()
     return clean_line(f"~/{path.relative_to(home).as_posix()}" if home in path.parents else root)

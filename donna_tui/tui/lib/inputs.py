@@ -1,4 +1,4 @@
-"""Small widgets: a one-line input, the keys of a dialog, a notice in an empty space, tabs, and option lists."""
+"""Small widgets: a one-line input, the keys of a dialog, a notice, tabs, and option lists."""
 
 from __future__ import annotations
 
@@ -23,32 +23,34 @@ from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 
 
 class LineInput(Input):
-    """Its cursor does not blink. Pasted lines become one, without what a terminal would obey."""
+    """A one-line input whose cursor does not blink. Pasted lines are joined, and control characters are removed."""
 
     LONGEST_PASTE: ClassVar[int] = 1_000
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
-    """How long the text is. Textual lays out the whole screen whenever that changes, at every key."""
+    """The size of the text. As a non-reactive layout value it does not trigger a layout of the whole screen at every
+    key.
+    """
 
     def on_mount(self) -> None:
         self.cursor_blink = False
 
     def action_cursor_left_word(self, select: bool = False) -> None:
-        """At the beginning the key goes on to what is around, where it goes back."""
+        """Move one word to the left; at the beginning pass the key on, where it navigates back."""
         if not select and self.cursor_position == 0:
             raise SkipAction
         super().action_cursor_left_word(select)
 
     def action_cursor_right_word(self, select: bool = False) -> None:
-        """At the end the key goes on to what is around, where it goes forward."""
+        """Move one word to the right; at the end pass the key on, where it navigates forward."""
         if not select and self.cursor_position == len(self.value):
             raise SkipAction
         super().action_cursor_right_word(select)
 
     async def _on_key(self, event: events.Key) -> None:
-        """What a key does here it does at once: by way of the app it would come after letters that were typed later.
+        """Run the action of a key immediately: through the app it would run after letters that were typed later.
 
-        A key with nothing to do here, such as copy with nothing selected, goes on to what is around.
+        A key without an effect here, such as copy without a selection, is passed on.
         """
         active = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if active is None or active.node is not self or not active.enabled:
@@ -58,7 +60,7 @@ class LineInput(Input):
             event.prevent_default()
 
     def on_paste(self, event: events.Paste) -> None:
-        """Instead of what Textual does with it."""
+        """Replace the paste handler of Textual."""
         event.stop()
         event.prevent_default()
         lines = event.text[: self.LONGEST_PASTE].splitlines()
@@ -69,11 +71,11 @@ class LineInput(Input):
 
 _GAP = 3
 Item = tuple[str, str]
-"""An action of the registry, or a key as it is shown; and what it does."""
+"""An action of the registry or a displayed key, and its effect."""
 
 
 class KeyLine(Widget):
-    """Items in the order of their importance: what does not fit is left out from the end. Words can replace them."""
+    """Items in order of importance, as many as fit. A sentence can replace them."""
 
     def __init__(self, keys: Keys, *items: Item, typing: bool = False) -> None:
         super().__init__(classes="key-line")
@@ -110,9 +112,9 @@ class KeyLine(Widget):
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """What a notice says. All of it is safe to show.
+    """The text of a notice. All of it is sanitised.
 
-    `examples` are things to type and what they mean; `actions` are ids of actions that help, and what each one does.
+    `examples` are things to type with their meaning; `actions` are ids of suggested actions with their effect.
     """
 
     title: str
@@ -123,7 +125,7 @@ class Words:
 
 
 class Notice(Static, can_focus=True):
-    """Shows `Words`. It takes the focus like the list in whose place it stands, so that letters are keys here too."""
+    """Shows `Words`. It takes the focus like the list that it replaces, so that letters are keys here too."""
 
     def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -131,14 +133,14 @@ class Notice(Static, can_focus=True):
         self._words = Words("")
 
     def say(self, words: Words) -> None:
-        """Replace what is shown. It takes all the room there is, so nothing has to be laid out anew."""
+        """Replace the text. The notice fills its container, so no new layout is needed."""
         if words != self._words:
             self._words = words
             self.update(notice_content(words, self._keys), layout=False)
 
 
 def notice_content(words: Words, keys: Keys) -> Content:
-    """What a notice shows, with the keys of its actions."""
+    """Render a notice, with the keys of its actions."""
     helps = (*words.examples, *((_key(keys[action]), does) for action, does in words.actions))
     parts = [
         Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
@@ -149,12 +151,12 @@ def notice_content(words: Words, keys: Keys) -> Content:
 
 
 def _key(keys: tuple[str, ...]) -> str:
-    """A key that works in the search box too, if the action has one."""
+    """Return a key that also works in the search box, if the action has one."""
     return shown_key(keys, typing=True) or shown_key(keys, typing=False)
 
 
 def _table(rows: tuple[tuple[str, str], ...]) -> Content:
-    """Rows of equal width, so that they stay in line when they are centred."""
+    """Pad rows to equal width, so that they stay aligned when they are centred."""
     left, right = (max(cell_len(row[column]) for row in rows) for column in (0, 1))
     lines = (
         Content.assemble(
@@ -168,9 +170,9 @@ def _table(rows: tuple[tuple[str, str], ...]) -> Content:
 
 
 def set_label(label: Static, content: Content, *, layout: bool = True) -> None:
-    """Let a label say something else. Saying the same again costs nothing: to lay out the screen takes milliseconds.
+    """Update a label. An unchanged text costs nothing; a layout of the screen takes milliseconds.
 
-    `layout` is False for a label whose size does not follow from what it says.
+    `layout` is False for a label whose size does not depend on its text.
     """
     before = label.content
     if not (isinstance(before, Content) and before.is_same(content)):
@@ -202,11 +204,11 @@ class SectionTabs(Widget, can_focus=True):
         return Content(" " * _GAP).join(parts)
 
     def watch_chosen(self, chosen: int) -> None:
-        """Tell the pane."""
+        """Post `Chosen`."""
         self.post_message(self.Chosen(chosen))
 
     def action_choose(self, by: int) -> None:
-        """Go `by` names to the right; after the last one comes the first."""
+        """Move the choice `by` names to the right, wrapping around."""
         if self.names:
             self.chosen = (self.chosen + by) % len(self.names)
 
@@ -223,8 +225,8 @@ T = TypeVar("T")
 
 
 class ValueOption(Option, Generic[T]):
-    """A row with its value. A message about a row may arrive after the list was narrowed, when the row number in it
-    means another row or none.
+    """A row with its value. A message about a row may arrive after the list was filtered, when its row number refers to
+    another row or none.
     """
 
     def __init__(self, row: Content, value: T, *, disabled: bool = False) -> None:
@@ -233,20 +235,20 @@ class ValueOption(Option, Generic[T]):
 
 
 class OptionRows(OptionList):
-    """A list whose rows may be replaced at any time, and which bears keys before it has a size."""
+    """A list whose rows may be replaced at any time, and that accepts keys before it has a size."""
 
     def action_page_up(self) -> None:
-        """Do nothing before there is a page: `OptionList` looks up lines that it has not laid out yet."""
+        """Do nothing before the first layout: `OptionList` looks up lines that do not exist yet."""
         if self.scrollable_content_region:
             super().action_page_up()  # type: ignore[no-untyped-call]
 
     def action_page_down(self) -> None:
-        """Do nothing before there is a page, as in `action_page_up`."""
+        """Do nothing before the first layout, as in `action_page_up`."""
         if self.scrollable_content_region:
             super().action_page_down()  # type: ignore[no-untyped-call]
 
     def on_click(self, event: events.Click) -> None:
-        """Ignore a click on a row that has left the list since the screen was drawn."""
+        """Ignore a click on a row that was removed from the list since the screen was drawn."""
         row = event.style.meta.get("option")
         if row is not None and row >= self.option_count:
             event.prevent_default()

@@ -18,7 +18,7 @@ LABELS = "asdfghjklqwertyuiopzxcvbnm"
 
 @dataclass(frozen=True, slots=True)
 class JumpTarget:
-    """A cell of the screen to put a label on, and what happens when the label is typed."""
+    """A cell of the screen to label, and the action for its label."""
 
     x: int
     y: int
@@ -33,7 +33,7 @@ class HasJumpTargets(Protocol):
 
 
 class JumpOverlay(Modal[JumpTarget]):
-    """Shows the labels over the screen; any other key, or a click, leaves."""
+    """Shows the labels over the screen; any other key, or a click, closes it."""
 
     def __init__(self, targets: Iterable[JumpTarget]) -> None:
         super().__init__(classes="jump")
@@ -61,7 +61,7 @@ class JumpOverlay(Modal[JumpTarget]):
 
 
 def labelled(targets: Sequence[JumpTarget]) -> dict[str, JumpTarget]:
-    """Targets by their labels: one letter each, or two each where one letter would not be enough for all."""
+    """Assign labels to targets: one letter each, or two each if there are not enough letters."""
     pairs = (first + second for first in LABELS for second in LABELS)
     names = LABELS if len(targets) <= len(LABELS) else pairs
     return dict(zip(names, targets, strict=False))

@@ -1,4 +1,4 @@
-"""Key bindings: defaults, presets and the user's own keys, checked and printed."""
+"""Load, check and print key bindings: defaults, presets and the user's own keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
 from donna_tui.types.errors import ConfigError, Reason
 
 Keys = Mapping[str, tuple[str, ...]]
-"""Action id → keys, in Textual's names; the first one is the one to show."""
+"""Action id → keys, in Textual's names; the first one is displayed."""
 
 DEFAULT_KEYS: Keys = {action.id: action.keys for action in ACTIONS.values()}
 
@@ -46,35 +46,35 @@ class KeyRow:
 
 
 def key_name(key: str) -> str:
-    """A key as it is shown: `↵` for `enter`, `ctrl+p` as it is."""
+    """Format a key for display: `↵` for `enter`, `ctrl+p` unchanged."""
     modifiers, plus, last = key.rpartition("+") if len(key) > 1 else ("", "", key)
     return modifiers + plus + _NAMES.get(last, last)
 
 
 def key_names(keys: Iterable[str]) -> str:
-    """Several keys as they are shown."""
+    """Format several keys for display."""
     return " ".join(key_name(key) for key in keys)
 
 
 def is_printable(key: str) -> bool:
-    """Whether the key puts a character into a text input, so that it cannot mean anything else there."""
+    """Check whether the key enters a character in a text input, so that it cannot be a binding there."""
     return len(key) == 1 or key in ("space", "comma")
 
 
 def shown_key(keys: tuple[str, ...], *, typing: bool) -> str:
-    """The first key that works now, as it is shown; empty if none does."""
+    """Return the first key that works now, formatted for display; empty if none does."""
     return next((key_name(key) for key in keys if not (typing and is_printable(key))), "")
 
 
 def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
-    """Every action with its keys, grouped by where they work."""
+    """List every action with its keys, grouped by context."""
     order: list[Context] = list(ACTIVE_IN)
     actions = sorted(ACTIONS.values(), key=lambda action: order.index(action.context))
     return [_row(action, keys) for action in actions]
 
 
 def keys_markdown(keys: Keys = DEFAULT_KEYS) -> str:
-    """The key reference: one Markdown table for each place in which keys work."""
+    """Render the key reference: one Markdown table for each context."""
     lines: list[str] = []
     where = ""
     for row in keys_table(keys):
@@ -172,7 +172,7 @@ _TAKEN_BY = {
 
 @dataclass(frozen=True, slots=True)
 class KeyFault:
-    """Something wrong with a keymap: a stable name for scripts, and a sentence for people."""
+    """An error in a keymap: a stable name for scripts, and a sentence for people."""
 
     name: FaultName
     message: str
@@ -180,7 +180,7 @@ class KeyFault:
 
 @dataclass(frozen=True, slots=True)
 class Keymap:
-    """The keys in force, by action id; `warnings` are lines about keys that may never arrive."""
+    """The effective keys, by action id; `warnings` are lines about keys that may not reach the app."""
 
     keys: Keys
     warnings: tuple[str, ...] = ()
@@ -190,9 +190,9 @@ DEFAULT_KEYMAP = Keymap(DEFAULT_KEYS)
 
 
 def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None = None) -> Keymap:
-    """The defaults, overlaid with a preset (or a YAML file with one) and then with the user's own keys.
+    """Merge the defaults, a preset (or a YAML file with one) and the user's own keys.
 
-    Raises ConfigError (KEYMAP_INVALID) that lists everything that is wrong, one line each.
+    Raises ConfigError (KEYMAP_INVALID) that lists all errors, one line each.
     """
     overlay = {**read_preset(preset), **{name: tuple(keys) for name, keys in (own or {}).items()}}
     faults = list(check_overlay(overlay))
@@ -209,7 +209,7 @@ def load_keymap(preset: str = "default", own: Mapping[str, Iterable[str]] | None
 
 
 def read_preset(preset: str) -> dict[str, tuple[str, ...]]:
-    """The keys of a preset that comes with Donna, or of a file in the same form: `action: [key, …]`.
+    """Read a preset that is included with Donna, or a file in the same form: `action: [key, …]`.
 
     Raises ConfigError (KEYMAP_INVALID) if there is no such preset or file, or it has another form.
     """
@@ -227,7 +227,7 @@ def read_preset(preset: str) -> dict[str, tuple[str, ...]]:
 
 
 def canonical(key: str) -> str:
-    """One spelling for each key: `/` for `slash`, `ctrl+p` for `Ctrl+P`."""
+    """Normalise the spelling of a key: `/` for `slash`, `ctrl+p` for `Ctrl+P`."""
     if len(key) == 1:
         return _SPELLED.get(key, key)
     lowered = key.lower()
@@ -235,7 +235,7 @@ def canonical(key: str) -> str:
 
 
 def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
-    """Faults of the mapping itself: actions that do not exist, keys that no terminal sends."""
+    """Report errors of the mapping itself: unknown actions, and keys that no terminal sends."""
     for name, keys in overlay.items():
         if name not in ACTIONS:
             near = difflib.get_close_matches(name, ACTIONS, 1)
@@ -247,7 +247,7 @@ def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
 
 
 def check_key(name: str, written: str) -> KeyFault | None:
-    """What is wrong with one key of an action, if anything."""
+    """Check one key of an action; return the error, if any."""
     key = canonical(written)
     if key in _SAME_BYTES:
         same = _SAME_BYTES[key]
@@ -263,7 +263,7 @@ def check_key(name: str, written: str) -> KeyFault | None:
 
 
 def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
-    """Keys that two actions claim although both can be meant; reported for the action that was changed."""
+    """Report keys that are bound to two actions of overlapping contexts; the error names the changed action."""
     names = sorted(keys, key=lambda name: name not in changed)
     for index, name in enumerate(names):
         for other in names[index + 1 :]:
@@ -275,7 +275,7 @@ def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
 
 
 def check_taken(keys: Keys) -> Iterator[str]:
-    """Warnings about actions whose every key is one that a multiplexer or terminal tends to keep for itself."""
+    """Warn about actions whose every key is commonly reserved by a multiplexer or terminal."""
     for name, own in keys.items():
         owners = [_TAKEN_BY.get(key) for key in own]
         if own and all(owners):
@@ -283,7 +283,7 @@ def check_taken(keys: Keys) -> Iterator[str]:
 
 
 def _gives_way(name: str, other: str) -> bool:
-    """Whether one of two actions leaves a key that both have to the other, so that neither steals it."""
+    """Check whether one of two actions takes precedence, so that both may have the same key."""
     return TAKES_FROM.get(name) == other or TAKES_FROM.get(other) == name
 
 

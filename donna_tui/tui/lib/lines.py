@@ -1,4 +1,4 @@
-"""Lists that draw only the lines in sight: LineView and RowList."""
+"""Lists that draw only the visible lines: LineView and RowList."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ STYLES = (
     "wanted-word",
     "gap",
 )
-"""Names that the spans of a line may carry; each is a component class `line--…`."""
+"""Style names for the spans of a line; each is a component class `line--…`."""
 
 _FILLED = frozenset(("selected", "added", "removed", "added-word", "removed-word", "wanted", "wanted-word", "gap"))
-"""Those with a background, which Textual leaves out of a partial style."""
+"""Styles with a background, which Textual omits from a partial style."""
 
 
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Base of views of lines. A subclass says how many there are and what is in each; keys for lists scroll."""
+    """Base of views of lines. A subclass provides the lines; list keys scroll."""
 
     BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLES}
@@ -57,19 +57,19 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def line_count(self) -> int:
-        """How many lines there are."""
+        """The number of lines."""
         raise NotImplementedError
 
     def line(self, index: int, width: int) -> Content:
-        """What is in a line, for a view of `width` cells. Its spans carry names of `STYLES`."""
+        """Return a line for a view of `width` cells. Its spans have names of `STYLES`."""
         raise NotImplementedError
 
     def base_of(self, index: int) -> str:
-        """The name of the style that fills a whole line, or nothing."""
+        """Return the name of the style that fills a whole line, or an empty string."""
         return ""
 
     def lines_changed(self) -> None:
-        """There are other lines now."""
+        """Update the view after the lines have changed."""
         width = self.scrollable_content_region.width
         self._told_width = self._told_width if width else 0
         self.virtual_size = Size(width, self.line_count)
@@ -100,7 +100,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
         if width and not self._told_width:
-            # Where the focus comes to a hidden view, Textual lays the screen out to find it, and tells of no size.
+            # When a hidden view receives the focus, Textual lays out the screen but sends no Resize.
             self._told_width = width
             self.post_message(Resize(self.size, self.virtual_size, self.container_size))
         index = y + self.scroll_offset.y
@@ -127,7 +127,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def row_of(left: Content, right: Content, width: int) -> Content:
-    """A line with something at its right end; the left side is cut where there is no room for both."""
+    """Return a line with right-aligned content; the left side is truncated if there is no room for both."""
     room = width - (right.cell_length + 1 if right else 0)
     if room < 4:
         return left.truncate(width, ellipsis=True, pad=True)
@@ -138,14 +138,14 @@ _GUTTER = 2
 
 
 class RowList(LineView):
-    """Moves a cursor over rows of `row_height` lines. A subclass draws them; `selected_index` is the row under the
-    cursor.
+    """A list with a cursor over rows of `row_height` lines. A subclass draws the rows; `selected_index` is the row
+    under the cursor.
     """
 
     row_height: ClassVar[int] = 1
 
     class Selected(Message):
-        """Another row is selected, or the selected one is another now."""
+        """Another row is selected, or the selected row was replaced."""
 
         def __init__(self, rows: RowList) -> None:
             super().__init__()
@@ -172,15 +172,15 @@ class RowList(LineView):
 
     @property
     def row_count(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return self.line_count // self.row_height
 
     def row(self, index: int, width: int) -> Content:
-        """What is in a row of `width` cells, or in the first line of it."""
+        """Return a row of `width` cells, or its first line."""
         raise NotImplementedError
 
     def row_part(self, index: int, part: int, width: int) -> Content:
-        """What is in one of the lines of a row."""
+        """Return one of the lines of a row."""
         return self.row(index, width)
 
     def line(self, index: int, width: int) -> Content:
@@ -192,14 +192,14 @@ class RowList(LineView):
         return "selected" if index // self.row_height == self.selected_index else ""
 
     def rows_changed(self, selected: int) -> None:
-        """There are other rows now; the cursor goes to `selected`."""
+        """Update the list after the rows have changed, and select the row `selected`."""
         self.selected_index = max(0, min(selected, self.row_count - 1))
         self.lines_changed()
         self._show_cursor()
         self.post_message(self.Selected(self))
 
     def select(self, index: int) -> None:
-        """Move the cursor, to the nearest row if there is none at `index`."""
+        """Move the cursor to the row `index`, or the nearest one."""
         index = max(0, min(index, self.row_count - 1))
         if self.row_count and index != self.selected_index:
             self.selected_index = index
@@ -208,7 +208,7 @@ class RowList(LineView):
             self.post_message(self.Selected(self))
 
     def jump_targets(self) -> list[JumpTarget]:
-        """The rows in sight, for jump mode."""
+        """Return the visible rows, for jump mode."""
         top, high = self.scroll_offset.y, self.row_height
         last = min(top + self.size.height, self.line_count)
         x, y = self.content_region.offset
@@ -240,7 +240,7 @@ class RowList(LineView):
         self._show_cursor()
 
     def on_click(self, event: events.Click) -> None:
-        """Select the row under the mouse; a second click opens it."""
+        """Select the row under the mouse; a double click opens it."""
         offset = event.get_content_offset(self)
         if offset is None or offset.y + self.scroll_offset.y >= self.line_count:
             return

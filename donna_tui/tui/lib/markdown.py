@@ -1,7 +1,7 @@
-"""Draw Markdown as styled blocks that know their lines, with links that can be followed.
+"""Render Markdown as styled blocks that know their lines, with links that can be followed.
 
-This reads like rendered Markdown without being a parser, in time linear in the text, whatever it holds: properties as
-chips, headings by level, tables in columns, callouts with an icon, code with colours, and no fences or block ids.
+This is not a full parser; it takes linear time for any text. Properties are shown as chips, headings by level, tables
+in columns, callouts with an icon and code with colours; fences and block ids are hidden.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ LinkForm = Literal["wiki", "url", "note"]
 
 @dataclass(frozen=True, slots=True)
 class LinkRef:
-    """A link as it is written: in the brackets of a wikilink, or as a Markdown destination. The form `note` is Donna's
-    own: a path, with a line (1-based) and perhaps a heading or block in that note.
+    """A link as written: in the brackets of a wikilink, or as a Markdown destination. The form `note` is internal: a
+    path, with a line (1-based) and optionally a heading or block of that note.
     """
 
     form: LinkForm
@@ -35,7 +35,7 @@ class LinkRef:
 
     @property
     def style(self) -> Style:
-        """A style for the text of the link, which changes nothing that is seen."""
+        """A style that attaches the link to its text and does not change its appearance."""
         return Style.from_meta({_META: (self.form, self.written, self.line, self.fragment)})
 
 
@@ -49,7 +49,7 @@ class LinkSpot:
 
 
 class LinkFollowed(Message):
-    """Somebody follows a link in a text. The widget that knows which note the text is of handles it."""
+    """A link in a text is followed. The widget that knows the note of the text handles it."""
 
     def __init__(self, ref: LinkRef) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class LinkFollowed(Message):
 
 
 class FollowLink(Message):
-    """Somebody follows a link that is written in the note at `path`."""
+    """A link that is written in the note at `path` is followed."""
 
     def __init__(self, path: str, ref: LinkRef) -> None:
         super().__init__()
@@ -66,13 +66,13 @@ class FollowLink(Message):
 
 
 def link_in(meta: dict[str, Any]) -> LinkRef | None:
-    """The link that a style's meta names, if any."""
+    """Return the link in a style's meta, if any."""
     found = meta.get(_META)
     return LinkRef(*found) if found is not None else None
 
 
 def spots_of(row: Content, x: int, y: int) -> Iterator[LinkSpot]:
-    """The links of a drawn row that begins at a cell."""
+    """Return the links of a drawn row that begins at a cell."""
     for span in row.spans:
         ref = link_in(dict(span.style.meta)) if isinstance(span.style, Style) else None
         if ref is not None:
@@ -143,7 +143,7 @@ STYLES = (
     "warning",
     "danger",
 )
-"""Names that spans may carry; each is a component class `md--…`."""
+"""Style names for spans; each is a component class `md--…`."""
 
 _CALLOUTS = {
     "note": ("✎", "note"),
@@ -174,7 +174,7 @@ _CALLOUTS = {
     "quote": ("❝", "dim"),
     "cite": ("❝", "dim"),
 }
-"""Icon and style of Obsidian's kinds of callouts; another kind looks like a note."""
+"""Icon and style of Obsidian's callout types; an unknown type is shown as a note."""
 
 _KEYWORDS = (
     "and as async await begin break case catch class const continue def default del delete do done elif else end enum"
@@ -189,7 +189,7 @@ _CODE = re.compile(
     rf"|(?P<keyword>\b(?:{'|'.join(_KEYWORDS)})\b)"
     r"|(?P<number>\b\d[\d_.]*\b)"
 )
-"""What is coloured in code of any language."""
+"""The tokens that are highlighted in code of any language."""
 
 _PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
 _LONGEST_VALUE = 60
@@ -199,7 +199,7 @@ _BOXES = {" ": "☐ ", "x": "☑ ", "X": "☑ ", "/": "◩ ", "-": "☒ "}
 
 
 HARD_WRAPPED = 60
-"""A line of prose at least this long was most likely broken by an editor, and goes on in the next one."""
+"""A line of prose at least this long is considered hard-wrapped, and is joined with the next one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +215,9 @@ class Table:
 class Block:
     """A line of the file, or several lines of prose that belong together.
 
-    `hang` is the indent of its continuation where it is wrapped. `starts` are the offsets in `content` at which its
-    lines begin, and `line` is the first of them, counted from 0. A line of a table is the `row` of a `table`. `rail` is
-    what stands before each row of a block that is wrapped, such as the bar of a quotation.
+    `hang` is the indent of wrapped rows. `starts` are the offsets in `content` at which its lines begin, and `line` is
+    the first of them, counted from 0. A line of a table is the `row` of a `table`. `rail` is the prefix of each row of
+    a wrapped block, such as the bar of a quotation.
     """
 
     content: Content
@@ -229,7 +229,7 @@ class Block:
     rail: Content | None = None
 
     def joined(self, line: str) -> Block:
-        """The block with one more line of prose."""
+        """Return the block with one more line of prose."""
         more = inline(line.strip())
         return replace(
             self,
@@ -240,7 +240,7 @@ class Block:
 
 @dataclass(slots=True)
 class _State:
-    """What the lines before decide about the next one: the fence it is in, the callout, and the prose it may go on."""
+    """The parser state: the open fence, the callout, and the prose that the next line may continue."""
 
     fence: str = ""
     callout: str = ""
@@ -248,10 +248,9 @@ class _State:
 
 
 def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
-    """The blocks of a section, without the marks of Markdown. Spans carry names of `STYLES`.
+    """Parse a section into blocks, without the Markdown syntax. Spans have names of `STYLES`.
 
-    Unless told otherwise, lines of prose that an editor broke for their length are joined. Properties are shown as
-    chips where the text begins with them.
+    With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
     lines = list(_file_lines(text[:MOST_CHARACTERS]))
     state = _State()
@@ -280,7 +279,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
 
 def _start(line: str, number: int, state: _State) -> Block:
-    """A new block; the state is moved on."""
+    """Start a new block and update the state."""
     opening = _FENCE.match(line)
     if state.fence:
         closes = opening is not None and opening[1].startswith(state.fence) and not line[opening.end() :].strip()
@@ -306,14 +305,14 @@ _CODE_RAIL = Content.styled("│ ", "dim")
 
 
 def _code(line: str) -> Content:
-    """A line of code behind its rail, with the words of most languages in colours."""
+    """Render a line of code after its rail, with the common keywords of most languages highlighted."""
     shown = clean_line(line)
     spans = [Span(found.start() + 2, found.end() + 2, found.lastgroup or "code") for found in _CODE.finditer(shown)]
     return Content(f"│ {shown}", [Span(0, 2, "dim"), Span(2, len(shown) + 2, "code"), *spans])
 
 
 def _quoted(line: str, number: int, state: _State) -> Block:
-    """A line of a quotation, or of a callout in its colour."""
+    """Render a line of a quotation, or of a callout in its colour."""
     if (opening := _CALLOUT.match(line)) and not state.callout:
         kind = opening[1].lower()
         icon, state.callout = _CALLOUTS.get(kind, _CALLOUTS["note"])
@@ -332,7 +331,7 @@ def _railed(content: Content, hang: int, number: int, style: str) -> Block:
 
 
 def _properties_end(lines: Sequence[str]) -> int:
-    """How many lines the properties at the top of a note take, with the marks around them; 0 without any."""
+    """Count the lines of the properties at the top of a note, including their delimiters; 0 without properties."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     ends = (number for number, line in enumerate(lines[1:200], 2) if line.rstrip() in ("---", "..."))
@@ -340,7 +339,7 @@ def _properties_end(lines: Sequence[str]) -> int:
 
 
 def _chips(lines: Sequence[str]) -> Content:
-    """Properties beside each other: a quiet name, and its value or values."""
+    """Render properties in one line: a dim name, and its value or values."""
     found: list[tuple[str, list[str]]] = []
     for line in lines:
         item = line.strip()
@@ -364,7 +363,7 @@ def _plain_value(value: str) -> str:
 
 
 def _table_rows(lines: Sequence[str], number: int) -> list[str]:
-    """The lines of the table that begins at a line; none if no table does."""
+    """Return the lines of the table that begins at a line; none if there is no table."""
     if "|" not in lines[number] or number + 1 >= len(lines) or "|" not in lines[number + 1]:
         return []
     if not _TABLE_RULE.match(lines[number + 1]) or _QUOTE.match(lines[number]):
@@ -398,7 +397,7 @@ def _cells(row: str) -> list[str]:
 
 
 def _goes_on(before: str, line: str) -> bool:
-    """Whether a line is the rest of the paragraph or list item before it, which was broken for its length."""
+    """Check whether a line continues the hard-wrapped paragraph or list item before it."""
     if len(before) < HARD_WRAPPED or before.endswith(("  ", "\\")) or not line.strip():
         return False
     return not any(pattern.match(line) for pattern in (_STANDS_ALONE, _BULLET, _NUMBER, _FENCE))
@@ -438,7 +437,7 @@ def _list_item(line: str) -> tuple[Content, int] | None:
 
 
 def inline(line: str) -> Content:
-    """Code, emphasis, links and tags within a line; everything made safe piece by piece."""
+    """Render code, emphasis, links and tags within a line; every piece is sanitised."""
     text, spans, position = "", [], 0
     for found in _INLINE.finditer(line):
         kind = found.lastgroup or "code"
@@ -454,7 +453,7 @@ def inline(line: str) -> Content:
 
 
 def _label(kind: str, found: re.Match[str]) -> str:
-    """What a link shows: its alias if it has one."""
+    """Return the displayed text of a link: its alias if it has one."""
     if kind == "url":
         return found["link"]
     return found[kind].rpartition("|")[2] if kind == "wiki" else found[kind]

@@ -11,16 +11,16 @@ from donna_tui.tui.lib.action import Pane
 from donna_tui.types.events import EngineEvent
 from donna_tui.types.status import Status
 
-if TYPE_CHECKING:  # places know of questions, and what draws their answers posts messages
+if TYPE_CHECKING:  # avoids an import cycle
     from donna_tui.tui.lib.places import Place
 
 
 class EngineMessage(Message, bubble=False):
-    """Base of what the bridge posts to a pane. It goes to that pane and no further."""
+    """Base of the messages that the bridge posts to a pane. They do not bubble."""
 
 
 class EngineEvents(EngineMessage):
-    """What happened since the last batch, in order. `dropped` events came too fast to keep; the status counts them."""
+    """The events since the last batch, in order. `dropped` events arrived too fast to keep; the status counts them."""
 
     def __init__(self, events: tuple[EngineEvent, ...], dropped: int = 0) -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class EngineEvents(EngineMessage):
 
 
 class StatusChanged(EngineMessage):
-    """The newest snapshot of the engine. One that still waits in a queue is replaced by a newer one."""
+    """The newest snapshot of the engine. It replaces an older one in the queue."""
 
     def __init__(self, status: Status) -> None:
         super().__init__()
@@ -40,15 +40,15 @@ class StatusChanged(EngineMessage):
 
 
 class ActionsChanged(Message):
-    """A pane tells the main screen that other actions may be possible now, so that the footer is drawn again."""
+    """The possible actions of a pane may have changed, so the footer must be redrawn."""
 
 
 class ChooseSpace(Message):
-    """Somebody wants to go on with other notes."""
+    """A request to choose another space."""
 
 
 class OpenDraft(Message):
-    """Somebody wants to review the draft of this id."""
+    """A request to review the draft of this id."""
 
     def __init__(self, identity: str) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class OpenDraft(Message):
 
 
 class OpenNote(Message):
-    """Somebody wants to see the note at this path in the Vault, at a line (1-based) of it."""
+    """A request to show the note at this path in the Vault, at a line (1-based)."""
 
     def __init__(self, path: str, line: int = 1) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class OpenNote(Message):
 
 
 class OpenMeeting(Message):
-    """Somebody wants to see a meeting, which begins on this local day."""
+    """A request to show a meeting that begins on this local day."""
 
     def __init__(self, identity: str, day: datetime.date) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class OpenMeeting(Message):
 
 
 class GoTo(Message):
-    """Somebody wants to go to another screen."""
+    """A request to show another screen."""
 
     def __init__(self, pane: Pane) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ class GoTo(Message):
 
 
 class LeavePlace(Message):
-    """Somebody leaves a place that the screens should be able to go back to."""
+    """A place is left and should be added to the navigation history."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
@@ -90,7 +90,7 @@ class LeavePlace(Message):
 
 
 class EditNote(Message):
-    """Somebody wants the note at this path in their editor, at a line (1-based)."""
+    """A request to open the note at this path in the editor, at a line (1-based)."""
 
     def __init__(self, path: str, line: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The text of a section, wrapped, with a bar beside the lines of the passage."""
+"""Show the text of a section, wrapped, with a bar next to the lines of the passage."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from donna_tui.tui.lib.markdown import (
 from donna_tui.tui.lib.styled import content_strip
 
 WIDEST_TEXT = 92
-"""Longer lines are hard to read."""
+"""Maximum cells of a line; longer lines are hard to read."""
 
 _GUTTER = 2
 _LINES_BEFORE_PASSAGE = 2
@@ -61,8 +61,8 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self._flashed = range(0)
 
     def show(self, text: str, mark: range = range(0), words: Words = NO_WORDS) -> None:
-        """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the one among them that says
-        most of the matched `words` is scrolled into view.
+        """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the marked line that best
+        matches `words` is scrolled into view.
         """
         if (text, mark, words) == self._shown:
             return
@@ -74,17 +74,17 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def marked_rows(self) -> list[str]:
-        """The rows on the screen that belong to the passage, as plain text."""
+        """The rows of the passage, as plain text."""
         return [content.plain for content, is_marked in self._rows if is_marked]
 
     @property
     def top_line(self) -> int:
-        """The line of `text`, counted from 0, that the first row in sight shows."""
+        """The line of `text`, counted from 0, in the first visible row."""
         top = self.scroll_offset.y
         return self._lines[top] if top < len(self._lines) else 0
 
     def scroll_to_line(self, line: int) -> None:
-        """Bring a line of `text`, counted from 0, to the top."""
+        """Scroll a line of `text`, counted from 0, to the top."""
         self.scroll_to(y=bisect_left(self._lines, line), animate=False, immediate=True, force=True)
 
     @property
@@ -109,7 +109,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def links_in_sight(self) -> list[LinkSpot]:
-        """The links that are in sight, each once."""
+        """The visible links, each once."""
         x, y = self.content_region.offset
         rows = self._rows[self.scroll_offset.y :][: self.scrollable_content_region.height]
         found: list[LinkSpot] = []
@@ -122,12 +122,12 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         return found
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """The links in sight."""
+        """Return the visible links."""
         for spot in self.links_in_sight:
             yield JumpTarget(spot.x, spot.y, partial(self.follow, spot.ref))
 
     def pick_link(self) -> None:
-        """Follow the link in sight; where there are several, label them and follow the one whose label is typed."""
+        """Follow the visible link; if there are several, label them and follow the one whose label is typed."""
         targets = list(self.jump_targets())
         if not targets:
             self.notify("There is no link in sight.", timeout=3, markup=False)
@@ -137,7 +137,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
             self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
 
     def follow(self, ref: LinkRef) -> None:
-        """Tell whoever knows the note that a link is followed."""
+        """Post `LinkFollowed`."""
         self.post_message(LinkFollowed(ref))
 
     def on_click(self, event: events.Click) -> None:
@@ -221,7 +221,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def _scroll_to_passage(self) -> None:
-        """Bring the passage into view from its beginning, or its best line where both do not fit."""
+        """Scroll to the start of the passage, or to its best line if both do not fit."""
         first = next((number for number, (_, is_marked) in enumerate(self._rows) if is_marked), 0)
         best = first if self._best is None else max(first, bisect_left(self._lines, self._best))
         height = max(1, self.scrollable_content_region.height)
@@ -232,12 +232,12 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
 
 
 def _before(row: Content, x: int, spot: LinkSpot) -> str:
-    """What is written in a row before a link that begins there."""
+    """Return the text of a row before a link."""
     return row.plain[: spot.x - x - _GUTTER].strip()
 
 
 def _best_of(text: str, mark: range, words: Words) -> int | None:
-    """The line of a text with the best sentence among its marked lines."""
+    """Return the line with the best sentence among the marked lines of a text."""
     lines = text.split("\n")[mark.start : mark.stop]
     best = best_line("\n".join(lines), words)
     return None if best is None else mark.start + best
@@ -250,9 +250,9 @@ def _with_hits(row: Content, words: Words) -> Content:
 
 
 def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
-    """A block as rows of at most `width` cells, each with the lines of the file that it shows.
+    """Wrap a block into rows of at most `width` cells, each with the lines of the file that it shows.
 
-    Rows after the first are indented as the text of the block is, behind its rail.
+    Rows after the first are indented like the text of the block, after its rail.
     """
     if block.table is not None:
         yield from ((row, range(block.line, block.line + 1)) for row in _table_row(block.table, block.row, width))
@@ -281,7 +281,7 @@ _LEAST_COLUMN = 4
 
 
 def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
-    """A row of a table, its cells wrapped in their columns; where there is no room for columns, below each other."""
+    """Render a row of a table, its cells wrapped in their columns, or one below the other if the columns do not fit."""
     widths = _fitted(table.widths, width - len(_BETWEEN) * (len(table.widths) - 1))
     if not widths:
         yield from (line for cell in table.rows[row] for line in cell.wrap(width))
@@ -303,7 +303,7 @@ def _table_row(table: Table, row: int, width: int) -> Iterator[Content]:
 
 
 def _fitted(widths: tuple[int, ...], room: int) -> tuple[int, ...]:
-    """Widths of columns that fit: wide ones give way first. Empty where not even narrow ones fit."""
+    """Fit the widths of columns by shrinking the widest ones. Empty if even the narrowest columns do not fit."""
     if room < _LEAST_COLUMN * len(widths):
         return ()
     fitted = list(widths)

@@ -28,7 +28,7 @@ SHARE, AROUND = 0.85, 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice(Generic[T]):
-    """Something to pick. `mark` stands before it, `note` after it; `objection` says why it is not possible now."""
+    """Something to pick. `mark` precedes it, `note` follows it; `objection` is the reason why it is unavailable."""
 
     value: T
     title: str
@@ -39,7 +39,7 @@ class Choice(Generic[T]):
 
 
 class Picker(Modal[T], Generic[T]):
-    """Choices in sections, narrowed while one types. Enter or a click picks, escape leaves."""
+    """Choices in sections, filtered while typing. Enter or a click picks, escape closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
@@ -87,13 +87,13 @@ class Picker(Modal[T], Generic[T]):
         self.options.action_select()
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show why the highlighted choice is not possible; a row that is not highlighted any more is ignored."""
+        """Show why the highlighted choice is not possible; ignore a row that is no longer highlighted."""
         event.stop()
         if event.option is self.options.highlighted_option:
             self._object(event.option.value.objection if isinstance(event.option, ValueOption) else "")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Pick the choice of the row, which may have left the list since it was clicked."""
+        """Pick the choice of the row, which may have been removed from the list since it was clicked."""
         event.stop()
         if isinstance(event.option, ValueOption) and not event.option.value.objection:
             self.dismiss(event.option.value.value)
@@ -139,6 +139,6 @@ class Picker(Modal[T], Generic[T]):
 
 
 def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], Match]]:
-    """The choices whose title matches, best first; all of them in their own order for an empty query."""
+    """Return the choices whose title matches, best first; all of them in their own order for an empty query."""
     found = [(choice, match) for choice in choices if (match := fuzzy_match(query, choice.title)) is not None]
     return sorted(found, key=lambda item: -item[1].score) if query.strip() else found

@@ -1,4 +1,4 @@
-"""Keep the places that were visited, to navigate back and forward as in a browser."""
+"""Keep the visited places, to navigate back and forward as in a browser."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NotePlace:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPlace:
-    """A question, with the id of the passage that was selected among its answers."""
+    """A question, with the id of the selected passage among its answers."""
 
     question: Question
     passage: str = ""
@@ -31,7 +31,7 @@ class QuestionPlace:
 
 @dataclass(frozen=True, slots=True)
 class ScreenPlace:
-    """A screen as it is."""
+    """A screen in its current state."""
 
     pane: Pane
 
@@ -40,24 +40,24 @@ Place = NotePlace | QuestionPlace | ScreenPlace
 
 
 class Places:
-    """Two stacks: what was left behind, and what was gone back from."""
+    """The back and forward stacks."""
 
     def __init__(self) -> None:
         self._behind: list[Place] = []
         self._ahead: list[Place] = []
 
     def leave(self, here: Place) -> None:
-        """Remember a place that is left for a new one: from there on nothing is ahead."""
+        """Push a place onto the back stack, and clear the forward stack."""
         self._ahead.clear()
         if not self._behind or self._behind[-1] != here:
             self._behind = [*self._behind[1 - MOST :], here]
 
     def back(self, here: Place) -> Place | None:
-        """The place before; None if there is none. Places that are where one is count for none."""
+        """Return the previous place, or None. Places equal to the current one are skipped."""
         return _step(self._behind, self._ahead, here)
 
     def forward(self, here: Place) -> Place | None:
-        """The place that one went back from; None if there is none."""
+        """Return the next place, or None."""
         return _step(self._ahead, self._behind, here)
 
 
@@ -71,7 +71,7 @@ def _step(source: list[Place], target: list[Place], here: Place) -> Place | None
 
 
 def _stop(place: Place) -> object:
-    """What makes two places the same stop: another row of the same answer is none of its own."""
+    """Return the key by which two places are the same stop: another row of the same answer is not a separate one."""
     if isinstance(place, NotePlace):
         return place.path, place.line
     return (place.question.text, place.question.like) if isinstance(place, QuestionPlace) else place.pane

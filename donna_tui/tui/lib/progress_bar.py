@@ -1,4 +1,4 @@
-"""One line that shows how much of the vault can be found by words, and how much of it by meaning too."""
+"""Draw how much of the vault is indexed for keyword search, and how much of it for semantic search too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FULL, _HALF_END, _HALF_START = "━", "╸", "╺"
 
 
 def bar(meaning: int, words: int, total: int, width: int) -> Content:
-    """A bar of `width` cells. Any progress shows at least half a cell, and only completion fills the last one."""
+    """Render a bar of `width` cells. Any progress fills at least half a cell; only completion fills the last one."""
     strong = _halves(min(meaning, words), total, width)
     weak = max(strong, _halves(words, total, width))
     cells = [_cell(index, strong, weak) for index in range(width)]
@@ -43,7 +43,7 @@ class ProgressBar(Widget):
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
 
     def show(self, *, meaning: int, words: int, total: int) -> None:
-        """Set what is drawn."""
+        """Set the counts."""
         self.counts = (meaning, words, total)
 
     def render(self) -> Content:

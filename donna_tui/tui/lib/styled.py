@@ -1,6 +1,6 @@
-"""Lines of styled runs: measure, cut, wrap and draw them.
+"""Measure, truncate, wrap and draw lines of styled runs.
 
-`Content` says the same and can do more; where a list is drawn anew with each key, that shows.
+`Content` offers the same and more, but is too slow for lists that are redrawn at each key.
 """
 
 from __future__ import annotations
@@ -15,40 +15,41 @@ from textual.strip import Strip
 from textual.style import Style
 
 _NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u25fc]*")
-"""Texts of as many cells as characters: Latin, dashes, quotes, ellipsis, lines. Rich looks at each character of a text
+"""Texts of as many cells as characters: Latin, dashes, quotes, ellipsis, lines. Rich looks up each character of a text
 with one of the middle ones.
 """
 
 Piece = tuple[str, str]
-"""A text that is safe to show, and the name of its style; an empty name is the style of the line."""
+"""A sanitised text, and the name of its style; an empty name is the style of the line."""
 
 Line = Sequence[Piece]
 
 
 def plain(line: Line) -> str:
-    """Its text alone."""
+    """Return the text of a line."""
     return "".join([text for text, _ in line])
 
 
 def width_of(text: str) -> int:
-    """How many cells a text takes."""
+    """Return the width of a text in cells."""
     return len(text) if _NARROW.fullmatch(text) else cell_len(text)
 
 
 def cells(line: Line) -> int:
-    """How many cells it takes."""
+    """Return the width of a line in cells."""
     return sum([width_of(text) for text, _ in line])
 
 
 def cut(line: Line, width: int) -> Line:
-    """The line with an ellipsis at its end where it is wider than `width` cells."""
+    """Truncate a line with an ellipsis if it is wider than `width` cells."""
     return line if cells(line) <= width else _styled_as(line, f"{_first_cells(plain(line), width - 1)}…")
 
 
 def wrapped(line: Line, width: int, most: int) -> list[Line]:
-    """Rows of at most `width` cells, broken at spaces; the last of `most` says that there is more.
+    """Wrap a line at spaces into rows of at most `width` cells; an ellipsis marks the last of `most` rows if text
+    remains.
 
-    Only a word that is wider than a row is broken itself.
+    Only a word that is wider than a row is broken.
     """
     text, rows, start = plain(line), list[Line](), 0
     while start < len(text) and len(rows) < most:
@@ -61,7 +62,7 @@ def wrapped(line: Line, width: int, most: int) -> list[Line]:
 
 
 def _filling(text: str, width: int) -> int:
-    """How many characters of a text are in a row of `width` cells."""
+    """Count the characters of a text that fit in a row of `width` cells."""
     if width_of(text) <= width:
         return len(text)
     kept = _first_cells(text, width)
@@ -71,13 +72,13 @@ def _filling(text: str, width: int) -> int:
 
 
 def _first_cells(text: str, width: int) -> str:
-    """The beginning of a wider text that fills `width` cells."""
-    with_next = _NARROW.fullmatch(text, 0, width + 1)  # which may be an accent on the last one
+    """Return the beginning of a wider text that fills `width` cells."""
+    with_next = _NARROW.fullmatch(text, 0, width + 1)  # the next character may be an accent on the last one
     return text[:width] if with_next else set_cell_size(text, width)
 
 
 def _to_a_word(row: Line, width: int) -> Line:
-    """As many of its words as have room; a part of the first one if that is too wide already."""
+    """Return the words of a row that fit, or a part of the first one if it is too wide."""
     text = plain(row)
     if width_of(text) <= width:
         return row
@@ -86,7 +87,7 @@ def _to_a_word(row: Line, width: int) -> Line:
 
 
 def _part(line: Line, start: int, end: int) -> Line:
-    """Its characters from `start` to `end`."""
+    """Return the characters from `start` to `end`."""
     pieces, position = [], 0
     for text, style in line:
         if piece := text[max(0, start - position) : max(0, end - position)]:
@@ -96,7 +97,7 @@ def _part(line: Line, start: int, end: int) -> Line:
 
 
 def _styled_as(line: Line, text: str) -> Line:
-    """Another text in the styles of a line, which is as long or longer."""
+    """Apply the styles of a line to another text that is not longer."""
     pieces, position = [], 0
     for before, style in line:
         pieces.append((text[position : position + len(before)], style))
@@ -108,6 +109,6 @@ StyleOf = Callable[[str | Style], Style]
 
 
 def content_strip(content: Content, base: Style, style_of: StyleOf, width: int) -> Strip:
-    """One line of content on `base`, exactly `width` cells. `style_of` turns the names in its spans into styles."""
+    """Render one line of content on `base`, exactly `width` cells. `style_of` maps the names in its spans to styles."""
     segments = [Segment(text, style.rich_style) for text, style in content.render(base, end="", parse_style=style_of)]
     return Strip(segments).adjust_cell_length(width, base.rich_style)

@@ -1,4 +1,4 @@
-"""Asks for a calendar to follow: a file, a folder or an address, which is read before it is added."""
+"""Ask for a calendar to follow: a file, a folder or an address, which is read before it is added."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ _OF_SERVERS = (USERNAME, PASSWORD)
 
 
 class Add(Protocol):
-    """Reads the calendar at a place and follows it under a name."""
+    """Read the calendar at a place and follow it under a name."""
 
     def __call__(self, where: str, name: str, *, username: str, password: str) -> Awaitable[CalendarRow]: ...
 
 
 class AddCalendar(Dialogue[CalendarRow]):
-    """Answers with the calendar once it is followed. What is wrong stands below the field that it is about.
+    """A dialog that returns the calendar once it is followed. Errors are shown below the field that they concern.
 
-    The user name and the password are asked for only where the place is a web address.
+    User name and password are requested only if the place is a web address.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -68,24 +68,24 @@ class AddCalendar(Dialogue[CalendarRow]):
         self.field(PLACE).focus()
 
     def field(self, name: str) -> LineInput:
-        """The input with this name."""
+        """Return the input with this name."""
         return self.query_one(f"#calendar-{name} LineInput", LineInput)
 
     def action_other_field(self, step: int) -> None:
-        """Go to the next field, or back."""
+        """Go to the next or previous field."""
         shown = [name for name, *_ in _FIELDS if self.query_one(f"#calendar-{name}").display]
         here = next((place for place, name in enumerate(shown) if self.field(name).has_focus), 0)
         self.field(shown[(here + step) % len(shown)]).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """What was wrong is being corrected."""
+        """Clear the error when a field is edited."""
         event.stop()
         self._show_login()
         if not self._is_reading:
             self._say()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Read it."""
+        """Read the calendar."""
         event.stop()
         if self._is_reading:
             return

@@ -39,14 +39,14 @@ GLYPHS = {
 
 @dataclass(frozen=True, slots=True)
 class Between:
-    """A line between meetings: a day, or what is said about the meeting above."""
+    """A line between meetings: a day, or a detail of the meeting above."""
 
     text: str
     is_day: bool
 
 
 class MeetingList(RowList):
-    """The cursor passes over the lines between."""
+    """A list of meetings in which the cursor skips the lines between."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -65,8 +65,8 @@ class MeetingList(RowList):
     def show(
         self, meetings: Sequence[MeetingRow], titles: dict[datetime.date, str], now: float, *, select: str = ""
     ) -> None:
-        """List these under the titles of their days. The cursor goes to the meeting with the id `select`, else stays on
-        its meeting, or goes to the next to come.
+        """List meetings under the titles of their days. Select the meeting with the id `select`, else the one selected
+        before, else the next to come.
         """
         before = select or (self.selected.meeting.event_id if self.selected is not None else "")
         self._rows = tuple(rows_of(meetings, titles))
@@ -76,7 +76,7 @@ class MeetingList(RowList):
         self.rows_changed(places.get(wanted, 0))
 
     def select(self, index: int) -> None:
-        """Move the cursor to a meeting, on in the direction in which it goes."""
+        """Move the cursor to a meeting, in the direction of the movement."""
         index = max(0, min(index, len(self._rows) - 1))
         by = 1 if index >= self.selected_index else -1
         meetings = [place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)]
@@ -95,7 +95,7 @@ class MeetingList(RowList):
 
 
 def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) -> Iterator[MeetingRow | Between]:
-    """The rows of some meetings that are in order: the days that have a title, and why a note failed."""
+    """Yield the rows of sorted meetings, with titled days, and the reasons of failed notes."""
     day: datetime.date | None = None
     for row in meetings:
         if row.meeting.day != day:
@@ -108,7 +108,7 @@ def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) ->
 
 
 def meeting_line(row: MeetingRow, width: int) -> Content:
-    """One meeting: when, what, with how many people, and how far its note is."""
+    """Format a meeting: its time, title, number of people, and the state of its note."""
     is_off = row.state in (MeetingState.REJECTED, MeetingState.ENDED)
     tone = "quiet" if row.meeting.cancelled else "muted" if is_off else "plain"
     left = Content.assemble((f"{times_of(row.meeting):<{_TIMES}}  ", "muted"), (meeting_title(row.meeting), tone))
@@ -121,19 +121,19 @@ def meeting_line(row: MeetingRow, width: int) -> Content:
 
 
 def meeting_title(meeting: Meeting) -> str:
-    """The title of a meeting, on one line."""
+    """Return the title of a meeting, on one line."""
     return short_line(meeting.title, 120) or "untitled"
 
 
 def times_of(meeting: Meeting) -> str:
-    """When it begins and ends, in local time: `09:30–10:00`."""
+    """Format the start and end in local time: `09:30–10:00`."""
     if meeting.all_day:
         return "all day"
     return f"{local_clock(meeting.start)}–{local_clock(meeting.end)}"
 
 
 def local_clock(at: datetime.datetime) -> str:
-    """The local time of day; a dash for a time beyond what the calendar knows."""
+    """Format the local time of day; a dash for a time outside the calendar's range."""
     try:
         return at.astimezone().strftime("%H:%M")
     except (OverflowError, ValueError, OSError):
@@ -141,12 +141,12 @@ def local_clock(at: datetime.datetime) -> str:
 
 
 def state_word(row: MeetingRow) -> str:
-    """How far its note is, or that it was cancelled, also where a draft with typed notes remains."""
+    """Return the state of a meeting's note; a cancelled meeting is shown as such even if it has a draft."""
     return MeetingState.CANCELLED.value if row.meeting.cancelled else row.state.value
 
 
 def state_mark(row: MeetingRow) -> str:
-    """The glyph and the word of a state."""
+    """Format the glyph and the word of a state."""
     glyph, _ = GLYPHS[row.state]
     return f"{glyph} {state_word(row)}"
 
@@ -157,7 +157,7 @@ _TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accen
 
 
 class MeetingCard(Panel):
-    """Head, text and foot. The text stays until the next one is there, so nothing flickers."""
+    """Head, text and foot of a meeting. The text is kept until the next one is loaded, to avoid flicker."""
 
     head = query_one("#meeting-head", Static)
     view = query_one("#meeting-text", PassageView)
@@ -169,11 +169,11 @@ class MeetingCard(Panel):
         yield Static(id="meeting-foot")
 
     def show_meeting(self, row: MeetingRow | None, day: str, says: str) -> None:
-        """Show what is known of a meeting. `day` and `says` are safe to show."""
+        """Show the facts of a meeting. `day` and `says` must be sanitised."""
         self.head.update(Content("\n").join(head_lines(row, day, says)) if row is not None else Content(""))
 
     def show_text(self, text: str, foot: str, *warnings: str) -> None:
-        """Show the body of a note, below it where it is or goes, and what else one should know."""
+        """Show the body of a note, and below it its path or target, and warnings."""
         self.view.show(text[parse_frontmatter(text[:MOST_CHARACTERS]).body_start :])
         lines = [Content.styled(line_of(foot), "$text-muted")] if foot else []
         lines += [Content.styled(line_of(warning), "$text-warning") for warning in warnings[:_MOST_WARNINGS]]
@@ -182,7 +182,7 @@ class MeetingCard(Panel):
 
 
 def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
-    """The meeting in a few lines."""
+    """Yield the facts of a meeting in a few lines."""
     meeting = row.meeting
     yield Content.styled(meeting_title(meeting), "bold")
     facts = (f"{day}, {times_of(meeting)}", short_line(meeting.location, 80), short_line(meeting.calendar, 40))
@@ -193,7 +193,7 @@ def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
 
 
 def people_of(meeting: Meeting) -> str:
-    """Who was invited."""
+    """Format the attendees."""
     names = [
         short_line(each.name, 40) or short_line(each.email, 40) or "somebody"
         for each in meeting.attendees[:_MOST_PEOPLE]

@@ -1,4 +1,4 @@
-"""The Meetings screen: a day or a week of the calendar with the state of each note, and what the note would say now."""
+"""The Meetings screen: a day or a week of the calendar with the state of each note, and a preview of the note."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from donna_tui.types.errors import DonnaError
 
 
 class MeetingsPane(MeetingsReading):
-    """Narrow screens show one part: classes `-on-list` and `-on-text` say which."""
+    """The layout of the Meetings screen. On narrow screens, `-on-list` or `-on-text` names the visible part."""
 
     BINDINGS = bindings("meetings")
 
@@ -44,16 +44,16 @@ class MeetingsPane(MeetingsReading):
         self._say(LOADING)
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show meetings, once somebody looks."""
+        """Connect to the backend; the calendar is read once the screen is shown."""
         self._backend = backend
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show why there is no engine."""
         self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the state that decides which actions are possible."""
         row = self.selected
         being_written = row is not None and row.meeting.event_id in self._being_written
         return replace(
@@ -66,11 +66,11 @@ class MeetingsPane(MeetingsReading):
         )
 
     def focus_first(self) -> None:
-        """Begin in the list, or with what is said in its place."""
+        """Focus the list, or the notice in its place."""
         self.go("list")
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Go one level out. Return False if this is the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.has_class("-on-text"):
@@ -80,38 +80,38 @@ class MeetingsPane(MeetingsReading):
         return True
 
     def go(self, place: str) -> None:
-        """Put the focus into a part, and show it where only one is in sight."""
+        """Focus a part, and show it on narrow screens."""
         self._place(place)
         self.screen.set_focus(self._part(place))
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """The rows in sight, and the text."""
+        """Yield the visible rows, and the text."""
         if self.rows.is_on_screen and self.rows.region:
             yield from self.rows.jump_targets()
         if self.card.view.is_on_screen and self.card.view.region:
             yield JumpTarget(*self.card.view.region.offset, go=self.card.view.focus)
 
     def on_descendant_focus(self) -> None:
-        """Narrow screens show the part that has the focus."""
+        """Show the part with the focus on narrow screens."""
         self._place("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when a note was written or a calendar was read."""
+        """Schedule reading the list after a note was written or a calendar was read."""
         if any(map(is_about_meetings, event.events)):
             self.look_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Let the card follow the list."""
+        """Update the card for the selected meeting."""
         event.stop()
         self.follow()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """A double click does what enter does."""
+        """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, "run('meetings.open')", self.screen)
 
     def action_meetings_open(self) -> None:
-        """Go to the draft, or to the note."""
+        """Open the draft in Review, or the note in the Vault."""
         row = self.selected
         if row is None:
             return
@@ -126,24 +126,24 @@ class MeetingsPane(MeetingsReading):
             self.write_now(self._backend, self.selected.meeting.event_id)
 
     def action_meetings_never(self) -> None:
-        """Write no drafts of the series by itself any more, or write them again."""
+        """Turn automatic drafts of the series off, or on again."""
         if self.selected is not None and self._backend is not None:
             self.want_notes(self._backend, self.selected)
 
     def action_meetings_earlier(self) -> None:
-        """The day or week before."""
+        """Show the previous day or week."""
         self._turn_to(self._agenda.step(-1))
 
     def action_meetings_later(self) -> None:
-        """The next day or week."""
+        """Show the next day or week."""
         self._turn_to(self._agenda.step(1))
 
     def action_meetings_today(self) -> None:
-        """The day or week of now."""
+        """Show the current day or week."""
         self._turn_to(replace(self._agenda, day=local_day(time())))
 
     def action_meetings_span(self) -> None:
-        """The day under the cursor, or the week that holds it."""
+        """Show the day under the cursor, or the week that contains it."""
         row = self.selected
         day: datetime.date = row.meeting.day if row is not None else self._agenda.day
         self._turn_to(replace(self._agenda, day=day).other_span())
@@ -154,20 +154,20 @@ class MeetingsPane(MeetingsReading):
             self.read_calendars(self._backend)
 
     def action_meetings_add(self) -> None:
-        """Follow one more calendar."""
+        """Add a calendar to follow."""
         if self._backend is not None:
             self.add_calendar(self._backend)
 
     def action_view_next(self) -> None:
-        """Go to the other part, also where only one is in sight."""
+        """Go to the other part, even if it is not visible."""
         self.go("list" if self.has_class("-on-text") else "text")
 
     def action_view_previous(self) -> None:
-        """The same: there are two."""
+        """Go to the other part; there are only two."""
         self.action_view_next()
 
     def action_view_zoom(self) -> None:
-        """Give the part with the focus all the room, or take it back."""
+        """Zoom the part with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
 
     def _turn_to(self, agenda: Agenda) -> None:

@@ -44,17 +44,17 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, VaultWritten
 
 LOOK_AGAIN = 0.3
-"""Seconds after an event until the list is read again, so that a flood of events costs one look."""
+"""Seconds after an event until the list is read again, so that many events cause one read."""
 
 PAUSE = 0.05
-"""Seconds that a meeting is selected before its note is asked for, so that running through the list asks nothing."""
+"""Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
 
 _ABOUT_MEETINGS = ("vault_autowrite", "calendar")
-"""How the names of events begin after which the list may be another one."""
+"""Prefixes of event names after which the list may have changed."""
 
 
 class MeetingsReading(Horizontal):
-    """Base of the Meetings screen. The screen itself says what the keys do."""
+    """The base class of the Meetings screen. Subclasses define the actions of the keys."""
 
     rows = query_one(MeetingList)
     card = query_one(MeetingCard)
@@ -74,15 +74,15 @@ class MeetingsReading(Horizontal):
 
     @property
     def selected(self) -> MeetingRow | None:
-        """The meeting that actions are about."""
+        """The meeting that actions apply to."""
         return None if self.has_class("-empty") else self.rows.selected
 
     def on_show(self) -> None:
-        """Whoever comes here sees the calendar as it is now."""
+        """Read the calendar when the screen is shown."""
         self.look()
 
     def look(self) -> None:
-        """Read the list again; out of sight, once it comes into sight."""
+        """Read the list again; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend)
@@ -93,7 +93,7 @@ class MeetingsReading(Horizontal):
         self.look()
 
     def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile."""
+        """Schedule reading the list, once for several events."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(LOOK_AGAIN, self.look)
@@ -116,7 +116,7 @@ class MeetingsReading(Horizontal):
 
     @work(group="rule")
     async def want_notes(self, backend: Backend, row: MeetingRow) -> None:
-        """Turn drafts of a series off, or on again, and say which."""
+        """Turn drafts of a series off, or on again, and show which."""
         wanted = row.unwanted.startswith(UNWANTED_BY_USER)
         try:
             await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
@@ -131,7 +131,7 @@ class MeetingsReading(Horizontal):
 
     @work(group="write")
     async def write_now(self, backend: Backend, event_id: str) -> None:
-        """Write the draft of a meeting, and say where it waits; where the vault has no repository, ask for one."""
+        """Write the draft of a meeting, and show where it is; offer to create a missing repository."""
         self._being_written.add(event_id)
         self.follow()
         try:
@@ -156,7 +156,7 @@ class MeetingsReading(Horizontal):
 
     @one_dialog("add")
     async def add_calendar(self, backend: Backend) -> None:
-        """Ask for a calendar, and say what it holds once it is followed."""
+        """Ask for a calendar, and show the number of its meetings once it is followed."""
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
         row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
@@ -168,7 +168,7 @@ class MeetingsReading(Horizontal):
 
     @work(group="calendars", exclusive=True)
     async def read_calendars(self, backend: Backend) -> None:
-        """Read all calendars, and list what they hold now."""
+        """Read all calendars, and list their current meetings."""
         self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
         try:
             await backend.drafts.refresh()
@@ -177,7 +177,7 @@ class MeetingsReading(Horizontal):
         self.look()
 
     def follow(self) -> None:
-        """Let the card show the selected meeting: at once what is known, and in a moment its note."""
+        """Update the card for the selected meeting: known facts at once, its note after a short delay."""
         row = self.selected
         if row is None:
             self.card.show_meeting(None, "", "")
@@ -202,7 +202,7 @@ class MeetingsReading(Horizontal):
             self.card.show_text("", "", told(error))
 
     async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
-        """Show what there is to read of a meeting, and where it stands or would go. Raises DonnaError."""
+        """Show the draft, the note or the preview of a meeting, with its path or target. Raises DonnaError."""
         if row.state is MeetingState.DRAFTED and row.draft:
             draft = await backend.drafts.draft(row.draft)
             place = draft.row.path
@@ -239,7 +239,7 @@ class MeetingsReading(Horizontal):
         trouble.display = bool(problems)
 
     def _say(self, words: Words) -> None:
-        """Show words instead of the list."""
+        """Show a notice instead of the list."""
         had_focus = self.has_focus_within
         self.notice.say(words)
         self.add_class("-empty")
@@ -250,5 +250,5 @@ class MeetingsReading(Horizontal):
 
 
 def is_about_meetings(event: EngineEvent) -> bool:
-    """Whether the list may be another one after an event."""
+    """Return whether an event may change the list."""
     return isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_MEETINGS)

@@ -1,4 +1,4 @@
-"""Word the Meetings screen, without a widget."""
+"""The texts and the agenda of the Meetings screen, without widgets."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NO_CALENDAR = Words(
 _BRIEF_SAYS = "Its brief is ready: type your notes into it, and approve it afterwards."
 
 UNWANTED_BY_USER = "You want no notes"
-"""How the reason begins that the user has decided."""
+"""Prefix of the reason by which the user's decision is recognised."""
 
 _DAYS_OF_WEEK = 7
 _WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
@@ -45,7 +45,7 @@ _SAYS = {
 
 
 class Span(StrEnum):
-    """How much of the calendar is listed."""
+    """The span of the calendar that is listed."""
 
     DAY = "day"
     WEEK = "week"
@@ -53,7 +53,7 @@ class Span(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Agenda:
-    """A local day, or the week from Monday on that holds it."""
+    """A local day, or the week from Monday on that contains it."""
 
     day: datetime.date
     span: Span = Span.WEEK
@@ -65,16 +65,16 @@ class Agenda:
 
     @property
     def length(self) -> int:
-        """How many days."""
+        """The number of days."""
         return _DAYS_OF_WEEK if self.span is Span.WEEK else 1
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Where it begins, and where the next one begins: Unix times of local midnights."""
+        """The start of the span and of the next one: Unix times of local midnights."""
         return midnight(self.first), midnight(self.first + datetime.timedelta(self.length))
 
     def step(self, by: int) -> Agenda:
-        """So many days or weeks on; at the ends of time it stays."""
+        """Move by a number of days or weeks; return itself beyond the range of dates."""
         try:
             moved = replace(self, day=self.day + datetime.timedelta(by * self.length))
             _ = moved.bounds
@@ -83,11 +83,11 @@ class Agenda:
         return moved
 
     def other_span(self) -> Agenda:
-        """The week of the day, or the day."""
+        """Switch between the day and its week."""
         return replace(self, span=Span.DAY if self.span is Span.WEEK else Span.WEEK)
 
     def title(self, today: datetime.date) -> str:
-        """`Fri 20 Nov 2026, today`, or `Week 47, 16 Nov – 22 Nov 2026`."""
+        """Format the span: `Fri 20 Nov 2026, today`, or `Week 47 · 16 Nov – 22 Nov 2026`."""
         if self.span is Span.DAY:
             return day_title(self.day, today)
         last = self.first + datetime.timedelta(_DAYS_OF_WEEK - 1)
@@ -96,34 +96,34 @@ class Agenda:
 
 
 def midnight(day: datetime.date) -> float:
-    """The Unix time at which a local day begins. Raises OverflowError, ValueError or OSError beyond what is known."""
+    """Return the Unix time at which a local day begins. Raises OverflowError, ValueError or OSError out of range."""
     return datetime.datetime.combine(day, datetime.time()).astimezone().timestamp()
 
 
 def local_day(at: float) -> datetime.date:
-    """The local day of a Unix time."""
+    """Return the local day of a Unix time."""
     return datetime.datetime.fromtimestamp(at).astimezone().date()
 
 
 def day_title(day: datetime.date, today: datetime.date) -> str:
-    """`Fri 20 Nov 2026, today`."""
+    """Format a day: `Fri 20 Nov 2026, today`."""
     near = {0: ", today", 1: ", tomorrow", -1: ", yesterday"}
     return f"{day:%a} {_short(day)} {day.year}{near.get((day - today).days, '')}"
 
 
 def nothing_there(agenda: Agenda, key: str) -> str:
-    """What stands in the place of an empty day or week."""
+    """Return the notice for an empty day or week."""
     return f"No meetings on this day. {key} shows the week." if agenda.span is Span.DAY else "No meetings in this week."
 
 
 def cannot_look(error: DonnaError) -> Words:
-    """Why there is no list."""
+    """Return the notice for a list that cannot be read."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("meetings.refresh", "try again"),), is_error=True)
 
 
 def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
-    """Which calendars are followed and when they were read; and what is wrong with any of them."""
+    """Format the followed calendars with the time of the last reading; and the problems of any of them."""
     rows = tuple(calendars)
     fine = [row for row in rows if not row.problem]
     read = max((row.fetched_at for row in fine if row.fetched_at is not None), default=None)
@@ -135,7 +135,7 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
 
 
 def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
-    """How far its note is, why, and what can be done."""
+    """Describe the state of a meeting's note, its reason, and the possible actions."""
     if being_written:
         return "Its draft is being written …"
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
@@ -164,17 +164,17 @@ def _key_says(row: MeetingRow, keys: Keys) -> str:
 
 
 def has_preview(row: MeetingRow) -> bool:
-    """Whether what the note would say is asked for."""
+    """Return whether a preview of the note is shown."""
     return row.state in _WITH_PREVIEW
 
 
 def is_in_review(row: MeetingRow) -> bool:
-    """Whether the Review screen lists its draft."""
+    """Return whether the draft is listed on the Review screen."""
     return bool(row.draft) and row.state in (MeetingState.DRAFTED, MeetingState.FAILED)
 
 
 def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
-    """Why there is nothing to go to."""
+    """Return why there is no draft or note to open; empty if there is one."""
     if row is None or row.path or is_in_review(row):
         return ""
     if row.state is MeetingState.CANCELLED:
@@ -185,7 +185,7 @@ def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
 
 
 def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
-    """Why no draft can be written now."""
+    """Return why no draft can be written now; empty if one can."""
     if being_written:
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
@@ -195,7 +195,7 @@ def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool)
 
 
 def rests_on(number: int) -> str:
-    """How much evidence a preview has."""
+    """Format the number of sources of a preview."""
     return f"{plural(number, 'source')}" if number else "no source was found"
 
 

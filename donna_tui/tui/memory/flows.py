@@ -1,4 +1,4 @@
-"""Read the list of memories, and what can be done with the selected one."""
+"""Read the list of memories, and run the actions on the selected one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _KEPT_HERE = "It is kept on this machine, found in search, and recalled where it
 
 
 class MemoryActs(Horizontal):
-    """Base of the Memory screen, with the actions on one memory. The screen itself says how the list is read."""
+    """The base class of the Memory screen, with the actions on one memory. Subclasses read the list."""
 
     rows = query_one(MemoryList)
     card = query_one(MemoryCard)
@@ -73,19 +73,19 @@ class MemoryActs(Horizontal):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory that actions are about."""
+        """The memory that actions apply to."""
         raise NotImplementedError
 
     def look_soon(self) -> None:
-        """Read the list again in a moment, once for all that happens meanwhile."""
+        """Schedule reading the list, once for several events."""
         raise NotImplementedError
 
     def go(self, place: str) -> None:
-        """Put the focus into a part, and show it where only one is in sight."""
+        """Focus a part, and show it on narrow screens."""
         raise NotImplementedError
 
     async def action_memory_open(self) -> None:
-        """Read a memory where it was said, or its note in the editor."""
+        """Show a memory in its context, or open its note in the editor."""
         memory = self.selected
         if memory is None or self._backend is None:
             return
@@ -95,12 +95,12 @@ class MemoryActs(Horizontal):
         self.post_message(EditNote(note_of(memory), memory.start_line))
 
     def action_memory_copy_citation(self) -> None:
-        """Copy where the memory is from."""
+        """Copy the citation of the memory."""
         if self.selected is not None:
             self._outside.copy(citation_text(self.selected), "Where this memory is from")
 
     def action_memory_copy_text(self) -> None:
-        """Copy what the memory says, and where it is from."""
+        """Copy the text of the memory with its citation."""
         if self.selected is not None:
             self._outside.copy(f"{own_words(self.selected)}\n\n{citation_text(self.selected)}\n", "The memory")
 
@@ -111,17 +111,17 @@ class MemoryActs(Horizontal):
             self._outside.copy(self._backend.memory.prompt(result), "The block for a prompt")
 
     def action_memory_pin(self) -> None:
-        """Pin, or unpin."""
+        """Pin the memory, or unpin it."""
         if self.selected is not None and self._backend is not None:
             self._pin(self._backend, self.selected)
 
     def action_memory_correct(self) -> None:
-        """Say what is right."""
+        """Correct the memory."""
         if self.selected is not None and self._backend is not None:
             self._correct(self._backend, self.selected)
 
     def action_memory_forget(self) -> None:
-        """Ask, and forget."""
+        """Forget the memory after confirmation."""
         if self.selected is not None and self._backend is not None:
             self._forget(self._backend, self.selected)
 
@@ -222,7 +222,7 @@ class MemoryActs(Horizontal):
             self.look_soon()
 
     async def _words_to_correct(self, backend: Backend, memory: MemoryChunk) -> str:
-        """What was recalled has a date and a speaker before its own words; the list has the words alone."""
+        """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
         if note_of(memory) or not memory.score:
             return own_words(memory)
         try:
@@ -291,14 +291,14 @@ def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
 
 
 LOOK_AGAIN = 0.4
-"""Seconds after an event until the list is read again, so that a flood of events costs one look."""
+"""Seconds after an event until the list is read again, so that many events cause one read."""
 
 FILL = 0.03
-"""Seconds until rows that came into sight are read, so that running through the list reads only where it stops."""
+"""Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
 
 
 class MemoryReading(MemoryActs):
-    """Base of the Memory screen, between its actions and its layout."""
+    """The base class of the Memory screen between its actions and its layout."""
 
     notice = query_one("#memory-notice", Notice)
 
@@ -310,24 +310,24 @@ class MemoryReading(MemoryActs):
         self._filling: Timer | None = None
 
     def on_show(self) -> None:
-        """Nobody waits for the list while another screen is shown: it is read now."""
+        """Read the list if it became stale while the screen was hidden."""
         if self._is_stale:
             self.look()
 
     def on_memory_list_wanted(self, event: MemoryList.Wanted) -> None:
-        """Rows came into sight that are not there: read them in a moment."""
+        """Schedule reading visible rows that are not loaded."""
         event.stop()
         if self._filling is None:
             self._filling = self.set_timer(FILL, self._fill)
 
     def look(self) -> None:
-        """Read the list again; out of sight, once it comes into sight."""
+        """Read the list again; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend)
 
     def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile; what was recalled too."""
+        """Schedule reading the list and recalling again, once for several events."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(LOOK_AGAIN, self._look_again)
@@ -373,7 +373,7 @@ class MemoryReading(MemoryActs):
             self.rows.fill(page, found)
 
     def _narrow(self, narrowing: Narrowing) -> None:
-        """List something else, from its beginning."""
+        """Change the filter, and list from the beginning."""
         if narrowing != self._narrowing:
             self._narrowing = narrowing
             self._kept = {}
@@ -381,7 +381,7 @@ class MemoryReading(MemoryActs):
             self.look()
 
     def _report(self, total: int, keeps: bool) -> None:
-        """Say how much is listed, or why nothing is."""
+        """Show the number of memories, or a notice if there are none."""
         if not total and not keeps and not self._narrowing.is_narrow:
             self._say(NOTHING_YET)
             return
@@ -405,7 +405,7 @@ class MemoryReading(MemoryActs):
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
     def _say(self, words: Words) -> None:
-        """Show words instead of the list."""
+        """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
         self.notice.say(words)
         self.add_class("-empty")
@@ -415,6 +415,6 @@ class MemoryReading(MemoryActs):
         self._follow()
 
     def _follow(self) -> None:
-        """Let the card show what is selected."""
+        """Update the card for the selected memory."""
         self.card.show(self.selected, shown_key(self._keys["memory.pin"], typing=False))
         self.post_message(ActionsChanged())

@@ -1,4 +1,4 @@
-"""The Memory screen: what is remembered and why, and what a prompt would get of it for a question."""
+"""The Memory screen: what is remembered and why, and what a prompt would contain for a question."""
 
 from __future__ import annotations
 
@@ -46,9 +46,10 @@ _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteD
 
 
 class MemoryPane(MemoryReading):
-    """Which parts are in sight is a matter of width: classes `-on-list`, `-on-text` and `-on-recall` say where one is.
+    """The layout of the Memory screen. The width decides which parts are visible: the classes `-on-list`, `-on-text`
+    and `-on-recall` name the current part.
 
-    The list is read when the screen comes into sight, and again when something was remembered.
+    The list is read when the screen is shown, and again after changes of the memory.
     """
 
     BINDINGS = bindings("memory")
@@ -79,21 +80,21 @@ class MemoryPane(MemoryReading):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory that actions are about: that of the list one is in, or came from."""
+        """The memory that actions apply to: that of the current list, or of the one the card was opened from."""
         return self.recall.selected if self._is_in_recall else self.rows.selected
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show what is remembered, once somebody looks."""
+        """Connect to the backend; the list is read once the screen is shown."""
         self._backend = backend
         self._take_status(backend.status())
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show why there is no engine."""
         self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the state that decides which actions are possible."""
         memory = self.selected
         return replace(
             base,
@@ -111,11 +112,11 @@ class MemoryPane(MemoryReading):
         )
 
     def focus_first(self) -> None:
-        """Begin in the list, or with what is said in its place."""
+        """Focus the list, or the notice in its place."""
         self.go("list")
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Go one level out. Return False if this is the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
@@ -134,14 +135,14 @@ class MemoryPane(MemoryReading):
         return True
 
     def go(self, place: str) -> None:
-        """Put the focus into a part, and show it where only one is in sight."""
+        """Focus a part, and show it on narrow screens."""
         if place == "text" and not self._is_at("text"):
             self._came_from = "recall" if self._is_at("recall") else "list"
         self._place("recall" if place == "ask" else place)
         self.screen.set_focus(self._part(place))
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """The rows in sight, and the parts."""
+        """Yield the visible rows and parts."""
         for rows in (self.rows, self.recall.rows):
             if rows.is_on_screen and rows.region:
                 yield from rows.jump_targets()
@@ -150,7 +151,7 @@ class MemoryPane(MemoryReading):
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
 
     def on_descendant_focus(self) -> None:
-        """Narrow screens show the part that has the focus; the card shows what is selected there."""
+        """Show the part with the focus on narrow screens, and update the card for its selection."""
         focused = self.screen.focused
         before = self._is_in_recall
         if focused in (self.rows, self.notice, self.words):
@@ -164,44 +165,44 @@ class MemoryPane(MemoryReading):
             self._follow()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when something was remembered or forgotten."""
+        """Schedule reading the list after something was remembered or forgotten."""
         if any(map(_is_about_memory, event.events)):
             self.look_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Say so while another process keeps the index."""
+        """Show a note while another process maintains the index."""
         self._take_status(event.status)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Let the card follow the list."""
+        """Update the card for the selected row of the list."""
         event.stop()
         if not self._is_in_recall:
             self._follow()
 
     def on_recall_panel_changed(self, event: RecallPanel.Changed) -> None:
-        """Let the card follow what was recalled."""
+        """Update the card for the selected row of the recall."""
         event.stop()
         if self._is_in_recall:
             self._follow()
         self.post_message(ActionsChanged())
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """A double click does what enter does."""
+        """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, "run('memory.open')", self.screen)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list while one types."""
+        """Filter the list while typing."""
         event.stop()
         self._narrow(replace(self._narrowing, text=event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in the filter goes to what is left."""
+        """Focus the filtered list on Enter."""
         event.stop()
         self.go("list")
 
     def action_memory_source(self) -> None:
-        """List another source."""
+        """List the next source."""
         self._narrow(self._narrowing.next_source())
 
     def action_memory_tasks(self) -> None:
@@ -212,15 +213,15 @@ class MemoryPane(MemoryReading):
             self.screen.set_focus(self.rows)
 
     def action_memory_type(self) -> None:
-        """List another type."""
+        """List the next type."""
         self._narrow(self._narrowing.next_type())
 
     def action_memory_age(self) -> None:
-        """List more or less of the past."""
+        """List the next period."""
         self._narrow(self._narrowing.next_age())
 
     def action_memory_words(self) -> None:
-        """List only what has some words."""
+        """Filter by words."""
         self._place("list")
         self.add_class("-filtering")
         self.screen.set_focus(self.words)
@@ -233,11 +234,11 @@ class MemoryPane(MemoryReading):
         self._narrow(Narrowing())
 
     def action_memory_less(self) -> None:
-        """A smaller budget."""
+        """Reduce the budget."""
         self.recall.step(-1)
 
     def action_memory_more(self) -> None:
-        """A larger budget."""
+        """Increase the budget."""
         self.recall.step(1)
 
     def action_memory_next(self) -> None:
@@ -249,18 +250,18 @@ class MemoryPane(MemoryReading):
         (self.recall.rows if self._is_in_recall else self.rows).action_cursor_up()
 
     def action_memory_refresh(self) -> None:
-        """Look again, and recall again."""
+        """Read the list again, and recall again."""
         self._kept = {}
         self.look()
         self.recall.ask_again()
 
     def action_search_focus(self) -> None:
-        """In this pane, what one asks is the memory."""
+        """Focus the question for a recall: on this screen, the memory is searched."""
         self._place("recall")
         self.recall.focus_input()
 
     def action_view_next(self) -> None:
-        """Go to the next part, also where only one is in sight."""
+        """Go to the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
@@ -268,7 +269,7 @@ class MemoryPane(MemoryReading):
         self._walk(-1)
 
     def action_view_zoom(self) -> None:
-        """Give the part with the focus all the room, or take it back."""
+        """Zoom the part with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
 
     def _take_status(self, status: Status) -> None:
@@ -295,11 +296,11 @@ class MemoryPane(MemoryReading):
 
     @property
     def _is_in_recall(self) -> bool:
-        """Whether one is in what was recalled, or came from there to read."""
+        """Whether the recall is current, or the card was opened from it."""
         return self._is_at("recall") or (self._is_at("text") and self._came_from == "recall")
 
     def _is_at(self, place: str) -> bool:
-        """Where one is, which is known before the focus has followed."""
+        """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{place}")
 
     def _place(self, place: str) -> None:

@@ -34,13 +34,13 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Cut, MemoryChunk, RecallResult
 
 GAP = 0.12
-"""Seconds between two recalls while somebody types or moves the slider: a recall counts tokens beside searching."""
+"""Seconds between two recalls while typing or moving the slider: a recall counts tokens in addition to searching."""
 
 
 class Recalling:
-    """Owns question and budget. Timers and workers belong to `owner`, so that they end with it.
+    """Own question and budget. Timers and workers belong to `owner`, so that they end with it.
 
-    A recall is always one for a model elsewhere: nothing that must stay on this machine is even looked at.
+    Recalls are always made for a remote model, so that local-only memories are not searched.
     """
 
     def __init__(
@@ -62,22 +62,22 @@ class Recalling:
         return not self.query.strip()
 
     def connect(self, service: MemoryBackend) -> None:
-        """Ask this desk from now on, first of all what was typed meanwhile."""
+        """Connect to the service, and ask what was typed meanwhile."""
         self._service = service
         self.ask()
 
     def typed(self, query: str) -> None:
-        """The question has changed."""
+        """Update the question."""
         self.query = query
         self._ask_soon()
 
     def within(self, budget: int) -> None:
-        """The budget has changed."""
+        """Update the budget."""
         self.budget = budget
         self._ask_soon()
 
     def ask(self) -> None:
-        """Ask now. An empty question only takes back the one before."""
+        """Ask now. An empty question cancels the previous one."""
         self._number += 1
         self._last_asked = monotonic()
         if self.is_empty:
@@ -86,7 +86,7 @@ class Recalling:
             self._run(partial(self._recall, self._service, self._number))
 
     def _ask_soon(self) -> None:
-        """Older answers are not let through from now on."""
+        """Schedule a recall; answers to older questions are discarded."""
         self._number += 1
         wait = self._last_asked + GAP - monotonic()
         if wait <= 0 or self.is_empty:
@@ -113,19 +113,19 @@ class Recalling:
 
 
 STEPS = (100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000, 32_000)
-"""Budgets to choose from: as fine as the difference matters."""
+"""Budgets to choose from, in steps that make a difference."""
 
 _LABEL = 8
 _NUMBER = 7
 
 
 def steps_with(budget: int) -> tuple[int, ...]:
-    """The steps, with the configured budget among them."""
+    """Return the steps with the configured budget added."""
     return tuple(sorted({*STEPS, budget})) if budget > 0 else STEPS
 
 
 class BudgetBar(Widget):
-    """Two lines: the slider, which keys, a click, dragging and the wheel move; and the meter."""
+    """A slider, which is moved by keys, clicks, dragging and the mouse wheel, above a meter of the tokens used."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "budget--label",
@@ -140,7 +140,7 @@ class BudgetBar(Widget):
     used: reactive[int | None] = reactive[int | None](None)
 
     class Chosen(Message):
-        """Another budget was chosen."""
+        """Posted when another budget is chosen."""
 
         def __init__(self, budget: int) -> None:
             super().__init__()
@@ -151,12 +151,12 @@ class BudgetBar(Widget):
         self._steps = steps_with(0)
 
     def begin(self, budget: int) -> None:
-        """Begin with the configured budget."""
+        """Start with the configured budget."""
         self._steps = steps_with(budget)
         self.budget = budget or STEPS[0]
 
     def step(self, by: int) -> None:
-        """Go `by` steps on, as far as there are any."""
+        """Move by `by` steps, within their range."""
         self._choose(self._place + by)
 
     def render(self) -> Content:
@@ -164,7 +164,7 @@ class BudgetBar(Widget):
         return Content("\n").join((self._slider(width), self._meter(width)))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Take the knob, and bring it under the mouse."""
+        """Start dragging, and move the knob under the mouse."""
         self.capture_mouse()
         self._choose_at(event)
 
@@ -174,16 +174,16 @@ class BudgetBar(Widget):
             self._choose_at(event)
 
     def on_mouse_up(self) -> None:
-        """Let the knob go."""
+        """Stop dragging."""
         self.release_mouse()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """More."""
+        """Increase the budget."""
         event.stop()
         self.step(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Less."""
+        """Reduce the budget."""
         event.stop()
         self.step(-1)
 
@@ -227,11 +227,11 @@ class BudgetBar(Widget):
 
 
 Row = MemoryChunk | Cut | str
-"""A memory that was packed, one that was cut, or a line between."""
+"""A memory that was packed, one that was cut, or a separator."""
 
 
 class RecallList(RowList):
-    """Rows of a `RecallResult`. The cursor passes over the lines between."""
+    """Rows of a `RecallResult`. The cursor skips separators."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -249,7 +249,7 @@ class RecallList(RowList):
         return row.memory if isinstance(row, Cut) else row if isinstance(row, MemoryChunk) else None
 
     def show(self, result: RecallResult | None) -> None:
-        """List what a recall gave. For the same question the cursor stays on its memory, or else at its place."""
+        """List a recall. For the same question the cursor stays on its memory, or else at its position."""
         query, self._query = self._query, result.query if result is not None else ""
         before = self.selected if query == self._query else None
         self._rows = rows_of(result) if result is not None else ()
@@ -278,7 +278,7 @@ class RecallList(RowList):
 
 
 def rows_of(result: RecallResult) -> tuple[Row, ...]:
-    """The rows of a recall; none if it found nothing."""
+    """Return the rows of a recall; none if it found nothing."""
     if not result.memories and not result.cut:
         return ()
     packed = (
@@ -299,7 +299,7 @@ class MemoryInput(LineInput):
 
 
 class RecallPanel(Vertical):
-    """Asks while one types. The last answer stays until the next one is there, so nothing flickers."""
+    """Recall while typing. The last answer is kept until the next arrives, to avoid flicker."""
 
     input = query_one(MemoryInput)
     bar = query_one(BudgetBar)
@@ -307,7 +307,7 @@ class RecallPanel(Vertical):
     notice = query_one(Notice)
 
     class Changed(Message):
-        """Another answer or row is there."""
+        """Posted when there is another answer, or another row is selected."""
 
     def __init__(self, keys: Keys, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id, classes="-empty")
@@ -331,7 +331,7 @@ class RecallPanel(Vertical):
 
     @property
     def result(self) -> RecallResult | None:
-        """What the last recall gave; None while nothing is asked."""
+        """The result of the last recall; None while nothing is asked."""
         return self._result
 
     @property
@@ -341,7 +341,7 @@ class RecallPanel(Vertical):
 
     @property
     def query_text(self) -> str:
-        """What is asked."""
+        """The current question."""
         return self._recalling.query
 
     @property
@@ -350,7 +350,7 @@ class RecallPanel(Vertical):
         return self.notice if self.has_class("-empty") else self.rows
 
     def connect(self, service: MemoryBackend) -> None:
-        """Begin to recall, once; what was typed meanwhile is asked at once."""
+        """Connect to the service once, and ask what was typed meanwhile."""
         if self._is_connected:
             return
         self._is_connected = True
@@ -359,11 +359,11 @@ class RecallPanel(Vertical):
         self._recalling.connect(service)
 
     def ask_again(self) -> None:
-        """The same question once more."""
+        """Ask the same question again."""
         self._recalling.ask()
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
-        """Show at once what was done with a memory; the next answer follows the index."""
+        """Show the effect of an action on a memory immediately; the next answer follows the index."""
         if self._result is not None and not self.has_class("-empty"):
             self._result = marked_result(self._result, identity, pinned, forgotten)
             self.rows.show(self._result)
@@ -373,12 +373,12 @@ class RecallPanel(Vertical):
         self.bar.step(by)
 
     def focus_input(self) -> None:
-        """Begin to type, with the old question selected so that typing replaces it."""
+        """Focus the input, with the old question selected so that typing replaces it."""
         self.screen.set_focus(self.input)
         self.input.action_select_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Recall what is typed; an empty question shows what can be asked."""
+        """Recall for the input; for an empty question, show what can be asked."""
         event.stop()
         self._recalling.typed(event.value)
         if self._recalling.is_empty:
@@ -388,7 +388,7 @@ class RecallPanel(Vertical):
             self._say(LOADING)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter goes to what was recalled."""
+        """Focus the recalled memories on Enter."""
         event.stop()
         self.list.focus()
 
@@ -398,7 +398,7 @@ class RecallPanel(Vertical):
         self._recalling.within(event.budget)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Tell the screen."""
+        """Notify the screen."""
         event.stop()
         self.post_message(self.Changed())
 
@@ -421,7 +421,7 @@ class RecallPanel(Vertical):
         self._say(cannot_recall(error))
 
     def _say(self, words: Words) -> None:
-        """Show words instead of the list."""
+        """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
         self.bar.used = None
         self.rows.show(None)
@@ -434,7 +434,7 @@ class RecallPanel(Vertical):
 
 
 def marked_result(result: RecallResult, identity: str, pinned: bool | None, forgotten: bool | None) -> RecallResult:
-    """A recall in which a memory is pinned or forgotten; what is forgotten is in no prompt any more."""
+    """Return the recall with a memory's flags changed; forgotten memories are removed from it."""
     memories = [marked(each, identity, pinned, forgotten) for each in result.memories]
     cut = [Cut(marked(each.memory, identity, pinned, forgotten), each.why) for each in result.cut]
     return replace(

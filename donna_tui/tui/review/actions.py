@@ -6,67 +6,67 @@ from donna_tui.tui.lib.action import Action, ActionState, needs_redoable, needs_
 
 
 def needs_draft(state: ActionState) -> str:
-    """A draft must be selected."""
+    """Require a selected draft."""
     return "" if state.draft else "No draft is selected."
 
 
 def needs_draft_or_question(state: ActionState) -> str:
-    """A draft must be selected, or something be asked that enter answers."""
+    """Require a selected draft, or a question that Enter answers."""
     return "" if state.asks else needs_draft(state)
 
 
 def needs_approvable(state: ActionState) -> str:
-    """A draft that waits."""
+    """Require a waiting draft."""
     return needs_draft(state) or state.no_approve
 
 
 def needs_hunk(state: ActionState) -> str:
-    """A part of a draft that can be left out."""
+    """Require a part of a draft that can be left out."""
     return needs_draft(state) or state.no_hunk
 
 
 def needs_editable(state: ActionState) -> str:
-    """A draft with a note, or a passage that stands in one, and an editor."""
+    """Require a draft with a note, or a passage in a note, and an editor."""
     return needs_draft(state) or state.no_edit
 
 
 def needs_editable_here(state: ActionState) -> str:
-    """A draft with a note."""
+    """Require a draft with a note."""
     return needs_draft(state) or state.no_edit_here
 
 
 def needs_rejectable(state: ActionState) -> str:
-    """A draft that waits or has failed."""
+    """Require a draft that is waiting or has failed."""
     return needs_draft(state) or state.no_reject
 
 
 def needs_composable(state: ActionState) -> str:
-    """A draft that waits or has failed, and is not being composed already."""
+    """Require a draft that is waiting or has failed, and is not being composed."""
     return needs_draft(state) or state.no_again
 
 
 def needs_waiting_drafts(state: ActionState) -> str:
-    """At least one draft that waits."""
+    """Require at least one waiting draft."""
     return "" if state.to_approve else "No draft is waiting."
 
 
 def needs_meeting(state: ActionState) -> str:
-    """A meeting must be selected."""
+    """Require a selected meeting."""
     return "" if state.meeting else "No meeting is selected."
 
 
 def needs_note_of_meeting(state: ActionState) -> str:
-    """A meeting with a draft or a note."""
+    """Require a meeting with a draft or a note."""
     return needs_meeting(state) or state.no_note
 
 
 def needs_meeting_to_write(state: ActionState) -> str:
-    """A meeting whose draft can be written now."""
+    """Require a meeting whose draft can be written now."""
     return needs_meeting(state) or state.no_draft_now
 
 
 def needs_calendar(state: ActionState) -> str:
-    """At least one calendar is followed."""
+    """Require at least one followed calendar."""
     return needs_space(state) or ("" if state.calendar else "No calendar is followed yet.")
 
 

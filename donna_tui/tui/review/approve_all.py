@@ -1,4 +1,4 @@
-"""Show what approving all waiting drafts would do, approve them in one commit, and report on each."""
+"""Show the plan of approving all waiting drafts, approve them in one commit, and report on each."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Approve = Callable[[Mapping[str, Plan]], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A draft and what approving it without `left_out` of its parts would do, or why it is refused.
+    """A draft with the plan of its approval without `left_out` of its parts, or the error that prevents it.
 
-    `is_done` says that it was approved, `is_skipped` that the person leaves it for later.
+    `is_done` is set after approval, `is_skipped` if the user leaves it for later.
     """
 
     row: DraftRow
@@ -51,7 +51,7 @@ class Planned:
 
 
 class PlannedList(RowList):
-    """Two lines a draft: its title and how much it is; and what would be done, what was done, or why it was not."""
+    """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
 
     row_height: ClassVar[int] = 2
 
@@ -64,7 +64,7 @@ class PlannedList(RowList):
         return len(self._planned) * self.row_height
 
     def show(self, planned: Sequence[Planned]) -> None:
-        """What has become of them."""
+        """Update the drafts."""
         self._planned = tuple(planned)
         self.rows_changed(self.selected_index)
 
@@ -91,7 +91,7 @@ class PlannedList(RowList):
 
 
 class ApproveAll(Dialogue[bool]):
-    """Approves the drafts as one commit. One that is refused is left out, and stops none of the others."""
+    """Approve the drafts as one commit. A refused draft is left out, and does not stop the others."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("plan.apply", "screen.plan_apply"),
@@ -118,7 +118,7 @@ class ApproveAll(Dialogue[bool]):
         self.rows.focus()
 
     def action_plan_apply(self) -> None:
-        """Approve them; once they are, the same key leaves."""
+        """Approve the drafts; afterwards the same key closes the dialog."""
         if self._began or not any(each.is_open for each in self._planned):
             self.action_leave()
         else:
@@ -126,7 +126,7 @@ class ApproveAll(Dialogue[bool]):
             self._approve_them()
 
     def action_skip(self) -> None:
-        """Leave the selected draft for later, or take it in again."""
+        """Exclude the selected draft, or include it again."""
         place = self.rows.selected_index
         if self._began or place >= len(self._planned) or self._planned[place].error is not None:
             return
@@ -136,7 +136,7 @@ class ApproveAll(Dialogue[bool]):
         self._report()
 
     def action_leave(self) -> None:
-        """Leave; what is under way is completed first."""
+        """Close the dialog, unless an approval is running."""
         if not self._is_under_way:
             self.dismiss(self._began)
 
@@ -156,7 +156,7 @@ class ApproveAll(Dialogue[bool]):
         self.query_one(KeyLine).say("")
 
     def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
-        """Mark the drafts whose plans hold the note that an error is about, or else all of them."""
+        """Mark the drafts whose plans contain the note that an error is about, or else all of them."""
         path = getattr(error, "path", "")
         refused = {identity for identity, plan in plans.items() if path in plan.paths} or set(plans)
         self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
@@ -181,7 +181,7 @@ class ApproveAll(Dialogue[bool]):
 
 
 def does_words(plan: Plan | None) -> str:
-    """The notes that come, change and go."""
+    """List the notes that are created, changed and deleted."""
     if plan is None or not plan.changes:
         return "nothing in the vault changes"
     words = {True: "new note", False: "changes"}
@@ -191,7 +191,7 @@ def does_words(plan: Plan | None) -> str:
 
 
 def _size(plan: Plan | None) -> Content:
-    """How many lines come and go."""
+    """Format the numbers of lines added and removed."""
     diffs = diff_changes(plan.changes) if plan is not None else ()
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     come = (f"+{added}", "added-mark") if added else ""

@@ -1,4 +1,4 @@
-"""The text of a draft with a cursor on its lines, what is left out struck through, and what each line rests on."""
+"""The text of a draft with a cursor on its lines, omitted parts struck through, and the sources of each line."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from donna_tui.vault.note.read import parse_frontmatter
 
 _GUTTER = 2
 _CITES = 7
-"""Cells at the right for the numbers of the passages that a line rests on."""
+"""Cells on the right for the numbers of a line's sources."""
 
 _MARKDOWN = frozenset(STYLES) - {"strong", "warning"}
 
@@ -49,12 +49,12 @@ class TextRow:
 
 
 class DraftText(LineView):
-    """Moves a cursor from line to line; blank lines have none. What is left out is a matter of the screen."""
+    """A view with a cursor that moves by non-blank lines. The screen decides which parts are left out."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _MARKDOWN}
 
     class Moved(Message):
-        """Another line is under the cursor."""
+        """Posted when another line is under the cursor."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -78,7 +78,7 @@ class DraftText(LineView):
         return self._hunks.get(self.line_number)
 
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
-        """Show a draft from where its own words begin, or from where one was if it is a newer version of the same."""
+        """Show a draft from the beginning of its own words, or from the same position for a newer version of it."""
         self._draft, self._left_out = draft, left_out
         text = draft.text if draft is not None else ""
         self._blocks = tuple(blocks_of(text[:MOST_CHARACTERS]))
@@ -94,7 +94,7 @@ class DraftText(LineView):
             self._go_to_begin()
 
     def leave_out(self, left_out: frozenset[int]) -> None:
-        """Other parts are left out now."""
+        """Update the parts that are left out."""
         self._left_out = left_out
         self.refresh()
 
@@ -167,7 +167,7 @@ class DraftText(LineView):
             self._go_to(self._rows[row].line)
 
     def action_cursor_down(self) -> None:
-        """The next line; within one that is longer than the screen, a row."""
+        """Move to the next line; within a line higher than the screen, scroll by a row."""
         region = self._region
         if region.bottom > self.scroll_offset.y + self.size.height and region.height > self.size.height:
             self.scroll_down(animate=False)
@@ -200,7 +200,7 @@ class DraftText(LineView):
 
     @property
     def _begin(self) -> int:
-        """Where one begins to read: at the first line with evidence, or with a part that can be left out."""
+        """The line where reading begins: the first with sources, or else with a part that can be left out."""
         order = (self._cites, self._hunks, self._stops)
         return next((stop for places in order for stop in self._stops if stop in places), 0)
 
@@ -227,13 +227,13 @@ class DraftText(LineView):
         self._go_to(self._stops[max(0, min(near + by, len(self._stops) - 1))])
 
     def _turn(self, by: int) -> None:
-        """A page on, with the cursor on the line that is there."""
+        """Move by a page, with the cursor on the line at that place."""
         row = self._region.y + by * max(1, self.size.height - 1)
         if self._rows:
             self._go_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
 
     def _go_to_begin(self) -> None:
-        """Where one begins to read, with what stands above it in sight where that is possible."""
+        """Move to where reading begins, with the text above it visible if possible."""
         self.scroll_to(y=self._first_body_row, animate=False, immediate=True)
         self._go_to(self._begin)
 
@@ -258,7 +258,7 @@ class DraftText(LineView):
 
 
 def blocks_of(text: str) -> Iterator[Block]:
-    """A block for each line of a note: its properties as they stand, and below them its Markdown."""
+    """Yield a block for each line of a note: its raw properties, and below them its Markdown."""
     start = parse_frontmatter(text).body_start
     head = text[:start]
     number = -1
@@ -269,7 +269,7 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def cites_of(draft: Draft) -> Iterator[tuple[int, str]]:
-    """Each line with evidence, and its numbers as they are shown: `1·4`, `1·4 …`."""
+    """Yield each line with sources, and their numbers as shown: `1·4`, `1·4 …`."""
     for claim in draft.claims:
         numbers = "·".join(str(number) for number in claim.evidence[:3])
         if numbers:

@@ -38,7 +38,7 @@ from donna_tui.types.notes import NoteText
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 LeftOut = Mapping[tuple[str, str], frozenset[int]]
-"""The hunks that are left out, by the id of a draft and the version of its text that they are counted in."""
+"""The hunks that are left out, by the id of a draft and the version of its text in which they are numbered."""
 
 
 class DraftFlows(PlanFlow):
@@ -76,11 +76,11 @@ class DraftFlows(PlanFlow):
         return await self._decided(partial(service.plan_rejection, row.id), partial(service.reject, row.id), shown)
 
     async def without_repository(self) -> tuple[DraftRow, ...]:
-        """The drafts that failed because the vault is in no git repository."""
+        """Return the drafts that failed because the vault is in no git repository."""
         return tuple(row for row in await self._backend.drafts.drafts() if lacks_repository(row))
 
     async def agrees_to_compose(self, row: DraftRow) -> bool:
-        """Whether the text that is there may go for a new one."""
+        """Ask whether the existing text may be replaced by a new one."""
         refusal = Refusal(
             Reason.CONFLICT,
             "Compose it again?",
@@ -92,7 +92,7 @@ class DraftFlows(PlanFlow):
         return bool(agreed)
 
     async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
-        """Look at what approving these drafts would do, and do it for those that are not left out: one commit."""
+        """Show the plan of approving these drafts, and approve those that are not excluded in one commit."""
         service = self._backend.drafts
         without = {row.id: await self._without(row, left_out) for row in rows}
         found = await service.plan_approvals(without)
@@ -100,18 +100,18 @@ class DraftFlows(PlanFlow):
         await self._ask(ApproveAll(planned, service.approve_all, self._keys))
 
     async def _without(self, row: DraftRow, left_out: LeftOut) -> frozenset[int]:
-        """The hunks that are left out of a draft, if its text is still the one that they are counted in."""
+        """Return the hunks left out of a draft, if its text is still the version in which they are numbered."""
         if not any(identity == row.id for identity, _ in left_out):
             return frozenset()
         try:
             return left_out.get((row.id, (await self._backend.drafts.draft(row.id)).etag), frozenset())
         except DonnaError:
-            return frozenset()  # why it cannot be read is said for its plan
+            return frozenset()  # the plan reports why it cannot be read
 
     async def _decided(
         self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]
     ) -> Outcome | None:
-        """Plan, look, do; what is refused is said here."""
+        """Plan, confirm, and carry out; refusals are shown here."""
         while True:
             try:
                 plan = await make()
@@ -132,7 +132,7 @@ _WAITING_EDIT = "your own edit of this draft is not written, and is no part of i
 
 
 class ReviewActs(Horizontal):
-    """Base of the Review screen, with the actions on one draft. The screen itself says how drafts are read."""
+    """The base class of the Review screen, with the actions on one draft. Subclasses read the drafts."""
 
     rows = query_one(DraftList)
     text = query_one(DraftText)
@@ -152,7 +152,7 @@ class ReviewActs(Horizontal):
 
     @property
     def selected(self) -> DraftRow | None:
-        """The draft that actions are about."""
+        """The draft that actions apply to."""
         return self.rows.selected
 
     @property
@@ -163,16 +163,16 @@ class ReviewActs(Horizontal):
 
     @property
     def left_out(self) -> frozenset[int]:
-        """The numbers of the hunks of the selected draft that are left out; another version of it begins anew."""
+        """The numbers of the hunks left out of the selected draft; empty for another version of it."""
         draft = self.draft
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
     def write_with(self, writing: VaultFlows) -> None:
-        """Edit and undo through what the Vault screen uses too, so that an edit is known to both."""
+        """Edit and undo through the same flows as the Vault screen, so that both know of an edit."""
         self._writing = writing
 
     def waits(self, row: DraftRow | None) -> bool:
-        """Whether an edit of the draft was begun and not written."""
+        """Return whether there is an unsaved edit of the draft."""
         return bool(row and row.path and self._writing is not None and self._writing.edits.of(row.path))
 
     def look(self, show: str = "") -> None:
@@ -180,44 +180,44 @@ class ReviewActs(Horizontal):
         raise NotImplementedError
 
     def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile."""
+        """Schedule reading the queue, once for several events."""
         raise NotImplementedError
 
     @property
     def is_in_evidence(self) -> bool:
-        """Whether one is among the passages."""
+        """Whether the focus is in the passages."""
         raise NotImplementedError
 
     def action_review_approve(self) -> None:
-        """Look at what approving does, and do it."""
+        """Show the plan of approving the selected draft, and approve it."""
         row = self.selected
         if row is not None and self._backend is not None:
             remarks = (_WAITING_EDIT,) if self.waits(row) else ()
             self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
-        """Look at what rejecting does, and do it."""
+        """Show the plan of rejecting the selected draft, and reject it."""
         if self.selected is not None and self._backend is not None:
             self._decide(partial(self._deciding(self._backend).reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        """Approve everything that waits."""
+        """Approve all waiting drafts."""
         if self._backend is not None:
             waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
             self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
-        """Compose it anew."""
+        """Compose the selected draft again."""
         if self.selected is not None and self._backend is not None:
             self._compose_anew(self._backend, self.selected)
 
     def action_review_undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         if self._writing is not None:
             self._decide(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
-        """Do again what was taken back."""
+        """Redo the last undone change."""
         if self._writing is not None:
             self._decide(partial(self._writing.step_back, OperationKind.REDO))
 
@@ -236,7 +236,7 @@ class ReviewActs(Horizontal):
             self._edit(self._backend, self.selected, here=True)
 
     def action_review_copy_citation(self) -> None:
-        """Copy where the passage stands, or a link to the draft."""
+        """Copy the citation of the passage, or a link to the draft."""
         passage, row = self.passages.selected, self.selected
         if self.is_in_evidence and passage is not None:
             self._outside.copy(citation_text(passage), "The citation")
@@ -275,7 +275,7 @@ class ReviewActs(Horizontal):
             self.look()
 
     def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
-        """Why the note of a draft cannot be edited, which only its text tells."""
+        """Return why the note of a draft cannot be edited, as far as that depends on its text."""
         own_editor = shown_key(self._keys["vault.edit"], typing=False)
         why = why_no_write(note, f"In the Vault, {own_editor}")
         return why or (why_not_here(note, shown_key(self._keys["review.edit"], typing=False)) if here else "")
@@ -321,7 +321,7 @@ class ReviewActs(Horizontal):
 
     @work(group="compose")
     async def write_today(self, skill: str) -> None:
-        """Write the draft of a skill for today or this week, and go to it; say so where there is nothing to go to."""
+        """Write the draft of a skill for today or this week, and select it; show a notice if there is none."""
         if self._backend is None:
             return
         self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)

@@ -17,11 +17,11 @@ from donna_tui.types.drafts import DraftRow, DraftState, Evidence
 from donna_tui.types.memory import MemorySource
 
 _LONGEST = 400
-"""Characters of a title, path or reason that are looked at; no screen shows more."""
+"""Most characters of a title, path or reason that are processed; no screen shows more."""
 
 _TITLE = 120
 _NAME = 40
-"""Characters of a title, and of the name of a template, that are shown where it may be wrapped."""
+"""Most characters of a title, and of the name of a template, where it may be wrapped."""
 
 _INDENT = "  "
 _GLYPHS = {
@@ -34,28 +34,28 @@ _GLYPHS = {
 
 
 def line_of(text: str) -> str:
-    """The beginning of a text on one line, safe to show."""
+    """Return the beginning of a text on one line, sanitised."""
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
 def short_line(text: str, most: int) -> str:
-    """A text on one line, of at most so many characters."""
+    """Shorten a text to one line of at most `most` characters."""
     line = line_of(text)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
 def title_of(row: DraftRow) -> str:
-    """The title of a draft, or else the name of its note."""
+    """Return the title of a draft, or else the name of its note."""
     return short_line(row.title, _TITLE) or short_line(PurePosixPath(row.target).stem, _TITLE) or "untitled"
 
 
 def kind_of(row: DraftRow) -> str:
-    """What it is, in words: `meeting note`."""
+    """Return the kind of a draft in words: `meeting note`."""
     return short_line(row.skill, _NAME).replace("_", " ")
 
 
 def first_line(row: DraftRow, width: int, now: float) -> Content:
-    """State and title; when its meeting is, or how old it is."""
+    """Format state and title, with the time of the meeting or the age of the draft."""
     glyph, tone = _GLYPHS[row.state]
     title = "strong" if row.state in (DraftState.WAITING, DraftState.FAILED) else "muted"
     left = Content.assemble((f"{glyph} ", tone), (title_of(row), title))
@@ -63,14 +63,14 @@ def first_line(row: DraftRow, width: int, now: float) -> Content:
 
 
 def when_of(row: DraftRow, now: float) -> str:
-    """When the meeting of a draft is; empty for what is no draft of a meeting."""
+    """Return when the meeting of a draft is; empty if it is not a draft of a meeting."""
     if row.meeting_at is None:
         return ""
     return f"{near_moment(row.meeting_at, now)}{', cancelled' if row.meeting_cancelled else ''}"
 
 
 def second_line(row: DraftRow, width: int) -> Content:
-    """Kind and target of a draft that waits; the reason of one that failed, and when it is tried again."""
+    """Format kind and target of a waiting draft; the reason of a failed one, and the time of its next attempt."""
     if row.state is DraftState.FAILED:
         tries = f"again {clock(row.next_try)[:5]}" if row.next_try is not None else "not again"
         why = f"{_INDENT}{line_of(row.detail)}"
@@ -82,7 +82,7 @@ def second_line(row: DraftRow, width: int) -> Content:
 
 
 class DraftList(RowList):
-    """Two lines a draft, the newest first. The cursor stays on its draft where it can."""
+    """A list with two lines per draft, the newest first. The cursor stays on its draft if possible."""
 
     row_height: ClassVar[int] = 2
 
@@ -97,7 +97,7 @@ class DraftList(RowList):
 
     @property
     def drafts(self) -> tuple[DraftRow, ...]:
-        """What is listed."""
+        """The drafts listed."""
         return self._drafts
 
     @property
@@ -106,7 +106,7 @@ class DraftList(RowList):
         return self._drafts[self.selected_index] if self.selected_index < len(self._drafts) else None
 
     def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
-        """List these, with their age at the Unix time `now`; the cursor goes to the draft of the id `reveal`."""
+        """List drafts with their age at the Unix time `now`; select the draft with the id `reveal`."""
         before = self.selected
         wanted = reveal or (before.id if before is not None else "")
         self._drafts = tuple(drafts)
@@ -125,7 +125,7 @@ _SOURCE_INDENT = "   "
 
 
 class EvidenceList(RowList):
-    """Two lines a passage: path and lines; and the headings that lead to it."""
+    """A list with two lines per passage: path and lines; and the headings above it."""
 
     row_height: ClassVar[int] = 2
 
@@ -143,7 +143,7 @@ class EvidenceList(RowList):
         return self._passages[self.selected_index] if self.selected_index < len(self._passages) else None
 
     def show(self, passages: Sequence[Evidence]) -> None:
-        """List these; the cursor stays on its passage if it is among them."""
+        """List passages; the cursor stays on its passage if it is among them."""
         before = self.selected
         self._passages = tuple(passages)
         places = (index for index, each in enumerate(self._passages) if before and each.number == before.number)
@@ -168,18 +168,18 @@ class EvidenceList(RowList):
 
 
 def lines_of(passage: Evidence) -> str:
-    """The lines of a passage: `41–58`, or `41` for one line."""
+    """Format the lines of a passage: `41–58`, or `41` for one line."""
     one = passage.start_line == passage.end_line
     return str(passage.start_line) if one else f"{passage.start_line}–{passage.end_line}"
 
 
 def trail_of(passage: Evidence) -> str:
-    """The headings that lead to a passage."""
+    """Format the headings above a passage."""
     return " › ".join(line_of(each) for each in passage.heading_path[:8])
 
 
 def source_of(passage: Evidence) -> str:
-    """What it is if it is no note: `chat`, `task`."""
+    """Return the kind of a source that is not a note: `chat`, `task`."""
     if passage.source_type == MemorySource.VAULT:
         return ""
     known = {str(source): word for source, word in KINDS.items()}
@@ -187,6 +187,6 @@ def source_of(passage: Evidence) -> str:
 
 
 def citation_text(passage: Evidence) -> str:
-    """Where a passage stands, to paste somewhere: `Projects/a.md › Decisions › Cache : 41–58`."""
+    """Format the citation of a passage for pasting: `Projects/a.md › Decisions › Cache : 41–58`."""
     trail = filter(None, (line_of(passage.path), trail_of(passage)))
     return f"{' › '.join(trail)} : {lines_of(passage)}"

@@ -1,4 +1,4 @@
-"""The Review screen: the drafts that wait, the one under the cursor part by part, and what each line of it rests on."""
+"""The Review screen: the waiting drafts, the selected one with its parts, and the sources of each line."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _PARTS = ("queue", "draft", "evidence")
 
 
 class ReviewPane(ReviewReading):
-    """Which parts are in sight is a matter of width: classes `-on-queue`, `-on-draft` and `-on-evidence` say where one
-    is, and `-diffing` that the draft is shown as a difference.
+    """The layout of the Review screen. The width decides which parts are visible: the classes `-on-queue`, `-on-draft`
+    and `-on-evidence` name the current part, and `-diffing` is set while the draft is shown as a diff.
     """
 
     BINDINGS = bindings("review")
@@ -69,7 +69,7 @@ class ReviewPane(ReviewReading):
         self._say(LOADING)
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show drafts; how many wait is told in a moment, also to who does not look."""
+        """Connect to the backend; the waiting drafts are counted soon, even while the screen is hidden."""
         self._backend = backend
         if self.display:
             self.look()
@@ -77,11 +77,11 @@ class ReviewPane(ReviewReading):
             self.set_timer(FIRST_LOOK, self.look)
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show why there is no engine."""
         self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the state that decides which actions are possible."""
         row = None if self.has_class("-empty") else self.selected
         decided = why_decided(row)
         composing = "It is being composed." if row is not None and row.id in self._composing else ""
@@ -102,11 +102,11 @@ class ReviewPane(ReviewReading):
         )
 
     def focus_first(self) -> None:
-        """Begin in the queue, or with what is said in its place."""
+        """Focus the queue, or the notice in its place."""
         self.go("queue")
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Go one level out. Return False if this is the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.passage.has_focus:
@@ -125,7 +125,7 @@ class ReviewPane(ReviewReading):
         return True
 
     def go(self, place: str) -> None:
-        """Put the focus into a part, and show it where only one is in sight."""
+        """Focus a part, and show it on narrow screens."""
         self._place("evidence" if place == "passage" else place)
         self.screen.set_focus(self._part(place))
 
@@ -134,7 +134,7 @@ class ReviewPane(ReviewReading):
         return self._is_at("evidence")
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """The rows in sight, and the parts."""
+        """Yield the visible rows and parts."""
         for rows in (self.rows, self.passages):
             if rows.is_on_screen and rows.region:
                 yield from rows.jump_targets()
@@ -145,7 +145,7 @@ class ReviewPane(ReviewReading):
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
 
     def on_descendant_focus(self) -> None:
-        """Narrow screens show the part that has the focus."""
+        """Show the part with the focus on narrow screens."""
         focused = self.screen.focused
         if focused in (self.rows, self.notice):
             self._place("queue")
@@ -155,7 +155,7 @@ class ReviewPane(ReviewReading):
             self._place("evidence")
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Let the draft follow the queue, and the text the passages."""
+        """Update the draft for the selected row of the queue, and the text for the selected passage."""
         event.stop()
         if event.rows is self.rows:
             self.follow()
@@ -164,18 +164,18 @@ class ReviewPane(ReviewReading):
             self.post_message(ActionsChanged())
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """A double click does what enter does."""
+        """Open the row on a double click, as Enter does."""
         event.stop()
         self.call_later(self.app.run_action, "run('review.open')", self.screen)
 
     def on_draft_text_moved(self, event: DraftText.Moved) -> None:
-        """Let the evidence follow the cursor."""
+        """Update the sources for the line under the cursor."""
         event.stop()
         self.show_evidence()
         self.post_message(ActionsChanged())
 
     def action_review_open(self) -> None:
-        """One step in: to the draft, to its evidence, to the section around a passage; or agree to a repository."""
+        """Go one level in: to the draft, its sources, the section around one; or agree to create a repository."""
         if self._backend is not None and self.asks:
             self.asks = False
             self._say(CREATING)
@@ -204,11 +204,11 @@ class ReviewPane(ReviewReading):
             self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_hunk(self) -> None:
-        """Leave a part out, or take it in again."""
+        """Leave a part out, or include it again."""
         self.leave_out()
 
     def action_review_diff(self) -> None:
-        """The draft as a difference, or as a note."""
+        """Show the draft as a diff, or as a note."""
         was_there = self._is_at("draft")
         self.toggle_class("-diffing")
         if was_there:
@@ -216,21 +216,21 @@ class ReviewPane(ReviewReading):
         self.post_message(ActionsChanged())
 
     def action_review_layout(self) -> None:
-        """Side by side, or below each other."""
+        """Show the diff side by side, or below each other."""
         self.add_class("-diffing")
         self.diff.toggle_layout()
 
     def action_review_everything(self) -> None:
-        """List also what was decided, or only what waits."""
+        """List decided drafts too, or only waiting ones."""
         self._everything = not self._everything
         self.look()
 
     def action_review_refresh(self) -> None:
-        """Look again."""
+        """Read the queue again."""
         self.look()
 
     def action_view_next(self) -> None:
-        """Go to the next part, also where only one is in sight."""
+        """Go to the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
@@ -238,7 +238,7 @@ class ReviewPane(ReviewReading):
         self._walk(-1)
 
     def action_view_zoom(self) -> None:
-        """Give the part with the focus all the room, or take it back."""
+        """Zoom the part with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
 
     def _walk(self, by: int) -> None:
@@ -267,14 +267,14 @@ class ReviewPane(ReviewReading):
         return no_note or base.no_editor
 
     def _why_no_note(self) -> str:
-        """Why there is no note of the draft to edit."""
+        """Return why the draft has no note to edit."""
         row = self.selected
         if row is None or (row.path and row.state in (DraftState.WAITING, DraftState.APPROVED)):
             return ""
         return "There is no note of it to edit."
 
     def _is_at(self, place: str) -> bool:
-        """Where one is, which is known before the focus has followed."""
+        """Return whether a part is the current one, which is set before the focus follows."""
         return self.has_class(f"-on-{place}")
 
     def _place(self, place: str) -> None:

@@ -1,4 +1,4 @@
-"""Load the queue of the Review screen when something happened, and the selected draft."""
+"""Load the queue of the Review screen after events, and the selected draft."""
 
 from __future__ import annotations
 
@@ -40,25 +40,25 @@ from donna_tui.types.events import EngineEvent, VaultWritten
 from donna_tui.vault.write.changes import Operation, Plan
 
 LOOK_AGAIN = 0.3
-"""Seconds after an event until the queue is read again, so that a flood of events costs one look."""
+"""Seconds after an event until the queue is read again, so that many events cause one read."""
 
 FIRST_LOOK = 0.2
-"""Seconds after the start until drafts are counted, so that the first search goes before."""
+"""Seconds after the start until drafts are counted, so that the first search is not delayed."""
 
 PAUSE = 0.03
-"""Seconds that a draft is selected before it is read, so that running through the queue reads nothing."""
+"""Seconds that a draft is selected before it is read, so that scrolling through the queue reads nothing."""
 
 _ABOUT_DRAFTS = ("vault_autowrite", "calendar")
-"""How the names of events begin after which the queue may be another one."""
+"""Prefixes of event names after which the queue may have changed."""
 
 
 class ReviewReading(ReviewActs):
-    """Base of the Review screen, between its actions and its layout."""
+    """The base class of the Review screen between its actions and its layout."""
 
     notice = query_one("#review-notice", Notice)
 
     class Counted(Message):
-        """So many drafts wait."""
+        """Posted with the number of waiting drafts."""
 
         def __init__(self, waiting: int) -> None:
             super().__init__()
@@ -75,11 +75,11 @@ class ReviewReading(ReviewActs):
         self._reading: Timer | None = None
 
     def on_show(self) -> None:
-        """Whoever comes here sees the queue as it is now."""
+        """Read the queue when the screen is shown."""
         self.look()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when a draft was written, or a note that is one has changed."""
+        """Schedule reading the queue after a draft was written, or the note of one has changed."""
         if any(map(self._is_about_drafts, event.events)):
             self.look_soon()
 
@@ -95,7 +95,7 @@ class ReviewReading(ReviewActs):
         self.look()
 
     def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile."""
+        """Schedule reading the queue, once for several events."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(LOOK_AGAIN, self.look)
@@ -120,14 +120,14 @@ class ReviewReading(ReviewActs):
             self._say(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
 
     async def _count_steps(self, backend: Backend) -> None:
-        """Learn what can be undone and redone; where that cannot be told, the keys say why."""
+        """Load the operations that can be undone and redone; None if that fails."""
         try:
             self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
         except DonnaError:
             self._undoable = self._redoable = None
 
     def follow(self) -> None:
-        """Let the other parts show what is under the cursor: at once what is known, and in a moment its text."""
+        """Update the other parts for the selected draft: known facts at once, its text after a short delay."""
         self._show_head()
         self.post_message(ActionsChanged())
         if self._reading is not None:
@@ -136,7 +136,7 @@ class ReviewReading(ReviewActs):
 
     def _read_selected(self) -> None:
         if not self.display:
-            return  # whoever comes here looks again
+            return  # read again when the screen is shown
         row = self.selected
         if row is None or self._backend is None or self.has_class("-empty"):
             self._without_text("")
@@ -166,7 +166,7 @@ class ReviewReading(ReviewActs):
         await self._report_approval(backend, draft)
 
     async def _report_approval(self, backend: Backend, draft: Draft) -> None:
-        """Say what approving would do and show the difference, both as the plan has it."""
+        """Show the plan of approving the draft and its diff."""
         plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
             self._show_foot(why_decided(draft.row), "$text-disabled")
@@ -181,7 +181,7 @@ class ReviewReading(ReviewActs):
         self.diff.show((change_of(draft, self.left_out, plan),))
 
     def leave_out(self) -> None:
-        """Leave the part under the cursor out, or take it in again."""
+        """Leave the part under the cursor out, or include it again."""
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None or self._backend is None:
             return
@@ -191,7 +191,7 @@ class ReviewReading(ReviewActs):
         self._look_at_approval(self._backend, draft)
 
     def show_evidence(self) -> None:
-        """Show what the line under the cursor rests on, or else all of the evidence."""
+        """Show the sources of the line under the cursor, or else all sources."""
         draft = self.draft
         own = evidence_of(draft, self.text.line_number) if draft is not None else ()
         whole = draft.evidence if draft is not None else ()
@@ -208,7 +208,7 @@ class ReviewReading(ReviewActs):
 
     @work(group="read-around", exclusive=True)
     async def read_around(self, backend: Backend) -> None:
-        """Show the section that holds the selected passage, with the passage marked."""
+        """Show the section that contains the selected passage, with the passage marked."""
         evidence = self.passages.selected
         if evidence is None:
             return
@@ -223,7 +223,7 @@ class ReviewReading(ReviewActs):
             self.passage.focus()
 
     def _without_text(self, words: str) -> None:
-        """Show words in the place of the text."""
+        """Show a notice in the place of the text."""
         self.workers.cancel_group(self, "read")
         self._draft = None
         self.text.empty_text = self.diff.empty_text = words
@@ -248,7 +248,7 @@ class ReviewReading(ReviewActs):
         self.query_one("#draft-foot", Static).update(Content.styled(line_of(words), style))
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
-        """Say how many drafts there are."""
+        """Show the queue and the number of drafts in it."""
         was_said = self.notice.has_focus
         self.remove_class("-empty")
         if was_said:
@@ -265,7 +265,7 @@ class ReviewReading(ReviewActs):
         self.follow()
 
     def _say(self, words: Words) -> None:
-        """Show words instead of the parts."""
+        """Show a notice instead of the parts."""
         had_focus = self.has_focus_within
         self.notice.say(words)
         self.add_class("-empty")

@@ -1,4 +1,4 @@
-"""Word the Review screen: drafts and their sources, without a widget."""
+"""The texts of the Review screen about drafts and their sources, without widgets."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", Dr
 
 
 def cannot_look(error: DonnaError) -> Words:
-    """Why there is no list."""
+    """Return the notice for a list that cannot be read."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("review.refresh", "try again"),), is_error=True)
 
 
 def why_no_text(row: DraftRow, keys: Keys) -> str:
-    """What stands in the place of the text of a draft that has none; empty if it may have one."""
+    """Return the notice in place of a missing text of a draft; empty if it may have one."""
     if row.state is DraftState.FAILED and not row.path:
         if lacks_repository(row):
             create = shown_key(keys["review.open"], typing=False)
@@ -68,12 +68,12 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
 
 
 def lacks_repository(row: DraftRow) -> bool:
-    """Whether a draft could not be written because the vault is in no git repository."""
+    """Return whether a draft could not be written because the vault is in no git repository."""
     return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
 
 
 def asks_for_repository(root: str, drafts: int) -> Words:
-    """The question whether to create a repository, in the place of drafts that all failed without one."""
+    """Return the question whether to create a repository, in the place of drafts that all failed without one."""
     many = f"{plural(drafts, 'draft')} could not be written"
     return Words(
         f"Create a repository in {short_root(root)}?",
@@ -87,7 +87,7 @@ CREATING = Words("Creating a repository …", "Your notes become its first commi
 
 
 def why_none_today(skill: str, row: DraftRow | None) -> str:
-    """Why there is no draft of today, or of this week, to review."""
+    """Return why there is no draft of today, or of this week, to review."""
     if row is None:
         span = "this week" if skill == "weekly_review" else "today"
         return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
@@ -97,7 +97,7 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
 
 
 def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
-    """Why a draft cannot be approved."""
+    """Return why a draft cannot be approved; empty if it can."""
     if row is None or row.state is DraftState.WAITING:
         return ""
     if row.state is DraftState.FAILED:
@@ -106,12 +106,12 @@ def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
 
 
 def why_decided(row: DraftRow | None) -> str:
-    """Why nothing can be decided about a draft any more; empty if it waits or has failed."""
+    """Return why nothing can be decided about a draft any more; empty if it is waiting or has failed."""
     return _TURNED_OUT.get(row.state, "") if row is not None else ""
 
 
 def draft_head(row: DraftRow, now: float, remarks: tuple[str, ...] = (), *, waiting_edit: bool = False) -> Content:
-    """What the draft is, who composed it and when; where it is and where it goes; and what else one should know."""
+    """Format the head of a draft: kind, author and age; its path and target; and remarks."""
     return Content("\n").join(_head_lines(row, now, remarks, waiting_edit))
 
 
@@ -141,7 +141,7 @@ def _when(row: DraftRow, now: float) -> str:
 
 
 def _place(row: DraftRow) -> Content:
-    """Where it waits and where it goes."""
+    """Format the path and the target of a draft."""
     target, path = line_of(row.target), line_of(row.path)
     if row.state is DraftState.WAITING and row.path != row.target:
         folder, _, name = row.target.rpartition("/")
@@ -159,9 +159,7 @@ def _place(row: DraftRow) -> Content:
 
 
 def approval_words(plan: Plan, row: DraftRow) -> str:
-    """What approving does, in one line: `new note Meetings/a.md, one commit`. That the draft leaves the Inbox for it
-    goes without saying.
-    """
+    """Summarise an approval in one line: `new note Meetings/a.md, one commit`. Leaving the Inbox is implied."""
     if not plan.changes:
         return "nothing in the vault changes"
     main = next((change for change in plan.changes if change.path == row.target), None)
@@ -185,12 +183,12 @@ def _main_words(change: Change) -> str:
 
 
 def parts_out(number: int) -> tuple[str, ...]:
-    """That parts are left out, if any are."""
+    """Return a note that parts are left out, if any are."""
     return (f"without {plural(number, 'part')} that you left out",) if number else ()
 
 
 def text_without(draft: Draft, left_out: frozenset[int]) -> str:
-    """The text of a draft without some of its hunks."""
+    """Return the text of a draft without some of its hunks."""
     gone = {
         line
         for hunk in draft.hunks
@@ -204,7 +202,7 @@ def text_without(draft: Draft, left_out: frozenset[int]) -> str:
 
 
 def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) -> Change:
-    """The note that comes of a draft against the one that is there now; with the plan, as it has it."""
+    """Return the change from the existing note to the approved draft; with a plan, as planned."""
     before = draft.before.encode("utf-8", "surrogatepass") if draft.before is not None else None
     target = draft.row.target or draft.row.path
     planned = next((each.after for each in plan.changes if each.path == target), None) if plan is not None else None
@@ -213,7 +211,7 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
 
 
 def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
-    """The passages that a line of a draft (1-based) rests on."""
+    """Return the sources of a line of a draft (1-based)."""
     numbers = {
         number for claim in draft.claims if claim.start_line <= line <= claim.end_line for number in claim.evidence
     }
@@ -221,12 +219,12 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
 
 
 def evidence_head(own: int, whole: int) -> str:
-    """How much evidence there is for the line under the cursor."""
+    """Describe the number of sources of the line under the cursor."""
     if own:
         return f"This line has {plural(own, 'source')}"
     return f"No passage for this line · all {whole} below" if whole else "No passage"
 
 
 def note_of(evidence: Evidence | None) -> str:
-    """The note that holds a passage; empty if none does."""
+    """Return the note that contains a passage; empty if none does."""
     return note_at(evidence.source_type, evidence.path) if evidence is not None else ""

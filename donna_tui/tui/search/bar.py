@@ -24,13 +24,13 @@ _DIGITS = 3
 
 
 class MarkedWords(Highlighter):
-    """Underlines filters that are none or that nothing matches."""
+    """Underline filters that are invalid or match nothing."""
 
     def __init__(self) -> None:
         self.words: tuple[str, ...] = ()
 
     def highlight(self, text: Text) -> None:
-        """Called by Textual for each drawing of the input."""
+        """Underline the words; called by Textual each time the input is drawn."""
         folded = text.plain.lower()
         for word in self.words:
             start = folded.find(word.lower())
@@ -39,13 +39,13 @@ class MarkedWords(Highlighter):
 
 
 class SearchInput(LineInput):
-    """An input whose up and down keys move the list of results."""
+    """An input whose up and down keys move the selection in the results."""
 
     BINDINGS = bindings("search.input")
 
 
 class SearchBar(Horizontal):
-    """Prompt, input and facts about the search."""
+    """Prompt, input and status of the search."""
 
     input = query_one(SearchInput)
     facts = query_one("#search-facts", Static)
@@ -68,14 +68,14 @@ class SearchBar(Horizontal):
         yield Static(id="search-facts")
 
     def mark(self, words: tuple[str, ...]) -> None:
-        """Underline some words of what is typed."""
+        """Underline some words of the input."""
         marked = self.input.highlighter
         if isinstance(marked, MarkedWords) and marked.words != words:
             marked.words = words
             self.input.refresh()
 
     def state(self, mode: str, scope: str, found: int | None) -> None:
-        """Show facts about the search: by what it is, where, and how many hits it has. They keep their room."""
+        """Show mode, scope and number of hits, with a fixed width for the number."""
         number = " " * (len(_BETWEEN) + _DIGITS) if found is None else f"{_BETWEEN}{found:>{_DIGITS}}"
         facts = Content.styled(f"{clean_line(mode)}{_BETWEEN}{clean_line(scope)}{number}", "$text-muted")
         before = self.facts.content
@@ -84,7 +84,7 @@ class SearchBar(Horizontal):
 
 
 class ScopePicker(Picker[Scope]):
-    """Everywhere, all spaces, every folder, and the sources if there is more than one."""
+    """A picker of the scope: everywhere, all spaces, every folder, and the sources if there is more than one."""
 
     def __init__(self, folders: tuple[str, ...], sources: tuple[str, ...], chosen: Scope) -> None:
         choices = [

@@ -1,4 +1,4 @@
-"""The Search screen: a question at the top, passages that answer it at the left, the section of one at the right."""
+"""The Search screen: the question at the top, matching passages on the left, the selected section on the right."""
 
 from __future__ import annotations
 
@@ -70,15 +70,17 @@ from donna_tui.types.search import Hit, NameMatch, SearchOutcome
 from donna_tui.types.status import Status
 
 TYPING_GAP = 0.05
-"""Seconds between two searches while somebody types: shorter than the gap between two keys of most people, so that
-most keys are answered at once, and a burst of keys costs few searches."""
+"""Seconds between two searches while typing: shorter than most people's interval between two keys, so that most keys
+are answered at once, and a burst of keys causes few searches.
+"""
 
 REFRESH_PAUSE = 1.0
-"""Seconds between two searches that only follow changes of the index."""
+"""Seconds between two searches caused only by changes of the index."""
 
 
 class Asking:
-    """Owns the question. `answered` gets an outcome, and whether somebody asked for it just now; `failed` an error.
+    """Own the question and run its searches. `answered` is called with an outcome, and whether it was requested by the
+    user rather than a refresh; `failed` with an error.
 
     Timers and workers belong to `owner`, so that they end with it.
     """
@@ -101,12 +103,12 @@ class Asking:
         self._searching: Worker[None] | None = None
 
     def connect(self, backend: Backend) -> None:
-        """Ask this backend from now on, first of all what was typed meanwhile."""
+        """Connect to the backend, and ask what was typed meanwhile."""
         self._backend = backend
         self.ask(self.question)
 
     def typed(self, text: str) -> None:
-        """The text has changed: from now on older answers are not let through."""
+        """Update the text; answers to older text are discarded. Searches are throttled."""
         self._number += 1
         self.question = replace(self.question, text=text, like=None, most=PAGE)
         wait = self._last_asked + TYPING_GAP - monotonic()
@@ -116,7 +118,7 @@ class Asking:
             self._typing = self._owner.set_timer(wait, self._ask_what_is_typed)
 
     def ask(self, question: Question) -> None:
-        """Ask now. An empty question only takes back the one before."""
+        """Ask a question now. An empty question cancels the previous one."""
         self._number += 1
         self._last_asked = monotonic()
         self.question = question
@@ -126,7 +128,7 @@ class Asking:
             self._searching = self._run(partial(self._search, self._backend, self._number), "search")
 
     async def settled(self) -> None:
-        """Wait until no question is under way."""
+        """Wait until no search is running."""
         while self._searching is not None and not self._searching.is_finished:
             with suppress(WorkerError):
                 await self._searching.wait()
@@ -136,7 +138,7 @@ class Asking:
         self.ask(self.question)
 
     def look_again_soon(self) -> None:
-        """Ask the same question once more before long, because the index has changed."""
+        """Schedule a refresh of the answer, because the index has changed."""
         if self._refreshing is None:
             self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._look_again)
 
@@ -174,16 +176,14 @@ async def _answer(backend: Backend, question: Question) -> SearchOutcome:
 
 
 ROOMY = 28
-"""Lines of the pane from which on a result shows two lines of its text."""
+"""Height of the pane in lines from which a result shows two lines of its text."""
 
 REFRESH_SECONDS = 1.0
-"""Between two looks at what the start page shows, however much happens."""
+"""Least seconds between two refreshes of the start page."""
 
 
 class SearchPane(BareColumn):
-    """Live search. An answer that nobody asked for just now is drawn only if it leaves the row under the cursor where
-    it is; else it waits, and a line says so.
-    """
+    """Live search. A refreshed answer is held back if the row under the cursor would not keep its place."""
 
     BINDINGS = bindings("search")
 
@@ -224,7 +224,7 @@ class SearchPane(BareColumn):
 
     @property
     def question(self) -> Question:
-        """What is being asked."""
+        """The current question."""
         return self._asking.question
 
     @property
@@ -234,11 +234,11 @@ class SearchPane(BareColumn):
 
     @property
     def place(self) -> QuestionPlace:
-        """The question with the selected passage, to be able to return to it."""
+        """The question with the selected passage, for returning to it."""
         return QuestionPlace(self.question, self.selected.chunk_id if self.selected is not None else "")
 
     def restore(self, place: QuestionPlace) -> None:
-        """Ask an earlier question again, and select the passage that was selected among its answers."""
+        """Ask an earlier question again, and select the passage that was selected in its answer."""
         with self.bar.input.prevent(Input.Changed):
             self.bar.input.value = place.question.text
         self._unfolded.clear()
@@ -247,7 +247,7 @@ class SearchPane(BareColumn):
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:
-        """Begin to search; what was typed meanwhile is asked at once."""
+        """Connect to the backend; what was typed meanwhile is asked immediately."""
         self._backend = backend
         self._take_status(backend.status())
         self._refresh_start(backend)
@@ -255,22 +255,22 @@ class SearchPane(BareColumn):
         self._asking.connect(backend)
 
     async def settled(self) -> None:
-        """Wait until what was asked is answered."""
+        """Wait until the question is answered."""
         await self._asking.settled()
 
     def completed(self) -> None:
-        """The other screens are there: what the start page shows of them can be asked for."""
+        """Load the rest of the start page, once the other screens exist."""
         self._is_complete = True
         if self._backend is not None:
             self._refresh_start(self._backend)
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is nothing to search."""
+        """Show why there is nothing to search."""
         self._show_start(on=False)
         self._say(opened_badly(error))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the state that decides which actions are possible."""
         return replace(
             base,
             pane="search",
@@ -281,13 +281,13 @@ class SearchPane(BareColumn):
         )
 
     def focus_first(self) -> None:
-        """Begin to type, with the old question selected so that typing replaces it."""
+        """Focus the input, with the old question selected so that typing replaces it."""
         self.remove_class("-zoomed")
         self.bar.input.focus()
         self.bar.input.action_select_all()
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Go one level out. Return False if this is the outermost one."""
         if self.has_class("-zoomed"):
             self._zoom(on=False)
         elif self.question.like is not None:
@@ -302,7 +302,7 @@ class SearchPane(BareColumn):
         return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """The input, the section and the results in sight."""
+        """Return the input, the section and the visible results."""
         for widget in (self.bar.input, *([self.preview.view] if self.results.rows else [])):
             if widget.is_on_screen and widget.region:
                 yield JumpTarget(max(0, widget.region.x - 3), widget.region.y, go=widget.focus)
@@ -311,11 +311,11 @@ class SearchPane(BareColumn):
             yield from self.preview.jump_targets()
 
     def on_resize(self) -> None:
-        """Show more of each result where there is room."""
+        """Show more lines of each result if there is room."""
         self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask what is typed; an empty input shows what can be typed."""
+        """Search for the input; for an empty input, show the start page."""
         event.stop()
         self._unfolded.clear()
         if self._recalled is not None and event.value != self._questions[self._recalled]:
@@ -326,18 +326,18 @@ class SearchPane(BareColumn):
             self._begin()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in the input opens the selected result, or line of the start page."""
+        """Open the selected result, or line of the start page, on Enter in the input."""
         event.stop()
         self.keep_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
-        """So does a double click."""
+        """Open the selected result on a double click."""
         event.stop()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_selected(self, event: ResultList.Selected) -> None:
-        """Let the preview follow."""
+        """Update the preview for the selected result."""
         event.stop()
         if event.hit is not None and self.results.index == len(self.results.rows) - 1:
             self._load_more()
@@ -345,12 +345,12 @@ class SearchPane(BareColumn):
         self.post_message(ActionsChanged())
 
     def on_descendant_focus(self) -> None:
-        """Whoever goes to the results has asked the question in earnest."""
+        """Store the question in the history when the results get the focus."""
         if self.screen.focused in (self.results, self.preview.view):
             self.keep_question()
 
     def on_hide(self) -> None:
-        """So has whoever goes to another screen."""
+        """Store the question in the history when another screen is shown."""
         self.keep_question()
         self.start.leave()
 
@@ -359,23 +359,23 @@ class SearchPane(BareColumn):
             self._refresh_start(self._backend)
 
     def on_start_page_moved(self, event: StartPage.Moved) -> None:
-        """Other actions are possible on another line."""
+        """Update the possible actions for the selected line of the start page."""
         event.stop()
         self.post_message(ActionsChanged())
 
     def on_ask_again(self, event: AskAgain) -> None:
-        """A question was chosen on the start page."""
+        """Ask a question that was chosen on the start page."""
         event.stop()
         self._type(event.question)
         self.bar.input.focus()
         self.keep_question()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Keep the newest status for what is said without results."""
+        """Store the new status."""
         self._take_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when the index knows something new; at once when meaning comes in and no result is chosen."""
+        """Refresh after changes of the index; immediately when the model becomes ready and no result is selected."""
         if self._refreshing is None and any(map(changes_start, event.events)):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
         untouched = not self._is_in_list and not self.results.index
@@ -386,7 +386,7 @@ class SearchPane(BareColumn):
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
-        """Open a line of the start page; in the preview follow a link; else open the note in the editor."""
+        """Open a line of the start page; in the preview, follow a link; otherwise open the note in the editor."""
         if self._is_on_start and self.start.open_selected():
             return
         if self.screen.focused is self.preview.view and self.preview.view.links_in_sight:
@@ -395,7 +395,7 @@ class SearchPane(BareColumn):
             await self.action_search_edit()
 
     def action_search_show(self) -> None:
-        """Show the selected passage in its note, in the Vault."""
+        """Show the selected passage in its note, on the Vault screen."""
         if self.selected is None:
             return
         note = note_that_holds(self.selected)
@@ -407,13 +407,13 @@ class SearchPane(BareColumn):
             self.post_message(OpenNote(note, self.selected.start_line))
 
     def on_follow_link(self, event: FollowLink) -> None:
-        """A link of another space is followed there."""
+        """Block links of another space, which can only be followed there."""
         if self.selected is not None and self._is_elsewhere(self.selected):
             event.stop()
             self.notify(f"Go to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
 
     async def action_search_edit(self) -> None:
-        """Open the selected note in the editor; what no note holds is read here."""
+        """Open the selected note in the editor; zoom in on a passage that is in no note."""
         if self.selected is None or self._backend is None:
             return
         note = note_that_holds(self.selected)
@@ -446,7 +446,7 @@ class SearchPane(BareColumn):
             await self._outside.open_in_obsidian(root, note)
 
     def action_search_copy_link(self) -> None:
-        """Copy a wikilink to the selected section, or where a passage is from that no note holds."""
+        """Copy a wikilink to the selected section, or the citation of a passage that is in no note."""
         if self.selected is None:
             return
         note = note_that_holds(self.selected)
@@ -461,7 +461,7 @@ class SearchPane(BareColumn):
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
     def action_search_correct(self) -> None:
-        """Say that the selected passage is wrong."""
+        """Correct the selected passage."""
         if self.selected is None or self._backend is None:
             return
         if self._is_elsewhere(self.selected):
@@ -470,7 +470,7 @@ class SearchPane(BareColumn):
             self._correct(self._backend, self.selected)
 
     def action_search_why(self) -> None:
-        """Say why the selected passage is found; where nothing is, why a note of choice is not."""
+        """Explain why the selected passage is found; without results, why a chosen note is not."""
         hit = self.selected
         if self._backend is None:
             return
@@ -482,7 +482,7 @@ class SearchPane(BareColumn):
             self._explain(self._backend, hit.path if hit is not None else "")
 
     def action_search_filter(self) -> None:
-        """Choose where to search."""
+        """Choose the scope."""
         if self._backend is not None:
             self._choose_scope(self._backend)
 
@@ -491,7 +491,7 @@ class SearchPane(BareColumn):
         self._list.action_cursor_down()
 
     def action_search_previous(self) -> None:
-        """Select the previous result or line; above the first one, bring back the question that was asked before."""
+        """Select the previous result or line; above the first one, recall the previous question."""
         is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
         if is_at_top and not self.results.index:
             self._recall()
@@ -499,7 +499,7 @@ class SearchPane(BareColumn):
             self._list.action_cursor_up()
 
     def keep_question(self) -> None:
-        """Keep the question for later, at once here and in a moment on disk."""
+        """Store the question in the history, immediately in memory and shortly after on disk."""
         text = self.question.text.strip()
         if self._backend is None or not text or self._questions[:1] == (text,):
             return
@@ -529,7 +529,7 @@ class SearchPane(BareColumn):
 
     @work(group="start", exclusive=True)
     async def _refresh_start(self, backend: Backend) -> None:
-        """Ask for what the start page shows: notes first, and the rest once the other screens are there."""
+        """Load the facts of the start page: notes first, and the rest once the other screens exist."""
         facts = self.start.facts
         async for found in start_facts(backend, facts, in_full=self._is_complete):
             self._questions = self._questions or found.questions
@@ -553,7 +553,7 @@ class SearchPane(BareColumn):
         return row.note in self._unfolded and not row.near
 
     def _fold(self, row: Row, *, on: bool) -> None:
-        """The best passage of the note is selected where the one under the cursor is hidden."""
+        """Fold or unfold a note; when folding, its best passage is selected."""
         (self._unfolded.add, self._unfolded.discard)[on](row.note)
         if self._outcome is None:
             return
@@ -565,14 +565,14 @@ class SearchPane(BareColumn):
             self._load_more()
 
     def _load_more(self) -> None:
-        """Ask for another page of the same question, if there is one and it is not under way."""
+        """Load another page of the same question, if there is one and it is not being loaded."""
         asked = self.question
         if self._outcome is not None and asked != self._longer and has_more(self._outcome):
             self._longer = replace(asked, most=asked.most + PAGE)
             self._ask(self._longer)
 
     def action_search_more(self) -> None:
-        """Ask for passages like the selected one."""
+        """Search for passages similar to the selected one."""
         self.post_message(LeavePlace(self.place))
         self._ask(replace(self.question, like=self.selected, near_misses=False))
 
@@ -589,23 +589,23 @@ class SearchPane(BareColumn):
         self._ask(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:
-        """Ask in the next mode."""
+        """Search in the next mode."""
         self._ask(self.question.next_mode())
 
     def action_search_refresh(self) -> None:
-        """Show the answer that waits, or ask again."""
+        """Show the answer that was held back, or ask again."""
         if self._waiting is not None:
             self._draw(self._waiting, keep=True)
         else:
             self._ask(self.question)
 
     def action_view_zoom(self) -> None:
-        """Give the preview all the room, or take it back."""
+        """Zoom the preview, or restore the layout."""
         self._zoom(on=not self.has_class("-zoomed"))
 
     @property
     def _is_on_start(self) -> bool:
-        """Whether the start page is in sight, and nothing is being asked."""
+        """Whether the start page is visible, with an empty question."""
         return self.has_class("-start") and self.question.is_empty
 
     @property
@@ -619,7 +619,7 @@ class SearchPane(BareColumn):
         return self.start if self._is_on_start else self.results
 
     def _show_start(self, *, on: bool) -> None:
-        """Show the start page instead of results; not at each key, since that lays out the screen."""
+        """Show or hide the start page; only on a change, because it lays out the screen again."""
         if on == self.has_class("-start"):
             return
         had_focus = self.start.has_focus or (on and self.screen.focused in (self.results, self.preview.view))
@@ -629,7 +629,7 @@ class SearchPane(BareColumn):
             (self.start if on else self.results).focus()
 
     def _begin(self) -> None:
-        """Show what there is before anything is asked: the start page, or why it would be empty."""
+        """Show the start page, or a notice of why it would be empty."""
         words = None if self._is_listed_already else before_asking(self._status)
         self._clear(words or Words(""))
         self._show_start(on=words is None)
@@ -645,7 +645,7 @@ class SearchPane(BareColumn):
 
     @property
     def _is_in_list(self) -> bool:
-        """Whether somebody is choosing among results."""
+        """Whether the focus is in a list with results."""
         return bool(self.results.rows) and self.screen.focused is self.results
 
     def _zoom(self, *, on: bool) -> None:
@@ -740,7 +740,7 @@ class SearchPane(BareColumn):
         self.results.show(rows, keep=select or kept)
 
     def _clear(self, words: Words) -> None:
-        """Show words instead of results. Whoever was in the section of one is then in the words."""
+        """Show a notice instead of results, and move the focus from the preview to it."""
         was_in_section = self.screen.focused is self.preview.view
         self._waiting = None
         if self.question.is_empty:
@@ -750,7 +750,7 @@ class SearchPane(BareColumn):
             self.results.focus()
 
     def _say(self, words: Words) -> None:
-        """What is around the words stays where it is: to lay out the screen while somebody types takes 20 ms."""
+        """Show a notice without changing the layout around it: laying out the screen while typing takes 20 ms."""
         self.results.say(notice_content(words, self._keys))
         self._title("")
         self._note("")

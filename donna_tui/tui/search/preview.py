@@ -1,4 +1,4 @@
-"""The note behind the selected result: where it stands, its text with the passage marked, and who links to it."""
+"""The note of the selected result: its place, its text with the passage marked, and its backlinks."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ _MOST_LINKS = 6
 
 
 PAUSE = 0.03
-"""Seconds that a result is selected before its section is read, so that running through the list reads nothing."""
+"""Seconds that a result is selected before its section is read, so that scrolling through the list reads nothing."""
 
 
 class Preview(Panel):
-    """Follows the selected result. It keeps the last section until the next one is there, so nothing flickers."""
+    """A preview of the selected result. It keeps the last section until the next is loaded, to avoid flicker."""
 
     head = query_one("#preview-head", Static)
     view = query_one("#preview-text", PassageView)
@@ -52,7 +52,7 @@ class Preview(Panel):
         self._timer: Timer | None = None
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """The links in sight, and the notes that link here."""
+        """Yield the visible links and backlinks."""
         yield from self.view.jump_targets()
         foot, (x, y) = self.foot.content, self.foot.content_region.offset
         if isinstance(foot, Content) and self.foot.is_on_screen and self.foot.content_region:
@@ -61,31 +61,31 @@ class Preview(Panel):
                     yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
 
     def on_click(self, event: events.Click) -> None:
-        """Go to a note that links here."""
+        """Follow a backlink."""
         ref = link_in(event.style.meta)
         if ref is not None:
             event.stop()
             self.view.follow(ref)
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Say of which note the link is."""
+        """Post the link with the note that it belongs to."""
         event.stop()
         if self._hit is not None:
             self.post_message(FollowLink(note_at(self._hit.source_type, self._hit.path) or self._hit.path, event.ref))
 
     def connect(self, backend: Backend) -> None:
-        """Read sections from this backend."""
+        """Connect to the backend."""
         self._backend = backend
 
     def follow(self, hit: Hit | None) -> None:
-        """Show the section of a hit, or nothing, in a moment. Of several hits in a row only the last one is shown."""
+        """Show the section of a hit, or nothing, after a short delay that skips hits selected only briefly."""
         self._hit = hit
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(PAUSE, self._load)
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
-        """Read the section again if its note was indexed anew."""
+        """Read the section again if its note was indexed again."""
         hit = self._hit
         if hit is not None and any(isinstance(each, NoteIndexed) and each.path == hit.path for each in happened):
             self._load()
@@ -122,7 +122,7 @@ class Preview(Panel):
         set_label(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
-        """Say why a note cannot be shown."""
+        """Show why a note cannot be shown."""
         self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
         set_label(self.foot, Content(""))
@@ -133,18 +133,18 @@ class Preview(Panel):
 
 
 def placed(hit: Hit) -> str:
-    """The path of a hit, with its space before it where several were asked."""
+    """Format the path of a hit, prefixed by its space if several were searched."""
     return " › ".join(filter(None, (hit.space, hit.path)))
 
 
 def heading(headings: tuple[str, ...], *, sensitive: bool) -> Content:
-    """The headings that lead to the section, and whether it must stay on this machine."""
+    """Format the headings of the section, with a mark if the note is local only."""
     trail = " › ".join(clean_line(each) for each in headings)
     return Content.assemble((trail, "$text-muted"), ("  local only" if sensitive else "", "$text-warning"))
 
 
 def footing(passage: Passage) -> Content:
-    """The notes that link to this one, and whether it is longer than what is shown."""
+    """Format the backlinks of the note, with a hint if it is longer than what is shown."""
     shown = passage.linked_from[:_MOST_LINKS]
     names = [Content.styled(clean_line(PurePosixPath(path).stem), LinkRef("note", path).style) for path in shown]
     more = len(passage.linked_from) - len(names)

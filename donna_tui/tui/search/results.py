@@ -1,4 +1,4 @@
-"""The list of results: rows in sight only, with place, snippet and score bar."""
+"""The list of results: draws only the visible rows, with place, snippet and score bar."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ BAR_CELLS = 6
 _ROOM_FOR_BAR = 46
 _LEAST_GAP = 2
 _LOST_IN_WRAPPING = 6
-"""Cells at the end of a line that the next word may leave empty."""
+"""Cells at the end of a line that wrapping may leave empty."""
 
 _LONGEST = 400
-"""Characters of a title, heading or path that are looked at; no screen shows more."""
+"""Most characters of a title, heading or path that are processed; no screen shows more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +52,12 @@ class Row:
 
     @property
     def note(self) -> tuple[str, str]:
-        """What the passages of one note have in common: its space and document."""
+        """The key shared by the passages of a note: its space and document."""
         return self.hit.space, self.hit.document_id
 
 
 def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
-    """The lines of a row, each at most `width` cells. Their pieces carry names of styles that the list resolves."""
+    """Format a row as lines of at most `width` cells, whose pieces have style names that the list resolves."""
     title = "near" if row.near else "title"
     if row.inner:
         head = [("└ ", "rest"), (trail(row.hit).removeprefix(" › ") or clean_line(row.hit.title[:_LONGEST]), title)]
@@ -72,12 +72,12 @@ def row_lines(row: Row, width: int, snippet_lines: int) -> list[Line]:
 
 
 def folded_line(row: Row, width: int) -> Line:
-    """The line below a row: how many passages of its note are hidden behind it."""
+    """Format the line below a row with the number of hidden passages of its note."""
     return cut([(f"… {row.folded} more in this note →", "trail")], width) if row.folded else []
 
 
 def trail(hit: Hit) -> str:
-    """The headings below the title: ` › Decisions › Cache`."""
+    """Format the headings below the title: ` › Decisions › Cache`."""
     headings = hit.heading_path[1:] if hit.heading_path[:1] == (hit.title,) else hit.heading_path
     return clean_line("".join(f" › {heading[:_LONGEST]}" for heading in headings)[:_LONGEST])
 
@@ -91,7 +91,7 @@ def why_it_ranks(hit: Hit) -> str:
 
 
 def rank_bar(rank: float, *, with_bar: bool) -> Line:
-    """The value that a hit was ranked by, as a bar and a number."""
+    """Format the score of a hit as a bar and a number."""
     filled = round(min(max(rank, 0.0), 1.0) * BAR_CELLS)
     number = f"{rank:.2f}"
     if not with_bar:
@@ -100,7 +100,7 @@ def rank_bar(rank: float, *, with_bar: bool) -> Line:
 
 
 def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
-    """The snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
+    """Format the snippet with its matched words marked, wrapped and cut to exactly `lines` lines."""
     width = max(width, 2)
     room = width * lines - _LOST_IN_WRAPPING * (lines - 1) - len("……")
     rows = wrapped(marked_text(snippet.fitted(room)), width, lines)
@@ -108,7 +108,7 @@ def snippet_rows(snippet: Excerpt, width: int, lines: int) -> list[Line]:
 
 
 def marked_text(snippet: Excerpt) -> Line:
-    """The snippet, made safe piece by piece so that the marks stay on their words."""
+    """Sanitise the snippet piece by piece, so that the marks stay on their words."""
     text, pieces, position = snippet.text, list[Piece](), 0
     for start, end in sorted(snippet.marks):
         start, end = max(start, position), min(end, len(text))
@@ -119,7 +119,7 @@ def marked_text(snippet: Excerpt) -> Line:
 
 
 def _placed(hit: Hit, why: Line, width: int) -> Line:
-    """Path and lines at the left, why it ranks at the right as far as there is room: the lines are never cut."""
+    """Format path and lines on the left, and the ranks on the right if there is room; line numbers are never cut."""
     whole = place(hit, width)
     if width_of(whole) + _LEAST_GAP + cells(why) <= width or cells(why) + _LEAST_GAP > width // 2:
         return _spread([(whole, "path")], why if cells(why) <= width - width_of(whole) - _LEAST_GAP else [], width)
@@ -127,7 +127,7 @@ def _placed(hit: Hit, why: Line, width: int) -> Line:
 
 
 def place(hit: Hit, room: int) -> str:
-    """Path and lines in at most `room` cells, and the space if several were asked. The path gives way in its middle."""
+    """Format path and lines in at most `room` cells, with the space if several were searched; cut in the middle."""
     path, lines = clean_line(hit.path[-_LONGEST:]), f":{line_range(hit)}"
     whole = f"{clean_line(hit.space[:_LONGEST])} › {path}" if hit.space else path
     room -= width_of(lines)
@@ -141,7 +141,7 @@ def place(hit: Hit, room: int) -> str:
 
 
 def shortened(text: str, room: int) -> str:
-    """A text with an ellipsis in its middle where it is wider than `room` cells."""
+    """Shorten a text wider than `room` cells with an ellipsis in the middle."""
     if width_of(text) <= room:
         return text
     head, tail = max(room - 1, 0) // 2, max(room - 1, 0) - max(room - 1, 0) // 2
@@ -150,7 +150,7 @@ def shortened(text: str, room: int) -> str:
 
 
 def _spread(left: Line, right: Line, width: int) -> Line:
-    """Left part at the left, right part at the right; the left one is cut if they would touch."""
+    """Align the parts left and right; the left one is cut if they would touch."""
     taken = cells(right)
     room = width - taken - (_LEAST_GAP if taken else 0)
     if room < 1:
@@ -166,20 +166,20 @@ _STYLE_NAMES = ("title", "near", "trail", "path", "why", "score", "bar", "rest",
 
 
 class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
-    """Results, one of them selected, or words in their place. `show` keeps the selection on the same passage."""
+    """Results with a selection, or a notice in their place. `show` keeps the selection on the same passage."""
 
     BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
 
     class Selected(Message):
-        """Another result is selected, or none."""
+        """Posted when another result is selected, or none."""
 
         def __init__(self, hit: Hit | None) -> None:
             super().__init__()
             self.hit = hit
 
     class Opened(Message):
-        """The selected result was double-clicked."""
+        """Posted when the selected result is double-clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -199,7 +199,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def index(self) -> int:
-        """The place of the selected row, from 0."""
+        """The index of the selected row, from 0."""
         return self._index
 
     @property
@@ -214,7 +214,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def snippet_lines(self) -> int:
-        """How many lines of its snippet a row shows."""
+        """The number of snippet lines per row."""
         return self._snippet_lines
 
     @snippet_lines.setter
@@ -225,11 +225,11 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def row_height(self) -> int:
-        """Lines of a row, with the blank one after it."""
+        """Lines per row, with the blank one after it."""
         return _FIXED_LINES + self._snippet_lines
 
     def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:
-        """Replace the rows. The passage with chunk id `keep` is selected, if it is among them, else the first row."""
+        """Replace the rows. Select the passage with chunk id `keep` if it is among them, else the first row."""
         before = self.selected
         self._rows = rows
         self._index = next((place for place, row in enumerate(rows) if row.hit.chunk_id == keep), 0)
@@ -240,7 +240,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Selected(self.selected))
 
     def say(self, words: Content) -> None:
-        """Say something in the middle, in place of rows."""
+        """Show a notice in the middle, in place of rows."""
         if self.text_selection is not None and self._rows:
             self.screen.clear_selection()
         if self._rows or not words.is_same(self._words):
@@ -248,7 +248,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self.show(())
 
     def select(self, index: int) -> None:
-        """Select a row, the nearest one if there is none at `index`."""
+        """Select the row at `index`, or the nearest one."""
         index = max(0, min(index, len(self._rows) - 1))
         if self._rows and index != self._index:
             self._index = index
@@ -257,7 +257,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Selected(self.selected))
 
     def jump_targets(self) -> list[JumpTarget]:
-        """The rows in sight, for jump mode."""
+        """Return the visible rows, for jump mode."""
         top, height = self.scroll_offset.y, self.row_height
         first, last = -(-top // height), (top + self.size.height - 1) // height
         x, y = self.content_region.offset
@@ -305,7 +305,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._forget()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        """Words can be copied with the mouse; results have keys for that."""
+        """Return the selected text of a notice; results are copied by keys."""
         return None if self._rows else (selection.extract(self._words.plain), "\n")
 
     def selection_updated(self, selection: Selection | None) -> None:
@@ -313,7 +313,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self.refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Lines that have their margins, background and filtered colours already, which Textual would add to each."""
+        """Return the lines complete with margins, background and filtered colours, which Textual would add to each."""
         self._drawn = self._in_sight()
         return [strip.crop(crop.x, crop.right) for strip in self._drawn[crop.y : crop.bottom]]
 
@@ -326,7 +326,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self.select(place)
 
     def _in_sight(self) -> list[Strip]:
-        """What is to be in each line of the screen."""
+        """Return the content of each line of the screen."""
         width, height = self.scrollable_content_region.size
         first, hidden = divmod(self.scroll_offset.y, self.row_height)
         last = min(len(self._rows), first + height // self.row_height + 2) if width > _GUTTER + _RIGHT_MARGIN else 0
@@ -346,7 +346,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return self._said
 
     def _row(self, place: int, width: int) -> list[Strip]:
-        """A row and the line after it, which is blank or says how many are folded."""
+        """Return the lines of a row and the line after it, which is blank or has the number of hidden passages."""
         key = is_selected, has_focus = place == self._index, self.has_focus
         strips = self._strips.get((place, *key))
         if strips is None:
@@ -360,7 +360,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return strips
 
     def _styles_of(self, is_selected: bool, has_focus: bool) -> dict[str, Style]:
-        """By the names that pieces of a row carry. To put them together takes longer than to draw with them."""
+        """Return the styles by their names in rows, cached because combining them is slower than drawing."""
         key = (is_selected, has_focus)
         if key not in self._styles:
             base = self.get_visual_style("result--selected") if is_selected else self.visual_style
@@ -373,14 +373,14 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return self._styles[key]
 
     def _filtered(self, segments: list[Segment]) -> list[Segment]:
-        """In the colours that the terminal has."""
+        """Apply the terminal's colour filters."""
         for each in self.get_line_filters():
             segments = each.apply(segments, self.background_colors[1])
         return segments
 
     def _lay_out(self) -> None:
-        """There are other rows now. The scroll bar always has its place, so that nothing around it has to be laid out
-        anew, as Textual does for another `virtual_size`: for a whole screen, and to draw all of it, that takes 20 ms.
+        """Update the scroll bar for new rows without laying out the widget, as Textual does for another `virtual_size`:
+        laying out and drawing a whole screen takes 20 ms.
         """
         self._forget()
         height = len(self._rows) * self.row_height
@@ -393,7 +393,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._strips.clear()
 
     def _refresh_changed(self) -> None:
-        """Draw only the lines that are others now: while somebody types, many stay as they are."""
+        """Draw only the changed lines: while typing, many stay the same."""
         lines, width = self._in_sight(), self.size.width
         changed = [Region(0, y, width, 1) for y, (new, old) in enumerate(zip_longest(lines, self._drawn)) if new != old]
         if changed:

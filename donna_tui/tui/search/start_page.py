@@ -1,4 +1,4 @@
-"""Asks the engine for what the start page shows. What cannot be told is left out: the screens it is from say why."""
+"""The start page of the Search screen, and the facts it shows. Facts that fail to load are left out."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Opens = Callable[[], Message]
 
 
 class AskAgain(Message):
-    """Somebody chose a question to search for."""
+    """Posted when a question is chosen to be asked again."""
 
     def __init__(self, question: str) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class AskAgain(Message):
 
 @dataclass(frozen=True, slots=True)
 class StartLine:
-    """A line with what is at its right end. `opens` makes the message that opens it, if something does."""
+    """A line with content aligned right. `opens` builds the message that opens it, if it can be opened."""
 
     text: Content
     side: Content = field(default_factory=Content)
@@ -71,7 +71,7 @@ class StartLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartFacts:
-    """All that the start page shows, as it comes from the engine; raw text."""
+    """The unformatted data of the start page, from the engine."""
 
     recent: tuple[NameMatch, ...] = ()
     questions: tuple[str, ...] = ()
@@ -82,10 +82,10 @@ class StartFacts:
 
 
 class StartPanel(Widget):
-    """Lines in a titled box. Draws as many as its height allows."""
+    """Lines in a titled box, as many as fit its height."""
 
     class Clicked(Message):
-        """A line was clicked."""
+        """Posted when a line is clicked."""
 
         def __init__(self, panel: StartPanel, index: int) -> None:
             super().__init__()
@@ -100,7 +100,7 @@ class StartPanel(Widget):
 
     @property
     def lines(self) -> tuple[StartLine, ...]:
-        """What is shown."""
+        """The lines shown."""
         return self._lines
 
     def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
@@ -128,12 +128,12 @@ class StartPanel(Widget):
 
 
 class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
-    """Panels with one cursor that runs through all of their lines, also while the search box has the focus."""
+    """Panels with one cursor for all of their lines, which moves even while the search box has the focus."""
 
     BINDINGS = bindings("list")
 
     class Moved(Message):
-        """Another line is under the cursor, or none."""
+        """Posted when another line is under the cursor, or none."""
 
     recent = query_one("#start-recent", StartPanel)
     asked = query_one("#start-asked", StartPanel)
@@ -163,7 +163,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         return lines[self._cursor] if self._cursor is not None and self._cursor < len(lines) else None
 
     def show(self, facts: StartFacts, status: Status | None, now: float) -> None:
-        """Show other facts; the cursor stays at its place."""
+        """Show new facts; the cursor keeps its position."""
         self.facts, self._status, self._now = facts, status, now
         self._lay_out()
 
@@ -172,11 +172,11 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self.show(self.facts, status, now)
 
     def leave(self) -> None:
-        """Take the cursor away."""
+        """Remove the cursor."""
         self._put(None)
 
     def open_selected(self) -> bool:
-        """Open the line under the cursor. False if there is none."""
+        """Open the line under the cursor. Return False if there is none."""
         line = self.selected
         if line is None or line.opens is None:
             return False
@@ -184,7 +184,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         return True
 
     def jump_targets(self) -> list[JumpTarget]:
-        """The lines in sight, for jump mode."""
+        """Return the visible lines, for jump mode."""
         return [
             JumpTarget(panel.content_region.x, panel.content_region.y + row, partial(self._open, line.opens))
             for panel, row, line in self._openable()
@@ -199,7 +199,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._lay_out()
 
     def on_start_panel_clicked(self, event: StartPanel.Clicked) -> None:
-        """Open what was clicked."""
+        """Open the clicked line."""
         event.stop()
         opens = event.panel.lines[event.index].opens
         if opens is not None:
@@ -209,7 +209,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._put(0 if self._cursor is None else self._cursor + 1)
 
     def action_cursor_up(self) -> None:
-        """Above the first line is the search box, if that has the focus."""
+        """Move the cursor up; above the first line it is removed if the search box has the focus."""
         if self._cursor:
             self._put(self._cursor - 1)
         elif not self.has_focus:
@@ -226,7 +226,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._turn(1)
 
     def action_page_up(self) -> None:
-        """Go to the first line of the panel before."""
+        """Go to the first line of the previous panel."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:
@@ -236,7 +236,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._put(firsts[max(0, min(firsts.index(here) + by, len(firsts) - 1))] if firsts else None)
 
     def _open(self, opens: Opens) -> None:
-        """Post the message in a moment, as from here: Textual lets no message bubble past the widget that sends it."""
+        """Post the message later, as from this widget: Textual lets no message bubble past the widget that sends it."""
         self.call_later(lambda: self.post_message(opens()))
 
     def _put(self, cursor: int | None) -> None:
@@ -249,7 +249,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         return (self.recent, self.asked, self.coming, self.example)
 
     def _openable(self) -> list[tuple[StartPanel, int, StartLine]]:
-        """Panel, row and line of everything that can be opened, in the order of the cursor."""
+        """Return panel, row and line of everything that can be opened, in the order of the cursor."""
         return [
             (panel, row, line)
             for panel in self._panels()
@@ -259,7 +259,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         ]
 
     def _lay_out(self) -> None:
-        """Decide how many lines each panel gets."""
+        """Distribute the lines among the panels."""
         room = max(self.size.height, 4)
         facts, now, status = self.facts, self._now, self._status
         asked = _asked(facts.questions[: max(2, (room - 2 * _BORDERS) // 3)])
@@ -274,7 +274,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._draw()
 
     def _fill(self, panel: StartPanel, lines: tuple[StartLine, ...]) -> None:
-        """Show a panel that is as high as its lines, and none for no lines."""
+        """Fit a panel to its lines, and hide it if there are none."""
         panel.show(lines, None)
         height = len(lines) + _BORDERS
         if panel.display != bool(lines) or panel.styles.height is None or panel.styles.height.value != height:
@@ -291,7 +291,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
 
 
 def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
-    """The notes that were changed last, with their folder where it fits in."""
+    """Format the notes changed last, with their folder if it fits."""
     return tuple(
         StartLine(
             Content.assemble(clean_line(note.name), (f"  {clean_line(_folder(note.path))}", "$text-disabled")),
@@ -321,7 +321,7 @@ def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
 
 
 def _coming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
-    """Drafts that wait, the next meetings, and tasks that are due."""
+    """Format the number of waiting drafts, the next meetings, and the due tasks."""
     today = datetime.datetime.fromtimestamp(now).astimezone().date()
     waiting = StartLine(
         Content.styled(f"{plural(facts.drafts, 'draft')} to review", "$text-accent"), opens=partial(GoTo, "review")
@@ -382,7 +382,7 @@ _MOST_MEETINGS = 6
 
 
 async def start_facts(backend: Backend, known: StartFacts, *, in_full: bool) -> AsyncIterator[StartFacts]:
-    """Facts, more and more of them: notes and questions first; `in_full` what opens the memory and the calendar."""
+    """Yield facts in growing numbers: notes and questions first; with `in_full`, the memory and calendar next."""
     facts = replace(
         known,
         recent=await _told(backend.recent_notes(MOST_RECENT), known.recent),

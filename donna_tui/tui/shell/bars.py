@@ -34,17 +34,17 @@ PANES: dict[Pane, str] = {
     "memory": "view.memory",
     "activity": "view.activity",
 }
-"""The screens there are, and the action that goes to each."""
+"""The screens, and the action that opens each."""
 
 
 _LEAST_FOR_NAMES = 78
-"""Cells below which only the screen in sight has a name."""
+"""Cells below which only the current screen shows its name."""
 
 _CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"
 
 
 class Tab(Static):
-    """One screen's key and name, and how much waits there."""
+    """The key and name of a screen, and the number of its pending items."""
 
     waiting: reactive[int] = reactive(0, layout=True)
     is_short: reactive[bool] = reactive(False, layout=True)
@@ -59,25 +59,25 @@ class Tab(Static):
         return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
-        """Go to the screen."""
+        """Open the screen."""
         self.post_message(HeaderBar.Chosen(self.pane))
 
 
 class SpaceName(Static):
-    """Whose notes these are."""
+    """The name of the current space."""
 
     def on_click(self) -> None:
-        """Offer others."""
+        """Offer the other spaces."""
         self.post_message(ChooseSpace())
 
 
 class HeaderBar(Horizontal):
-    """Name of the space at the left, screens at the right."""
+    """The name of the space on the left, the screens on the right."""
 
     active: reactive[Pane] = reactive[Pane]("search")
 
     class Chosen(Message):
-        """Somebody wants to see another screen."""
+        """Another screen was chosen."""
 
         def __init__(self, pane: Pane) -> None:
             super().__init__()
@@ -95,7 +95,7 @@ class HeaderBar(Horizontal):
             yield Tab(pane, shown_key(self._keys[action], typing=False))
 
     def name_space(self, space: str) -> None:
-        """Show another name for the space."""
+        """Update the name of the space."""
         if space != self._space:
             self._space = space
             self.query_one("#space", Static).update(self._space_name())
@@ -106,12 +106,12 @@ class HeaderBar(Horizontal):
             tab.refresh(layout=True)
 
     def on_resize(self) -> None:
-        """Where there is little room, only the screen in sight is named."""
+        """Show only the name of the current screen if there is little room."""
         for tab in self.query(Tab):
             tab.is_short = self.size.width < _LEAST_FOR_NAMES
 
     def report_waiting(self, pane: Pane, waiting: int) -> None:
-        """Show how much waits on a screen."""
+        """Update the number of pending items of a screen."""
         self.query_one(f"#tab-{pane}", Tab).waiting = waiting
 
     def _space_name(self) -> Content:
@@ -119,7 +119,7 @@ class HeaderBar(Horizontal):
 
 
 def counted(number: int) -> str:
-    """A number behind a name: ` ③`; nothing for zero."""
+    """Format a number for a label: ` ③`; empty for zero."""
     if number <= 0:
         return ""
     return f" {_CIRCLED[number - 1]}" if number <= len(_CIRCLED) else f" ({number})"
@@ -131,7 +131,7 @@ _ALWAYS_LAST = ("app.keys", "app.help")
 
 
 def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Action, str]]:
-    """Actions with the key to show, the nearest first, as many as fit; the way to all the others always fits last."""
+    """Return as many actions as fit, with their keys, nearest context first; the key list is always last."""
     contexts = active_contexts(state)
     there = _differing((action for action in ACTIONS.values() if action.footer and action.context in contexts), state)
     shown = [action for action in there if not (action.hides and action.why_not(state))]
@@ -170,7 +170,7 @@ class FooterBar(Widget):
         self._covered_by: tuple[tuple[str, str], ...] = ()
 
     def show(self, state: ActionState) -> None:
-        """Show what is possible in another state."""
+        """Show the actions that are possible in a state."""
         if state != self._state:
             self._state = state
             self.refresh()
@@ -235,7 +235,7 @@ _STATES = {
 
 
 def no_model_to_get(status: Status | None) -> str:
-    """Why the model for search by meaning cannot be downloaded now; empty if it can."""
+    """Explain why the embedding model cannot be downloaded now; empty if it can."""
     if status is None or status.model_phase in (ModelPhase.MISSING, ModelPhase.FAILED):
         return ""
     if status.model_phase is ModelPhase.READY:
@@ -245,14 +245,14 @@ def no_model_to_get(status: Status | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A piece of the strip. Where there is no room, the highest `rank` goes first."""
+    """A part of the strip. If there is no room, the part with the highest `rank` is omitted first."""
 
     content: Content
     rank: int
 
 
 def facts(status: Status) -> Iterator[Fact]:
-    """What the strip can say, in the order in which it says it."""
+    """Return the facts of a status, in display order."""
     cover = status.coverage
     if state := _STATES.get(status.state):
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
@@ -270,7 +270,7 @@ def facts(status: Status) -> Iterator[Fact]:
 
 
 def strip_content(status: Status, room: int) -> Content:
-    """As many facts as fit into `room` cells."""
+    """Render as many facts as fit into `room` cells."""
     kept = list(facts(status))
     while len(kept) > 1 and _length(kept) > room:
         kept.remove(max(kept, key=lambda fact: fact.rank))
@@ -278,7 +278,7 @@ def strip_content(status: Status, room: int) -> Content:
 
 
 def _is_unknown(status: Status) -> bool:
-    """Whether nobody has counted the notes yet."""
+    """Check whether the notes have not been counted yet."""
     is_young = status.state in ("running", "starting") and status.last_reconcile is None
     return is_young and not status.coverage.notes
 
@@ -338,7 +338,7 @@ class StatusStrip(Widget):
         self._expected = expected
 
     def on_click(self) -> None:
-        """Show the index in full."""
+        """Show the Activity screen."""
         self.post_message(GoTo("activity"))
 
     def render(self) -> Content:

@@ -1,4 +1,4 @@
-"""The palette and the key list: both pick an action, by its name or by its key."""
+"""The command palette and the key list: both pick an action, by its name or by its key."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class Palette(Picker[str]):
 
 
 class KeyList(Picker[str]):
-    """The keys that work here, in three sections; picking one does it."""
+    """The keys that work here, in three sections; picking one runs its action."""
 
     def __init__(self, state: ActionState, keys: Keys) -> None:
         super().__init__("Keys", key_choices(state, keys), placeholder="a key or what it does", mark_width=_KEY_WIDTH)
 
 
 def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choice[str]]:
-    """Every action as `noun: title` with its key, those that work here first; then the themes that are not in use.
+    """Return every action as `noun: title` with its key, those that work here first; then the other themes.
 
-    Picking an action of another screen goes to that screen: what it would act on is not in sight yet.
+    Picking an action of another screen only shows that screen, because its target is not visible yet.
     """
     here = (*active_contexts(state), state.pane)
     for action in sorted(ACTIONS.values(), key=lambda action: _rank(action, here)):
@@ -75,7 +75,7 @@ def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choi
 
 
 def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
-    """Every action whose keys work here, with all of its keys."""
+    """Return every action whose keys work here, with all of its keys."""
     active = active_contexts(state)
     for section, contexts in _SECTIONS:
         for action in ACTIONS.values():
@@ -85,7 +85,7 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
 
 
 def pane_of(action: Action) -> Pane | None:
-    """The screen on which an action works; None where it works everywhere, or in a window."""
+    """Return the screen of an action; None if it works everywhere, or in a dialog."""
     name = action.context.removesuffix(".input")
     return cast(Pane, name) if name in get_args(Pane) else None
 
@@ -96,14 +96,14 @@ def _where(action: Action) -> str:
 
 
 def _rank(action: Action, here: tuple[Context, ...]) -> int:
-    """The actions of this screen, those that work everywhere, those for lists, those of other screens."""
+    """Rank an action: those of this screen, global ones, those for lists, those of other screens."""
     if action.context not in here:
         return 3
     return {"global": 1, "list": 2}.get(action.context, 0)
 
 
 def _keys_left(action: Action, keys: Keys, active: tuple[Context, ...]) -> tuple[str, ...]:
-    """The keys of an action, without those that another one keeps here."""
+    """Return the keys of an action, without those that another action takes here."""
     takers = (name for name, loser in TAKES_FROM.items() if loser == action.id and ACTIONS[name].context in active)
     taken = {key for name in takers for key in keys[name]}
     return tuple(key for key in keys[action.id] if key not in taken)

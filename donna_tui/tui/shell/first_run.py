@@ -1,4 +1,4 @@
-"""Ask which notes are yours at the first start."""
+"""Ask for the folder of the notes at the first start."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from donna_tui.tui.lib.inputs import LineInput
 
 @dataclass(frozen=True, slots=True)
 class FirstRun:
-    """What the first-run screen offers: vaults that Obsidian knows, and where a demo vault would be made."""
+    """The options of the first-run screen: the vaults that Obsidian knows, and the folder of a demo vault."""
 
     known: tuple[KnownVault, ...] = ()
     demo_folder: Path | None = None
@@ -37,7 +37,7 @@ class FirstRun:
 
 @dataclass(frozen=True, slots=True)
 class VaultChoice:
-    """What was chosen: a folder with notes, the demo vault at its folder, or the space of this name."""
+    """The choice of the user: a folder with notes, the demo vault at its folder, or the space of this name."""
 
     root: Path
     is_demo: bool = False
@@ -45,7 +45,7 @@ class VaultChoice:
 
 
 def why_not_a_vault(root: Path) -> str:
-    """Why a folder cannot be used as a vault; empty if it can."""
+    """Explain why a folder cannot be used as a vault; empty if it can."""
     if not root.exists():
         return "There is no such folder."
     if not root.is_dir():
@@ -56,11 +56,11 @@ def why_not_a_vault(root: Path) -> str:
 
 
 MOST_LISTED = 5_000
-"""Entries of a folder that are looked at for a completion or for a name that was meant."""
+"""Entries of a folder that are searched for a completion or a suggestion."""
 
 
 def what_is_wrong(root: Path) -> str:
-    """Why a folder cannot be used as a vault, which part of its path is wrong, and what may have been meant."""
+    """Explain why a folder cannot be used as a vault, which part of its path is missing, and suggest a similar name."""
     reason = why_not_a_vault(root)
     if not reason or root.exists():
         return reason
@@ -75,15 +75,15 @@ def what_is_wrong(root: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """A typed path, completed as far as it is certain, and the names of the folders that it may become."""
+    """A typed path, completed as far as it is unambiguous, and the names of the possible folders."""
 
     text: str
     names: tuple[str, ...] = ()
 
 
 def completed(text: str) -> Completion:
-    """Complete the last part of a typed path as a shell does: only folders, hidden ones where a dot is typed, and by
-    any case where nothing else fits.
+    """Complete the last part of a typed path as a shell does: only folders, hidden ones after a dot, and
+    case-insensitively if nothing else matches.
     """
     if text.strip() == "~":
         return Completion("~/")
@@ -102,7 +102,7 @@ def completed(text: str) -> Completion:
 
 
 def _folders(folder: Path, *, hidden: bool) -> Iterator[str]:
-    """The names of folders in a folder that can be shown as they are; none of one that cannot be read."""
+    """Return the names of the printable folders in a folder; none if it cannot be read."""
     try:
         with os.scandir(folder) as entries:
             for entry in islice(entries, MOST_LISTED):
@@ -113,7 +113,7 @@ def _folders(folder: Path, *, hidden: bool) -> Iterator[str]:
 
 
 def typed_path(text: str) -> Path | None:
-    """The absolute path that somebody typed, `~` expanded; None for nothing, or for a user that does not exist."""
+    """Convert typed text to an absolute path, with `~` expanded; None if it is empty or names an unknown user."""
     stripped = text.strip().strip("\"'")
     if not stripped or "\0" in stripped:
         return None
@@ -141,7 +141,7 @@ class PathInput(LineInput):
     ]
 
     def action_complete(self) -> None:
-        """Complete the path; with nothing typed, go on to the next part."""
+        """Complete the path; if nothing is typed, focus the next part."""
         if self.value.strip() and self.cursor_position == len(self.value):
             self._complete(self.value)
         else:
@@ -149,7 +149,7 @@ class PathInput(LineInput):
 
     @work(group="complete", exclusive=True)
     async def _complete(self, typed: str) -> None:
-        """A folder on a slow disk must not hold up the keys."""
+        """Complete the path on a thread, because the disk may be slow."""
         found = await asyncio.to_thread(completed, typed)
         if self.value == typed:
             if found.text != typed:
@@ -158,7 +158,7 @@ class PathInput(LineInput):
             self.post_message(self.Completed(found))
 
     class Completed(Message):
-        """The path was completed, as far as that is certain."""
+        """The path was completed as far as it is unambiguous."""
 
         def __init__(self, completion: Completion) -> None:
             super().__init__()
@@ -166,7 +166,7 @@ class PathInput(LineInput):
 
 
 class FirstRunScreen(ClosesOnce[VaultChoice]):
-    """Offers the vaults that Obsidian knows, any folder by its path, and the demo vault. Gives back the choice."""
+    """Offers the vaults that Obsidian knows, any folder by its path, and the demo vault. Returns the choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move('cursor_down')", show=False),
@@ -224,7 +224,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             self._answer(VaultChoice(path), what_is_wrong(path))
 
     def on_path_input_completed(self, event: PathInput.Completed) -> None:
-        """List the folders that the path may become."""
+        """List the folders that match the path."""
         event.stop()
         names = event.completion.names
         more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
@@ -232,12 +232,12 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             self._say("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
 
     def action_move(self, how: str) -> None:
-        """Move in the list, when it has the focus."""
+        """Move the selection if the list has the focus."""
         if isinstance(self.focused, OptionList):
             getattr(self.focused, f"action_{how}")()
 
     def action_type(self) -> None:
-        """Begin to type a path."""
+        """Focus the path input."""
         self.query_one("#first-run-path").focus()
 
     def _answer(self, choice: VaultChoice, reason: str) -> None:

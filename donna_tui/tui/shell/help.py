@@ -1,4 +1,4 @@
-"""Explain the current screen on a page of prose."""
+"""Explain the current screen on a help page."""
 
 from __future__ import annotations
 
@@ -171,12 +171,12 @@ _KEY = re.compile(r"\{([a-z_.-]+)\}")
 
 
 def help_text(pane: Pane, keys: Keys) -> str:
-    """The page of a pane, with the keys that are in force."""
+    """Return the help page of a pane, with the current keys."""
     return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", HELP[pane])
 
 
 class HelpScreen(Dialogue[None]):
-    """The help of one pane; escape or a click beside it leaves."""
+    """The help of one pane; escape or a click outside closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,f1,q,enter", "dismiss", show=False),

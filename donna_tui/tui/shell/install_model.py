@@ -1,4 +1,4 @@
-"""Ask before the model for search by meaning is downloaded: what it is, how big, from where."""
+"""Ask before the embedding model is downloaded, with its name, size and source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MEANS = (
 
 
 class InstallModelScreen(Dialogue[bool]):
-    """Dismisses with True to download."""
+    """A dialog that returns True to download."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "install", show=False)]
 
@@ -33,5 +33,5 @@ class InstallModelScreen(Dialogue[bool]):
             yield KeyLine(self._keys, ("↵", "download"), ("esc", "not now"))
 
     def action_install(self) -> None:
-        """Download it."""
+        """Confirm the download."""
         self.dismiss(True)

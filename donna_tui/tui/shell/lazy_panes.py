@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Pane(Protocol):
-    """A screenful with actions of its own.
+    """A screen with its own actions.
 
-    Besides this it handles the messages `EngineEvents` and `StatusChanged`, has a method `action_…` for each action of
-    its context, and posts `ActionsChanged` when other actions become possible.
+    A pane also handles the messages `EngineEvents` and `StatusChanged`, has a method `action_…` for each action of its
+    context, and posts `ActionsChanged` when other actions become possible.
     """
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show a vault; called once, when its engine runs."""
+        """Show the vault of a backend; called once, when its engine runs."""
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show the reason why there is no engine."""
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here, on top of what is true everywhere."""
+        """Return the action state of this pane, based on the global one."""
 
     def focus_first(self) -> None:
-        """Put the focus where one begins."""
+        """Focus the initial part."""
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
 
 
 def import_later() -> None:
-    """Import what draws them. On a thread, since it takes as long as some ten keys."""
+    """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
     from donna_tui.tui.activity import pane as activity  # noqa: F401
     from donna_tui.tui.meetings import pane as meetings  # noqa: F401
     from donna_tui.tui.memory import pane as memory  # noqa: F401
@@ -52,7 +52,7 @@ def import_later() -> None:
 
 
 def later_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
-    """Make them one by one, each when it is asked for; what draws them is told their style sheet before each."""
+    """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
     from donna_tui.tui.activity.pane import ActivityPane
     from donna_tui.tui.meetings.pane import MeetingsPane
     from donna_tui.tui.memory.pane import MemoryPane

@@ -1,4 +1,4 @@
-"""The main screen: header, one pane at a time, status strip and footer, and the one place where actions are run."""
+"""The main screen: header, one pane at a time, status strip and footer, and the dispatch of actions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ DAILY = "Daily"
 
 
 class MainScreen(Screen[None], inherit_bindings=False):
-    """Holds the panes. Every key, click, palette entry and footer item ends in `action_run`."""
+    """The screen of all panes. Every key, click, palette entry and footer item is handled by `action_run`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
@@ -116,7 +116,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         yield Static(Content(f"Donna needs {_SMALLEST[0]} × {_SMALLEST[1]} characters."), id="too-small")
 
     def _breakpoints(self, size: Size) -> Iterator[str]:
-        """The classes of a size, known before there is a widget: a change of them styles every widget anew."""
+        """Return the classes for a size before the first layout: a later change of them would restyle every widget."""
         for breakpoints, extent in (
             (self.HORIZONTAL_BREAKPOINTS, size.width),
             (self.VERTICAL_BREAKPOINTS, size.height),
@@ -129,36 +129,36 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def here(self) -> tuple[str, str]:
-        """Name and folder of the space that is shown; empty while none is."""
+        """The name and folder of the current space; empty if there is none."""
         status = self.strip.status
         return (status.space, status.root) if status is not None else ("", "")
 
     @property
     def pane(self) -> Pane:
-        """The pane in sight."""
+        """The current pane."""
         return cast(Pane, self.switcher.visible_content)
 
     def listen(self, backend: Backend) -> None:
-        """Hear of everything that an engine does, from its start on; what comes before a pane does waits for it."""
+        """Subscribe to the events of an engine before it starts; events for panes that do not exist yet are queued."""
         later = self._panes[1:] if self.is_complete else ()
         self._bridges = EngineBridge(backend, (self, self.search)), EngineBridge(backend, later)
         for bridge in self._bridges:
             bridge.open()
 
     def connect(self, backend: Backend) -> None:
-        """Show what a running engine knows, from now on."""
+        """Show the data of a running engine."""
         self._connected, self._warm_up, self._backend = True, backend.warm_up, backend
         self._greet(lambda pane: pane.connect(backend))
         self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
-        """Listen no more."""
+        """Unsubscribe from the engine."""
         for bridge in self._bridges:
             bridge.close()
 
     async def take_leave(self) -> None:
-        """Listen no more, and let no further pane come: one that is half drawn cannot be taken away."""
+        """Unsubscribe, and stop adding panes: a partly mounted one cannot be removed."""
         self.disconnect()
         self.search.keep_question()
         if not self._is_leaving:
@@ -166,25 +166,25 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._completing.acquire()
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say everywhere why there is no engine."""
+        """Show in every pane why there is no engine."""
         self.strip.trouble = error.message
         self._greet(lambda pane: pane.cannot_open(error))
         self.run_worker(self.complete(), group="panes")
 
     def _greet(self, greeting: Callable[[Pane], None]) -> None:
-        """Greet the panes that are there, and the others when they come."""
+        """Apply a function to the existing panes, and to the others once they are added."""
         self._greeting = greeting
         for pane in self._panes:
             greeting(cast(Pane, pane))
 
     async def _complete_after_answer(self, backend: Backend) -> None:
-        """What the other panes need would keep a first question, and the model, waiting."""
+        """Complete the panes after the first answer: their imports would delay it, and the model."""
         await self.search.settled()
         await backend.at_best()
         await self.complete()
 
     async def complete(self) -> None:
-        """Bring the panes that are not there yet, one at a time so that keys are answered between them."""
+        """Add the missing panes, one at a time, so that keys are handled in between."""
         async with self._completing:
             if not self.is_complete:
                 await asyncio.to_thread(import_later)
@@ -205,7 +205,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self._memory.write_with(self._vault.writing)
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
-        """Whether leaving this space now would lose an edit. It is said once; then it is no longer held back."""
+        """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""
         waiting = self._vault.unkept_edits if self.is_complete else ()
         if not waiting or (action_id, waiting) == self._warned_of:
             return False
@@ -218,7 +218,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return True
 
     def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
-        """What is typed on one of these screens, and the edits that could not be put on disk so far."""
+        """Return the texts typed on these screens, and the edits that could not be saved to disk."""
         for screen in screens:
             typed = getattr(screen, "unsaved", None)  # an EditScreen, which is imported late
             if isinstance(typed, Unsaved) and typed.edit.text != typed.edit.base:
@@ -227,7 +227,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             yield from self._vault.writing.edits.unsaved()
 
     def state(self) -> ActionState:
-        """What is possible now."""
+        """Return the current action state."""
         status = self.strip.status
         base = ActionState(
             running=self._connected,
@@ -239,8 +239,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return self.pane.action_state(base)
 
     async def action_run(self, action_id: str) -> None:
-        """Do what an action says, or say why it is not possible. Keys that arrive before the screen is drawn, or while
-        it is being removed, do nothing.
+        """Run an action, or show why it is not possible. Keys that arrive before the screen is mounted, or while it is
+        being removed, are ignored.
         """
         if self._is_leaving or not self.is_mounted:
             return
@@ -256,7 +256,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def refresh_footer(self) -> None:
-        """Draw the footer for what is possible now."""
+        """Redraw the footer for the current state."""
         if self.is_mounted:
             self.footer.show(self.state())
 
@@ -267,28 +267,28 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_actions_changed(self, event: ActionsChanged) -> None:
-        """A pane says that other actions are possible now."""
+        """Redraw the footer."""
         event.stop()
         self.refresh_footer()
 
     def on_review_reading_counted(self, event: ReviewPane.Counted) -> None:
-        """So many drafts wait."""
+        """Show the number of pending drafts."""
         event.stop()
         self.header.report_waiting("review", event.waiting)
 
     def on_open_draft(self, event: OpenDraft) -> None:
-        """Go to a draft."""
+        """Show a draft."""
         event.stop()
         self._show_pane("review")
         self._review.look(event.identity)
 
     def on_open_note(self, event: OpenNote) -> None:
-        """Go to a note."""
+        """Show a note."""
         event.stop()
         self.run_worker(self._show_note(event.path, event.line), group="panes")
 
     def on_open_meeting(self, event: OpenMeeting) -> None:
-        """Go to a meeting."""
+        """Show a meeting."""
         event.stop()
         self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
 
@@ -298,18 +298,18 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._meetings.look_at(identity, day)
 
     def on_go_to(self, event: GoTo) -> None:
-        """Go to another screen."""
+        """Show another screen."""
         event.stop()
         self._show_pane(event.pane)
 
     def on_follow_link(self, event: FollowLink) -> None:
-        """Go where a link leads."""
+        """Show the destination of a link."""
         event.stop()
         if self._backend is not None:
             self._follow(self._backend, event.path, event.ref)
 
     def on_leave_place(self, event: LeavePlace) -> None:
-        """Remember where somebody was."""
+        """Add a place to the navigation history."""
         event.stop()
         self._places.leave(event.place)
 
@@ -327,7 +327,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._edit(self._backend, event.path, event.line)
 
     def on_descendant_focus(self) -> None:
-        """Other keys work where the focus is now."""
+        """Redraw the footer, because the active keys depend on the focus."""
         self.refresh_footer()
 
     def on_screen_suspend(self) -> None:
@@ -344,16 +344,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.footer.cover(getattr(front, "footer_keys", (("esc", "leave"),)))
 
     def on_screen_resume(self) -> None:
-        """A dialogue has closed."""
+        """Redraw the footer after a dialog was closed."""
         self.footer.cover(())
         self.refresh_footer()
 
     def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
-        """A tab was clicked."""
+        """Show the screen of the clicked tab."""
         self._show_pane(event.pane)
 
     async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
-        """A footer item was clicked."""
+        """Run the clicked action."""
         await self.action_run(event.action_id)
 
     def action_view_search(self) -> None:
@@ -394,7 +394,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._review.write_today(skill)
 
     def action_search_focus(self) -> None:
-        """Go to the search box, wherever one is."""
+        """Show the Search screen and focus the search box."""
         self._show_pane("search")
         self.search.focus_first()
 
@@ -407,21 +407,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        """One level out."""
+        """Leave the current level."""
         if self.maximized is not None:
             self.minimize()
         else:
             self.pane.go_back()
 
     def action_view_zoom(self) -> None:
-        """Panes without a zoom of their own give all the room to the part that has the focus."""
+        """Maximise the focused part, or restore the layout; for panes without their own zoom."""
         if self.maximized is not None:
             self.minimize()
         elif self.focused is not None:
             self.maximize(self.focused)
 
     def action_view_jump(self) -> None:
-        """Label everything in sight."""
+        """Label everything visible for jump mode."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
     def action_app_daily(self) -> None:
@@ -489,7 +489,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self._vault.create(found.path)
 
     async def _show_note(self, path: str, line: int) -> None:
-        """Show a note in the Vault, and remember the place that is left for it."""
+        """Show a note in the Vault, and add the current place to the navigation history."""
         if self.is_complete:
             self._places.leave(self._place)
         await self._show_completed("vault")
@@ -498,7 +498,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _place(self) -> Place:
-        """Where one is."""
+        """The current place."""
         name = self.header.active
         if name == "search" and not self.search.question.is_empty:
             return self.search.place
@@ -506,11 +506,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotePlace(*note) if note is not None else ScreenPlace(name)
 
     def action_view_backward(self) -> None:
-        """Go back to the place before."""
+        """Go back in the navigation history."""
         self._go_to(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
 
     def action_view_forward(self) -> None:
-        """Go forward again."""
+        """Go forward in the navigation history."""
         place = self._places.forward(self._place) if self.is_complete else None
         self._go_to(place, "There is nothing to go forward to.")
 
@@ -527,7 +527,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._bring_forward(place.pane, remember=False)
 
     async def _edit(self, backend: Backend, path: str, line: int) -> None:
-        """Open a note in the editor. What is saved is committed, once the pane is there that can do it."""
+        """Open a note in the editor. The saved text is committed if the Vault screen has been loaded."""
         if self._no_editor:
             self.notify(self._no_editor, timeout=6, markup=False)
             return
@@ -546,7 +546,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
-        """Pick a theme while looking at it."""
+        """Pick a theme with a live preview."""
         from donna_tui.tui.shell.themes import ThemePicker
 
         self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
@@ -555,7 +555,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         cast("DonnaApp", self.app).pick_theme(name)
 
     def action_app_model(self) -> None:
-        """Ask, and then download the model for search by meaning in the background."""
+        """Ask for consent, and download the embedding model in the background."""
         from donna_tui.tui.shell.install_model import InstallModelScreen
 
         self.app.push_screen(InstallModelScreen(self._keymap.keys), self._install_model)
@@ -576,11 +576,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
-        """Explain the pane in sight."""
+        """Show the help of the current pane."""
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
     def action_app_space(self) -> None:
-        """Pick other notes to go on with."""
+        """Pick another space."""
         self.post_message(ChooseSpace())
 
     def action_app_suspend(self) -> None:
@@ -588,11 +588,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.action_suspend_process()
 
     async def action_app_quit(self) -> None:
-        """Leave."""
+        """Quit."""
         await self.app.run_action("leave")
 
     def action_copy_or_hint(self) -> None:
-        """Copy selected text, as terminals do; with nothing selected, say how to leave."""
+        """Copy the selected text, as terminals do; without a selection show the key that quits."""
         selected = self.get_selected_text()
         if selected:
             self._outside.copy(selected, "The selected text")
@@ -630,7 +630,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._bring_forward(name)
 
     def _bring_forward(self, name: PaneName, *, remember: bool = True) -> None:
-        """Show a pane, with the focus where it was when the pane was left."""
+        """Show a pane, and restore its focus."""
         left = self.header.active
         if remember and name != left and self.is_complete:
             self._places.leave(self._place)
@@ -656,7 +656,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.action_run(value)
 
     def _show_where(self, action: Action) -> None:
-        """Go to the screen on which an action works, and say its key."""
+        """Show the screen of an action, and report its key."""
         pane = pane_of(action)
         if pane is not None:
             self._show_pane(pane)
@@ -682,7 +682,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
 
 async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination:
-    """Where a link leads that is written in the note at `path`. Raises DonnaError."""
+    """Resolve a link that is written in the note at `path`. Raises DonnaError."""
     if ref.form != "note":
         return await backend.notes.follow(path, ref.written, is_wiki=ref.form == "wiki")
     if ref.fragment:

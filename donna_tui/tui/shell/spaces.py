@@ -62,7 +62,7 @@ def is_path(text: str) -> bool:
 
 
 def space_choices(known: Iterable[KnownVault], here: tuple[str, str]) -> Iterator[Choice[VaultChoice]]:
-    """A row for each, the open one last; it and those whose folder is gone cannot be picked."""
+    """Return a choice for each space, the open one last; it and spaces with a missing folder cannot be picked."""
     for vault in sorted(known, key=lambda each: (each.name, str(each.root)) == here):
         is_here = (vault.name, str(vault.root)) == here
         yield Choice(

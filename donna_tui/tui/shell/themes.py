@@ -1,4 +1,4 @@
-"""The picker of themes: the one under the cursor is in use while it is open."""
+"""The picker of themes, with a live preview of the highlighted one."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
 
 PAUSE = 0.08
-"""Seconds that a theme is selected before it is shown: to style every widget anew takes longer than a key."""
+"""Seconds that a theme is highlighted before it is previewed: restyling every widget takes longer than a key press."""
 
 _KINDS = {"donna": "made for Donna", "ansi": "the colours of your terminal"}
 
 
 class ThemePicker(Picker[str]):
-    """Picks a theme by its name. Whoever leaves without picking gets back the one from before."""
+    """Picks a theme by its name. Closing without a choice restores the previous theme."""
 
     def __init__(self, now: str) -> None:
         names = (now, *(name for name in THEME_NAMES if name != now))
@@ -27,7 +27,7 @@ class ThemePicker(Picker[str]):
         self._timer: Timer | None = None
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
-        """Show the theme under the cursor in a moment."""
+        """Preview the highlighted theme after a short delay."""
         super().on_option_list_option_highlighted(event)
         if isinstance(event.option, ValueOption) and event.option is self.options.highlighted_option:
             name = event.option.value.value
@@ -36,7 +36,7 @@ class ThemePicker(Picker[str]):
             self._timer = self.set_timer(PAUSE, lambda: self._show(name))
 
     def dismiss(self, result: str | None = None) -> AwaitComplete:
-        """Leave; without an answer the theme from before is restored."""
+        """Close; without a result restore the previous theme."""
         if self._timer is not None:
             self._timer.stop()
         if result is None:

@@ -1,4 +1,4 @@
-"""Change notes: plan, look at the diff, confirm, and offer undo."""
+"""Change notes: plan, show the diff, confirm, and offer undo."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from donna_tui.types.notes import Edit, NoteRow, NoteText
 from donna_tui.vault.write.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
 
 MARKER = "<<<<<<< "
-"""How the first line of a conflict begins."""
+"""The beginning of the first line of a conflict."""
 
 TASKS_NOTE = "Inbox/Tasks.md"
 """Where tasks are added that have no note of their own, as by `donna task add`."""
@@ -43,7 +43,7 @@ STILL_MARKED = "Conflict markers are still in it"
 
 
 class VaultFlows(PlanFlow):
-    """The ways to change a vault from a pane. Each must run in a worker; it answers with what was done, or None."""
+    """The operations of a pane that change a vault. Each must run in a worker; it returns its outcome, or None."""
 
     def __init__(self, pane: Widget, outside: ExternalPrograms, keys: Keys, backend: Backend) -> None:
         super().__init__(pane, keys, backend)
@@ -51,10 +51,10 @@ class VaultFlows(PlanFlow):
         self.edits = WaitingEdits(backend)
 
     async def edit(self, path: str, file: Path, line: int) -> Outcome | None:
-        """Open a note itself in the user's editor, and commit what was saved.
+        """Open the note itself in the user's editor, and commit the saved text.
 
-        The note as it was is in git before the editor runs. One that Donna may not commit is opened all the same: it is
-        the user's to edit.
+        The current version is committed before the editor runs. A note that Donna may not commit is opened
+        nevertheless.
         """
         version, why = await self._before_editing(path)
         if version is None and not why:
@@ -70,11 +70,11 @@ class VaultFlows(PlanFlow):
         return await self._adopted(partial(self._backend.notes.plan_since, version))
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
-        """Commit what was edited outside."""
+        """Commit the edits that were made outside Donna."""
         return await self._adopted(partial(self._backend.notes.plan_outside, paths))
 
     async def _adopted(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
-        """Commit what is on disk. What it says was seen by whoever saved it, so it is not shown once more."""
+        """Commit the version on disk. The user has just saved it, so no diff is shown."""
         while True:
             try:
                 plan = await make()
@@ -90,7 +90,7 @@ class VaultFlows(PlanFlow):
                     return None
 
     async def _before_editing(self, path: str) -> tuple[Version | None, str]:
-        """The note as it is now, in git; else why it cannot be, or nothing if the user does not go on."""
+        """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel."""
         while True:
             try:
                 return await self._backend.notes.keep_version(path), ""
@@ -130,7 +130,7 @@ class VaultFlows(PlanFlow):
         return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
 
     async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
-        """Create an empty note at a path and open it; where that is refused, ask for another path."""
+        """Create an empty note at a path and open it; if this is refused, ask for another path."""
         try:
             return await self._created(path, "")
         except DonnaError as error:
@@ -150,7 +150,7 @@ class VaultFlows(PlanFlow):
                 path, problem = asked, refusal_of(error).what
 
     async def _created(self, path: str, text: str) -> Outcome | None:
-        """Write a new note, which changes nothing that was there, and open it to be written in. Raises DonnaError."""
+        """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
         outcome = await self._carry_out(await self._backend.notes.plan_write(path, text, None))
         if outcome is None:
             return None
@@ -211,7 +211,7 @@ class VaultFlows(PlanFlow):
                     return None
 
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Rename a note, or move it."""
+        """Move or rename a note."""
         path, problem, taken = note.path, "", names_of(notes) - {note.path}
         while True:
             check = partial(self._backend.notes.why_not_new, besides=note.path)
@@ -298,7 +298,7 @@ class VaultFlows(PlanFlow):
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Delete a note, and unlink the links to it if that is wanted."""
+        """Delete a note, and optionally unlink the links to it."""
         return await self._deleted(
             lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
         )
@@ -340,7 +340,7 @@ class VaultFlows(PlanFlow):
                     return None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
-        """Undo or redo, as many steps as are asked for in the preview."""
+        """Undo or redo as many steps as the user selects in the preview."""
         steps = 1
         while True:
             try:
@@ -356,14 +356,14 @@ class VaultFlows(PlanFlow):
             steps += 1 if chosen is Answer.MORE else -1
 
     async def drop(self, path: str) -> None:
-        """Throw an edit away that was not written."""
+        """Drop an unwritten edit."""
         try:
             await self.edits.drop(path)
         except DonnaError as error:
             self._warn(error)
 
     async def _keep(self, edit: Edit) -> None:
-        """Keep an edit for as long as it is not written, also beyond the end of the program."""
+        """Save an edit until it is written, also across restarts."""
         try:
             await self.edits.keep(edit)
         except DonnaError as error:
@@ -380,7 +380,7 @@ class VaultFlows(PlanFlow):
         return await self._write(edit, remarks)
 
     async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
-        """Look at an edit and write it; it stays in `edits` until it is written or dropped."""
+        """Show the diff of an edit and write it; it stays in `edits` until it is written or dropped."""
         while True:
             try:
                 plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
@@ -399,7 +399,7 @@ class VaultFlows(PlanFlow):
             return outcome
 
     async def _settled(self, edit: Edit, error: DonnaError) -> Edit | None:
-        """What to try next with an edit that was refused; None if nothing."""
+        """Ask how to resolve a refused edit; return the edit to try next, or None."""
         if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
             return edit if await self._refused(error) else None
         theirs = await self._now(edit.path)
@@ -428,7 +428,7 @@ class VaultFlows(PlanFlow):
         return None
 
     async def _resolved(self, edit: Edit) -> Edit | None:
-        """A text with conflict markers as somebody left it in the editor, or on this screen where there is none."""
+        """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
         await self._keep(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
         try:
@@ -442,14 +442,14 @@ class VaultFlows(PlanFlow):
         return replace(edit, text=text) if text is not None else None
 
     async def _now(self, path: str) -> NoteText | None:
-        """A note as it is now; None if it is gone or cannot be read."""
+        """Return the current note; None if it is missing or cannot be read."""
         try:
             return await self._backend.notes.read_note(path)
         except VaultReadError:
             return None
 
     async def _free_name(self, path: str) -> str:
-        """A name beside a note that is not taken: `Note (my edit).md`, `Note (my edit 2).md`, …"""
+        """Return a free name next to a note: `Note (my edit).md`, `Note (my edit 2).md`, …"""
         taken = names_of(await self._backend.notes.vault_rows())
         stem, ending = path[: -len(PurePosixPath(path).suffix)], PurePosixPath(path).suffix
         numbers = ("", *(f" {number}" for number in range(2, 1_000)))
@@ -467,11 +467,11 @@ class VaultFlows(PlanFlow):
         return answer, outcome
 
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
-        """What can be taken back, or done again."""
+        """List the operations that can be undone or redone."""
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
 
     async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
-        """Show what stands in the way, and offer to take back what the later edits do not touch."""
+        """Show the clashes that block an undo or redo, and offer to restore the lines that later edits do not touch."""
         try:
             clashes = await self._backend.notes.clashes(kind, steps)
             leads = tuple(map(_lead, (await self._operations(kind))[:steps]))
@@ -489,7 +489,7 @@ class VaultFlows(PlanFlow):
         return await self._restored(clashes[0], way) if way is not None else None
 
     async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
-        """Restore the version that was to come back, or edit it and the one that is there in one text."""
+        """Restore the wanted version, or merge it with the current one in the editor."""
         path, etag = clash.path, _etag(clash)
         found, wanted = ((data or b"").decode() for data in (clash.found, clash.wanted))
         if way is Way.BOTH:
@@ -504,11 +504,11 @@ class VaultFlows(PlanFlow):
     # Asking and telling
 
     def _begun(self, note: NoteText) -> Edit:
-        """The edit of a note that was begun, or a new one."""
+        """Return the unsaved edit of a note, or a new one."""
         return self.edits.of(note.path) or Edit(note.path, note.text, note.etag, note.text)
 
     async def _in_editor(self, edit: Edit, line: int) -> str | None:
-        """What the editor made of an edit; None if somebody left while it was open in a window of its own."""
+        """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
         await self._outside.edit(copy, line)
         if self._has_window(copy, line) and not await self._ask(_copy_open(edit.path, self._keys)):
@@ -516,11 +516,11 @@ class VaultFlows(PlanFlow):
         return await self._backend.notes.edited_text(copy)
 
     def _has_window(self, file: Path, line: int) -> bool:
-        """Whether the editor has a window of its own, so that nobody waited for it."""
+        """Check whether the editor has its own window, so that its command returns immediately."""
         return not self._outside.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
-        """The text to begin with; None if somebody left."""
+        """Ask for a template and return its text; None if the user cancels."""
         if not paths:
             return ""
         empty = Choice(value="", title="empty note")
@@ -540,7 +540,7 @@ class VaultFlows(PlanFlow):
 
 
 def _stamp(file: Path) -> tuple[int, int]:
-    """What changes when a file is saved."""
+    """Return the modification time and size of a file; zeros if it is missing."""
     try:
         found = file.stat()
     except OSError:
@@ -565,7 +565,7 @@ def _lead(operation: Operation) -> str:
 
 
 def _merged(clashes: tuple[Clash, ...]) -> str | None:
-    """The one note in the way with the old lines back, where the later edits do not touch them."""
+    """Merge the wanted version of the only clashing note with its later edits; None if they overlap."""
     if len(clashes) != 1:
         return None
     versions = clashes[0].expected, clashes[0].wanted, clashes[0].found

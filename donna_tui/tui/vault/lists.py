@@ -1,4 +1,4 @@
-"""Lists beside a note: its history, the author of each line, and its links."""
+"""Lists about a note: its history, the author of each line, and its links."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LONGEST = 1_000
 
 
 class BlameList(RowList):
-    """Lines; the origin stands beside the first of those that are from the same commit."""
+    """A list of lines; the first line of each run from the same commit shows its origin."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -70,14 +70,14 @@ _WHO = 12
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A row of the history: a commit, or the change outside that is in no commit yet."""
+    """A row of the history: a commit, or the change outside Donna that is not committed yet."""
 
     revision: Revision | None = None
     outside: Change | None = None
 
 
 class HistoryList(RowList):
-    """Entries; the selected one stays selected while newer ones come."""
+    """A list of entries; the selection is preserved when newer ones are added."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -91,7 +91,7 @@ class HistoryList(RowList):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """What is listed."""
+        """The listed entries."""
         return self._entries
 
     @property
@@ -100,7 +100,7 @@ class HistoryList(RowList):
         return self._entries[self.selected_index] if self._entries else None
 
     def show(self, entries: tuple[Entry, ...], *, keep: bool) -> None:
-        """List these entries. The cursor stays on its commit if `keep` is set, else it goes to the first one."""
+        """List these entries. With `keep` the cursor stays on its commit, else it moves to the first one."""
         before = _key(self.selected) if keep and self.selected is not None else ""
         self._entries = entries
         revisions = [entry.revision for entry in entries if entry.revision is not None]
@@ -123,7 +123,7 @@ class HistoryList(RowList):
 
 
 def undone(revisions: list[Revision]) -> frozenset[str]:
-    """The ids of operations that stand taken back, judging by what is listed."""
+    """Return the ids of the operations that are undone according to these revisions."""
     gone: set[str] = set()
     for revision in reversed(revisions):
         if revision.operation is not None:
@@ -146,14 +146,14 @@ def _columns(at: str, who: str, what: str, *, width: int, tone: str) -> Content:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A line with a link; `is_back` says that it is in another note and leads here."""
+    """A line with a link; `is_back` is True for a backlink in another note."""
 
     link: LinkLine
     is_back: bool
 
     @property
     def ref(self) -> LinkRef:
-        """Where the row leads: to the line with a backlink, or to what a link of this note names."""
+        """The target of the row: the line with a backlink, or the destination of a link in this note."""
         if self.is_back:
             return LinkRef("note", self.link.path, self.link.line)
         if not self.link.exists:
@@ -162,7 +162,7 @@ class LinkRow:
 
 
 class LinkList(RowList):
-    """The backlinks first, then the links of the note itself. The first line names a note, the second is the line."""
+    """The backlinks, followed by the links of the note itself. A row is the note and the line of a link."""
 
     row_height: ClassVar[int] = 2
 
@@ -176,7 +176,7 @@ class LinkList(RowList):
 
     @property
     def rows(self) -> tuple[LinkRow, ...]:
-        """What is listed."""
+        """The listed rows."""
         return self._rows
 
     @property
@@ -185,7 +185,7 @@ class LinkList(RowList):
         return self._rows[self.selected_index] if self._rows else None
 
     def show(self, links: NoteLinks | None) -> None:
-        """List the links to and from a note; the cursor stays on its row if that is still there."""
+        """List the links to and from a note; the cursor stays on its row if it still exists."""
         before = self.selected
         incoming, outgoing = (links.incoming, links.outgoing) if links is not None else ((), ())
         self._rows = (*(LinkRow(each, True) for each in incoming), *(LinkRow(each, False) for each in outgoing))
@@ -205,5 +205,5 @@ class LinkList(RowList):
 
 
 def _plain(text: str, width: int) -> Content:
-    """A line of Markdown as it reads, in one tone."""
+    """Render a line of Markdown in one style."""
     return Content.styled(f"  {inline(text.strip()).plain}", "muted").truncate(width, ellipsis=True)

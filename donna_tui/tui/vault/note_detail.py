@@ -1,7 +1,4 @@
-"""The selected note: its text, history, authors and links.
-
-chosen.
-"""
+"""Show the selected note: its text, history, authors and links."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, Operation, Revision
 
 PAGE = 40_000
-"""Characters of a page; a longer section is cut between lines."""
+"""Characters of a page; a longer section is split between lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,22 +52,22 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """A note to walk through."""
+    """The pages and sections of a note."""
 
     pages: tuple[Page, ...]
     sections: tuple[Section, ...]
 
     def page_of(self, line: int) -> int:
-        """The index of the page that shows a line."""
+        """Return the index of the page that shows a line."""
         return max(0, bisect_right([page.first_line for page in self.pages], line) - 1)
 
     def section_of(self, line: int) -> int:
-        """The index of the section that a line belongs to; the first one for what stands before it."""
+        """Return the index of the section of a line; the first one for lines before it."""
         return max(0, bisect_right([section.start_line for section in self.sections], line) - 1)
 
 
 def pages_of(text: str) -> Pages:
-    """The pages and sections of a note."""
+    """Split a note into pages and sections."""
     sections = split_sections(text, parse_frontmatter(text).body_start)
     starts = line_starts(text)
     cuts = list(_cuts(text, [section.start for section in sections]))
@@ -83,7 +80,7 @@ def pages_of(text: str) -> Pages:
 
 
 def _cuts(text: str, headings: list[int]) -> Iterator[int]:
-    """Where pages begin."""
+    """Return the offsets at which pages begin."""
     here = 0
     yield here
     while len(text) - here > PAGE:
@@ -97,10 +94,10 @@ def _cuts(text: str, headings: list[int]) -> Iterator[int]:
 
 
 class NoteView(PassageView):
-    """Scrolls through a note; past the end of a page the next one begins."""
+    """A scrollable note; scrolling past the end of a page opens the next one."""
 
     class Moved(Message):
-        """Another page or section is in sight."""
+        """Another page or section is visible."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -111,7 +108,7 @@ class NoteView(PassageView):
         self._aim: int | None = None
 
     def show_note(self, text: str, *, keep: bool = False) -> None:
-        """Show a note from its beginning, or from where one was if it is a newer version of the same one."""
+        """Show a note from its beginning; with `keep` preserve the position in a newer version of the same note."""
         if keep and text == self._text:
             return
         line = self.line if keep else 1
@@ -142,19 +139,19 @@ class NoteView(PassageView):
 
     @property
     def section(self) -> Section | None:
-        """The section that was walked to, or the one at the top."""
+        """The chosen section, or the one at the top."""
         if not self._pages.sections:
             return None
         return self._pages.sections[self._section_index]
 
     @property
     def place(self) -> str:
-        """Which page this is, if there are several."""
+        """The number of the page, if there are several."""
         whole = len(self._pages.pages)
         return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
 
     def walk(self, by: int) -> None:
-        """Go `by` sections on."""
+        """Move by `by` sections."""
         if not self._pages.sections:
             return
         start = self._section_index if self._chosen is not None or by < 0 else self._section_index - 1
@@ -163,7 +160,7 @@ class NoteView(PassageView):
         self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
 
     def go_to(self, line: int) -> None:
-        """Show the section that begins at a line (1-based), marked, or the line itself where it is inside of one."""
+        """Show the section that begins at a line (1-based), marked, or the line itself if it is inside a section."""
         if self._pages.sections:
             index = self._pages.section_of(line)
             self._choose(index, None if line == self._pages.sections[index].start_line else line)
@@ -219,7 +216,7 @@ class NoteView(PassageView):
         self.post_message(self.Moved())
 
     def _turn(self, by: int) -> None:
-        """Go to the next page, or to the end of the one before."""
+        """Show the next page, or the end of the previous one."""
         page = self._page + by
         if 0 <= page < len(self._pages.pages):
             self._chosen = None
@@ -239,7 +236,7 @@ def changed_lines(before: str, after: str) -> range:
 
 
 PAUSE = 0.03
-"""Seconds that a row is selected before it is read, so that running through a list reads nothing."""
+"""Seconds that a row is selected before it is loaded, so that moving quickly through a list loads nothing."""
 
 MOST_HISTORY = 200
 
@@ -248,7 +245,7 @@ TABS: tuple[Tab, ...] = ("note", "history", "blame", "links")
 
 
 class NoteDetail(Container):
-    """Follows the cursor of the tree. What was there stays until the next note is read, so nothing flickers."""
+    """The detail view of the selected row. The previous note remains visible until the next one is loaded."""
 
     head = query_one("#detail-head", Static)
     says = query_one("#detail-says", Static)
@@ -294,17 +291,17 @@ class NoteDetail(Container):
 
     @property
     def note(self) -> NoteText | None:
-        """The note that is shown, once it is read."""
+        """The note that is shown, once it is loaded."""
         return self._note if self._row is not None and self._note and self._note.path == self._row.path else None
 
     @property
     def tab(self) -> Tab:
-        """Which part of the note is shown."""
+        """The selected tab."""
         return TABS[self.tabs.chosen]
 
     @property
     def part(self) -> Widget:
-        """The widget that shows it."""
+        """The widget of the selected tab."""
         return cast(Widget, self.switcher.visible_content)
 
     @property
@@ -315,12 +312,12 @@ class NoteDetail(Container):
 
     @property
     def whole_vault(self) -> bool:
-        """Whether the history is that of the whole vault."""
+        """True if the history is that of the whole vault."""
         return self._whole_vault or self._path == ""
 
     @property
     def waiting_edit(self) -> bool:
-        """Whether an edit of the note was begun and not written."""
+        """True if the note has an unsaved edit."""
         return self._waiting_edit
 
     @waiting_edit.setter
@@ -330,11 +327,11 @@ class NoteDetail(Container):
             self._show_head()
 
     def connect(self, backend: Backend) -> None:
-        """Read from this backend."""
+        """Set the backend."""
         self._backend = backend
 
     def follow(self, row: TreeRow | None, *, at_once: bool = False) -> None:
-        """Show the note of a row, in a moment. Of several rows in quick succession only the last one is read."""
+        """Show the note of a row after a short delay. Of several rows in quick succession only the last is loaded."""
         if row == self._row and not at_once:
             return
         if row is None or self._row is None or row.path != self._row.path:
@@ -346,27 +343,27 @@ class NoteDetail(Container):
         self._timer = self.set_timer(0.001 if at_once else PAUSE, self._load)
 
     def reload(self) -> None:
-        """Read again what is shown."""
+        """Reload the current tab."""
         self._load()
 
     def show_tab(self, tab: Tab) -> None:
-        """Show another part of the note."""
+        """Show another tab."""
         self.tabs.chosen = TABS.index(tab)
 
     def walk(self, by: int) -> None:
-        """Go some sections on, in the text or in the blame."""
+        """Move by some sections, in the text or in the blame."""
         self.text.walk(by)
         if self.tab == "blame":
             self._load_tab()
 
     def toggle_scope(self) -> None:
-        """The history of the note, or that of the whole vault."""
+        """Toggle between the history of the note and that of the whole vault."""
         self._whole_vault = not self._whole_vault
         self._name_tabs()
         self._load_tab()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
-        """Show the part, with the focus in it if it was in the one before."""
+        """Show the tab, and keep the focus in the visible part."""
         event.stop()
         focused = self.screen.focused in (self.text, self.history, self.blame, self.links)
         self.switcher.current = self.tab
@@ -377,7 +374,7 @@ class NoteDetail(Container):
         self.post_message(self.Changed())
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Let the difference follow the history and the blame."""
+        """Update the diff after the selection in the history or the blame has changed."""
         event.stop()
         if event.rows is self.part:
             self._show_diff()
@@ -388,13 +385,13 @@ class NoteDetail(Container):
         self._show_head()
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Say of which note the link is."""
+        """Post `FollowLink` with the path of the note."""
         event.stop()
         if self.note is not None:
             self.post_message(FollowLink(self.note.path, event.ref))
 
     def follow_link(self) -> None:
-        """Follow the selected row of the links, or a link of the text in sight."""
+        """Follow the selected row of the links, or a visible link of the text."""
         row = self.links.selected
         if self.tab == "note":
             self.text.pick_link()
@@ -499,7 +496,7 @@ class NoteDetail(Container):
         return row is not None and row.note is not None and NoteState.OUTSIDE in row.note.states
 
     def _show_diff(self) -> None:
-        """Show the difference that belongs to what is selected."""
+        """Show the diff of the selected row."""
         entry = self.history.selected if self.tab == "history" else None
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""

@@ -1,4 +1,4 @@
-"""The Vault screen: the tree of notes, the note under the cursor with its history, and what changed."""
+"""The Vault screen: the tree of notes, the selected note with its history, and its diff."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ from donna_tui.types.events import (
 from donna_tui.vault.write.changes import Operation
 
 LOOK_AGAIN = 0.3
-"""Seconds after an event until the tree is read again, so that a flood of events costs one look."""
+"""Seconds from an event to a reload of the tree, so that many events cause one reload."""
 
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
-"""Why an interrupted write could not be finished: the user must hear where the displaced text is."""
+"""Reasons why an interrupted write could not be recovered: the user must learn the location of the displaced text."""
 
 _NOT_ABOUT_NOTES = (IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged)
 
@@ -69,13 +69,15 @@ class TreeFilter(LineInput):
     BINDINGS = bindings("vault.input")
 
     async def action_submit(self) -> None:
-        """Go to the tree at once: keys that are typed in a burst after enter are meant for it."""
+        """Focus the tree immediately: keys that are typed in a burst after enter are meant for it."""
         await super().action_submit()
         self.screen.set_focus(self.screen.query_one(NoteTree))
 
 
 class VaultPane(NoteActions):
-    """Which parts are in sight is a matter of width: classes `-on-tree`, `-on-note` and `-on-diff` say where one is."""
+    """The Vault screen. The class `-on-tree`, `-on-note` or `-on-diff` marks the current part; narrow widths show only
+    it.
+    """
 
     BINDINGS = bindings("vault")
 
@@ -104,7 +106,7 @@ class VaultPane(NoteActions):
         self._say(LOADING)
 
     def connect(self, backend: Backend) -> None:
-        """Begin to show a vault."""
+        """Show the vault of a backend."""
         self._backend = backend
         self._writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
@@ -112,11 +114,11 @@ class VaultPane(NoteActions):
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Say why there is no engine."""
+        """Show the reason why there is no engine."""
         self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """What is possible here."""
+        """Return the action state of this pane."""
         row, note = self.note_tree.selected, self.note
         return replace(
             base,
@@ -135,11 +137,11 @@ class VaultPane(NoteActions):
         )
 
     def focus_first(self) -> None:
-        """Begin in the tree, or with what is said in its place."""
+        """Focus the tree, or the notice that replaces it."""
         (self.notice if self.has_class("-empty") else self.note_tree).focus()
 
     def go_back(self) -> bool:
-        """One level out. False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
@@ -156,7 +158,7 @@ class VaultPane(NoteActions):
         return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """The rows in sight, and the parts."""
+        """Return the visible rows and parts."""
         if self.note_tree.is_on_screen:
             yield from self.note_tree.jump_targets()
         if self.detail.text.is_on_screen and self.detail.tab == "note":
@@ -168,7 +170,7 @@ class VaultPane(NoteActions):
                 yield JumpTarget(*widget.region.offset, go=widget.focus)
 
     def on_descendant_focus(self) -> None:
-        """Narrow screens show the part that has the focus."""
+        """Show the part that has the focus, on a narrow screen."""
         focused = self.screen.focused
         if focused in (self.note_tree, self.filter):
             self._place("tree")
@@ -178,7 +180,7 @@ class VaultPane(NoteActions):
             self._place("note")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Look again when something happened to notes."""
+        """Reload the tree after events about notes, and report writes that could not be recovered."""
         if any(map(_is_about_notes, event.events)):
             self.look_soon()
         for each in event.events:
@@ -187,12 +189,12 @@ class VaultPane(NoteActions):
                 self.notify(said, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Let the desk follow the tree."""
+        """Show the selected row in the detail view."""
         event.stop()
         self.follow()
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """A double click does what enter does."""
+        """Run `vault.open` on a double click."""
         event.stop()
         self.call_later(self.app.run_action, "run('vault.open')", self.screen)
 
@@ -203,19 +205,19 @@ class VaultPane(NoteActions):
         self.post_message(ActionsChanged())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the tree while one types."""
+        """Filter the tree while the user types."""
         event.stop()
         self.note_tree.empty_text = nothing_matches(event.value)
         self.note_tree.narrow(event.value)
         self._show_tree()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in the filter goes to what is left."""
+        """Focus the filtered tree."""
         event.stop()
         self.note_tree.focus()
 
     def action_vault_open(self) -> None:
-        """Fold or unfold a folder, go into a note, follow a link of it, or look at the selected change."""
+        """Fold or unfold a folder, enter a note, follow a link, or show the selected change."""
         row = self.note_tree.selected
         if self._is_at("note") and self.detail.tab in ("note", "links"):
             self.detail.follow_link()
@@ -232,13 +234,13 @@ class VaultPane(NoteActions):
         self._show_tab("note")
 
     def action_vault_history(self) -> None:
-        """Show the history; once more, that of the vault."""
+        """Show the history; a second call toggles its scope."""
         if self.detail.tab == "history" and self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
 
     def action_vault_blame(self) -> None:
-        """Show who wrote the lines of the section."""
+        """Show the author of each line of the section."""
         self._show_tab("blame")
 
     def action_vault_links(self) -> None:
@@ -246,12 +248,12 @@ class VaultPane(NoteActions):
         self._show_tab("links")
 
     def action_vault_diff(self) -> None:
-        """Show what changed."""
+        """Show the diff."""
         self.add_class("-diffing")
         self._go("diff")
 
     def action_vault_left(self) -> None:
-        """Fold, or go to the left."""
+        """Fold, or move to the left."""
         if self._is_at("tree"):
             self.note_tree.fold()
         elif self._is_at("diff"):
@@ -262,7 +264,7 @@ class VaultPane(NoteActions):
             self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
     def action_vault_right(self) -> None:
-        """Unfold, or go to the right."""
+        """Unfold, or move to the right."""
         if self._is_at("tree"):
             if not self.note_tree.unfold():
                 self._go("note")
@@ -278,7 +280,7 @@ class VaultPane(NoteActions):
         self.detail.walk(-1)
 
     def action_vault_layout(self) -> None:
-        """Side by side, or below each other."""
+        """Toggle between side by side and unified."""
         self.detail.diff.toggle_layout()
 
     def action_vault_unfold(self) -> None:
@@ -286,17 +288,17 @@ class VaultPane(NoteActions):
         self.detail.diff.toggle_unchanged()
 
     def action_vault_wrap(self) -> None:
-        """Wrap long lines, or cut them."""
+        """Toggle between wrapping and truncating long lines."""
         self.detail.diff.toggle_wrap()
 
     def action_vault_filter(self) -> None:
-        """Narrow the tree."""
+        """Filter the tree."""
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
         self._focus_at_once(self.filter)
 
     def action_search_focus(self) -> None:
-        """In this pane, what one searches is the tree."""
+        """Filter the tree; this pane has no other search."""
         self.action_vault_filter()
 
     def action_vault_next(self) -> None:
@@ -308,15 +310,15 @@ class VaultPane(NoteActions):
         self.note_tree.action_cursor_up()
 
     def action_vault_refresh(self) -> None:
-        """Look again."""
+        """Reload the tree."""
         self.look()
 
     def action_view_zoom(self) -> None:
-        """Give the part with the focus all the room, or take it back."""
+        """Maximise the focused part, or restore the layout."""
         self.toggle_class("-zoomed")
 
     def open_note(self, path: str, line: int = 1) -> None:
-        """Go into a note, at the section of a line (1-based)."""
+        """Show a note at the section of a line (1-based)."""
         self._goes_to = (path, line)
         if self.note_tree.query_text:
             self._end_filter()
@@ -324,23 +326,23 @@ class VaultPane(NoteActions):
 
     @property
     def place(self) -> tuple[str, int] | None:
-        """The note that is shown, and the line (1-based) at the top; None where there is none."""
+        """The note that is shown, and the line (1-based) at the top; None if there is none."""
         note = self.detail.note
         return (note.path, self.detail.text.line) if note is not None else None
 
     def look(self, show: str = "") -> None:
-        """Read the tree again, and select a note if it is there; out of sight, once it comes into sight."""
+        """Reload the tree, and select a note if it exists; a hidden pane is reloaded when it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend, show)
 
     def on_show(self) -> None:
-        """Nobody waits for the tree while another screen is shown: it is read now."""
+        """Reload the tree if it became stale while the pane was hidden."""
         if self._is_stale:
             self.look()
 
     def look_soon(self) -> None:
-        """The same in a moment, once for all that happens meanwhile."""
+        """Schedule a reload of the tree, and restart the delay of a scheduled one."""
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(LOOK_AGAIN, self.look)
@@ -364,7 +366,7 @@ class VaultPane(NoteActions):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Go to the section that `open_note` wanted, once its note is read."""
+        """Go to the line that `open_note` requested, once its note is loaded."""
         note = self.detail.note
         if self._goes_to is None or note is None or note.path != self._goes_to[0]:
             return
@@ -374,7 +376,7 @@ class VaultPane(NoteActions):
 
     @work(group="take-up")
     async def _take_up(self, edits: WaitingEdits) -> None:
-        """Find the edits that an earlier run left, and say so: they may have been forgotten."""
+        """Load the edits of an earlier run, and notify the user about them."""
         try:
             await edits.find()
         except DonnaError as error:
@@ -386,14 +388,14 @@ class VaultPane(NoteActions):
             self.look()
 
     async def _count_steps(self, backend: Backend) -> None:
-        """Learn what can be undone and redone; where that cannot be told, the keys say why."""
+        """Load the operations that can be undone and redone; None if that fails."""
         try:
             self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
         except DonnaError:
             self._undoable = self._redoable = None
 
     def follow(self) -> None:
-        """Let the desk show what is under the cursor."""
+        """Show the row under the cursor in the detail view."""
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
@@ -406,12 +408,12 @@ class VaultPane(NoteActions):
         self._go("note")
 
     def _go(self, place: str) -> None:
-        """Put the focus into a part, and show it where only one is in sight."""
+        """Focus a part, and show it if only one is visible."""
         self._place(place)
         {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place].focus()
 
     def _is_at(self, place: str) -> bool:
-        """Where one is, which is known before the focus has followed."""
+        """Check whether a part is the current one. This is set before the focus has changed."""
         return self.has_class(f"-on-{place}")
 
     def _place(self, place: str) -> None:
@@ -426,7 +428,7 @@ class VaultPane(NoteActions):
         self.note_tree.focus()
 
     def _focus_at_once(self, widget: Widget) -> None:
-        """Move the focus before the next key is handled; `Widget.focus` acts later, too late for a burst."""
+        """Move the focus before the next key is handled; `Widget.focus` takes effect too late for a burst of keys."""
         self.screen.set_focus(widget)
         if self.screen.focused is not widget:  # `has_focus` follows later
             widget.focus()
@@ -453,7 +455,7 @@ class VaultPane(NoteActions):
         self.post_message(ActionsChanged())
 
     def _say(self, words: Words) -> None:
-        """Show words instead of the parts."""
+        """Show a notice instead of the parts."""
         had_focus = self.note_tree.has_focus
         self.notice.say(words)
         self.add_class("-empty")

@@ -1,4 +1,4 @@
-"""Dialogs for a name and for a planned change with its diff."""
+"""Dialogs for the path of a note, and for a plan with its diff."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MOST_REMARKS = 4
 
 
 class Answer(StrEnum):
-    """What somebody who looked at a change wants."""
+    """The decision of the user about a plan."""
 
     DO = "do"
     DISCARD = "discard"
@@ -45,11 +45,12 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """A change as it is shown. Texts are raw.
+    """A plan as it is shown. Texts are raw.
 
-    `does` is the verb on the key that makes it. `leads` say what it is, one line each, `remarks` what else one should
-    know. With `steps` one more or one fewer can be asked for: undo is one more of what is undone and one fewer of what
-    `is_redone`. `can_discard` offers to drop the text for good, `can_unlink` to unlink the links that would break.
+    `does` is the verb on the key that applies it. `leads` are descriptions of the change, one line each, `remarks` are
+    further notes. With `steps` the user can select more or fewer steps: an undo adds a step to an undo plan, and
+    removes one from a redo plan (`is_redone`). `can_discard` offers to drop the text permanently, `can_unlink` to
+    unlink the links that would break.
     """
 
     title: str
@@ -66,7 +67,7 @@ class Proposal:
 
 
 class PlanScreen(DiffDialogue[Answer]):
-    """Shows a `Proposal`. Escape leaves and nothing has happened."""
+    """Shows a `Proposal`. Escape closes it without a change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("plan.apply", "screen.plan_apply"),
@@ -98,20 +99,20 @@ class PlanScreen(DiffDialogue[Answer]):
         self.view.focus()
 
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:
-        """Say how much it is."""
+        """Show the number of changed lines."""
         event.stop()
         self.query_one("#plan-count", Static).update(counted(self.view.diffs, comes_back=self._proposal.comes_back))
 
     def action_plan_apply(self) -> None:
-        """Do it."""
+        """Apply the plan."""
         self.dismiss(Answer.DO)
 
     def action_plan_more(self) -> None:
-        """Undo one step more, or redo one less."""
+        """Undo one more step, or redo one fewer."""
         self._step(Answer.FEWER if self._proposal.is_redone else Answer.MORE)
 
     def action_plan_fewer(self) -> None:
-        """Redo one step more, or undo one less."""
+        """Redo one more step, or undo one fewer."""
         self._step(Answer.MORE if self._proposal.is_redone else Answer.FEWER)
 
     def _step(self, answer: Answer) -> None:
@@ -119,19 +120,19 @@ class PlanScreen(DiffDialogue[Answer]):
             self.dismiss(answer)
 
     def _steps(self) -> dict[Answer, str]:
-        """The steps that there are, and the actions that take them."""
+        """Map the available steps to their actions."""
         proposal = self._proposal
         more, fewer = ("plan.fewer", "plan.more") if proposal.is_redone else ("plan.more", "plan.fewer")
         there = {Answer.MORE: more} if proposal.steps < proposal.most_steps else {}
         return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_unlink(self) -> None:
-        """Replace the links that would break by their words."""
+        """Replace the links that would break by their text."""
         if self._proposal.can_unlink:
             self.dismiss(Answer.UNLINK)
 
     def action_plan_discard(self) -> None:
-        """Drop the text; the first time say so, the second time do it."""
+        """Drop the text; the first call only asks for confirmation."""
         if self._drops:
             self.dismiss(Answer.DISCARD)
         elif self._proposal.can_discard:
@@ -151,7 +152,7 @@ class PlanScreen(DiffDialogue[Answer]):
 
 
 def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:
-    """How many lines go and come, and in how many notes."""
+    """Format the numbers of removed and added lines and of notes."""
     removed, added = sum(diff.removed for diff in diffs), sum(diff.added for diff in diffs)
     come = f"{plural(added, 'line')} {'comes' if added == 1 else 'come'}{' back' if comes_back else ''}"
     go = f"{plural(removed, 'line')} {'goes' if removed == 1 else 'go'}"
@@ -227,7 +228,7 @@ class AskPath(Dialogue[str]):
             self._examine(self._check, path)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer, if there is a name."""
+        """Return the path, if there is a name."""
         event.stop()
         path = self._answer(event.value)
         objection = self._objection(path)
@@ -260,7 +261,7 @@ class AskPath(Dialogue[str]):
 
 
 def note_path(typed: str) -> str:
-    """What was typed as the path of a note: without blanks around it, with its ending; empty if there is no name."""
+    """Convert the typed text to the path of a note: stripped, and with its extension; empty if there is no name."""
     path = typed.strip()
     if not path or path.endswith("/"):
         return ""

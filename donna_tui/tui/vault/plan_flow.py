@@ -1,4 +1,4 @@
-"""Show a plan before it is carried out, and keep unsaved edits."""
+"""Show a plan before it is applied, and keep unsaved edits."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 T = TypeVar("T")
 
 _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
-"""Reasons that may be gone in a moment, so that trying again is offered."""
+"""Reasons that may be temporary, so that a retry is offered."""
 
 _COMMITS = "commit it to git"
-"""The words on the key with which the user agrees to commit a note that was private."""
+"""The label of the key with which the user agrees to commit a private note."""
 
 _DONE = {
     OperationKind.DELETE: "Deleted",
@@ -41,11 +41,11 @@ _DONE = {
 }
 
 Do = Callable[[Plan], Awaitable[Outcome]]
-"""Carries out a plan that was looked at."""
+"""A function that applies a plan which the user has reviewed."""
 
 
 class PlanFlow:
-    """Base of what changes a vault from a pane. Its methods must run in a worker."""
+    """Base of the operations that change a vault from a pane. Its methods must run in a worker."""
 
     def __init__(self, pane: Widget, keys: Keys, backend: Backend) -> None:
         self._pane = pane
@@ -53,7 +53,7 @@ class PlanFlow:
         self._backend = backend
 
     async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, look, do; what is refused is said here."""
+        """Plan, review and apply a change; a refusal is shown to the user."""
         while True:
             try:
                 return await self._planned(make, remarks)
@@ -62,7 +62,7 @@ class PlanFlow:
                     return None
 
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, look, do. Raises DonnaError."""
+        """Plan, review and apply a change. Raises DonnaError."""
         plan = await make()
         if not plan.changes:
             self._report("Nothing would change.")
@@ -71,9 +71,10 @@ class PlanFlow:
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
-        """Do what was looked at, after asking for what needs consent. Raises DonnaError.
+        """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
 
-        Asked are the first repository of a vault, and the first commit of a note that was left out of git as private.
+        Consent is needed for the first repository of a vault, and for the first commit of a note that git ignores as
+        private.
         """
         carry_out = do or self._backend.notes.apply_plan
         try:
@@ -89,7 +90,7 @@ class PlanFlow:
         return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
 
     async def _reported(self, plan: Plan, outcome: Outcome) -> Outcome:
-        """Say in one line what was done, how much, and how it is undone; and where the change of a private note is."""
+        """Report the change, its size and the undo key in one line, and for a private note the place of its history."""
         if outcome.changed:
             diffs = await asyncio.to_thread(diff_changes, plan.changes)
             key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
@@ -99,7 +100,7 @@ class PlanFlow:
         return outcome
 
     async def creates_repository(self) -> bool:
-        """Ask whether to create a repository in the vault, and do it. Raises DonnaError."""
+        """Ask whether to create a repository in the vault, and create it. Raises DonnaError."""
         refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
         refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
         agreed = await self._ask(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
@@ -133,7 +134,7 @@ class PlanFlow:
         return await self._ask(PlanScreen(proposal, self._keys))
 
     async def _refused(self, error: DonnaError) -> bool:
-        """Say why something was refused. True if it may go better now."""
+        """Show a refusal. Return True if the user chooses to retry."""
         does = "try again" if error.reason in _PASSING else ""
         agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
         return bool(agreed)
@@ -146,7 +147,7 @@ class PlanFlow:
 
 
 def done_words(plan: Plan) -> str:
-    """What was done, in a word or two."""
+    """Describe an applied plan in a word or two."""
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
         return "Committed" if plan.on_disk else "Created" if is_new else "Written"
@@ -159,7 +160,7 @@ def done_words(plan: Plan) -> str:
 
 
 def lines_of(diffs: tuple[FileDiff, ...]) -> str:
-    """How many lines came and went: `+1 −0`."""
+    """Format the number of added and removed lines: `+1 −0`."""
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
     return f"+{count(added)} −{count(removed)}" if added or removed else ""
 
@@ -178,9 +179,9 @@ def _title(plan: Plan, steps: int) -> str:
 
 
 class WaitingEdits:
-    """By path. Nothing but the user's own key, or a write that was done, takes one away.
+    """Unsaved edits by path. An edit is removed only by a user action or a completed write.
 
-    `unkept` are those that could not be put on disk, which leaving the program would lose.
+    `unkept` are the edits that could not be saved to disk and would be lost on exit.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -190,38 +191,38 @@ class WaitingEdits:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The notes that have one."""
+        """The notes that have an unsaved edit."""
         return tuple(self._edits)
 
     def of(self, path: str) -> Edit | None:
-        """The edit of a note."""
+        """Return the unsaved edit of a note."""
         return self._edits.get(path)
 
     async def find(self) -> None:
-        """Take up what an earlier run left. Raises DonnaError."""
+        """Load the edits of an earlier run. Raises DonnaError."""
         for edit in await self._backend.notes.waiting_edits():
             self._edits.setdefault(edit.path, edit)
 
     async def keep(self, edit: Edit) -> None:
-        """Keep an edit. Raises DonnaError if it is kept in memory only."""
+        """Save an edit. Raises DonnaError if it is kept in memory only."""
         self._edits[edit.path] = edit
         self.unkept.add(edit.path)
         await self._backend.notes.keep_edit(edit)
         self.unkept.discard(edit.path)
 
     async def drop(self, path: str) -> None:
-        """Forget an edit."""
+        """Drop an edit."""
         self.unkept.discard(path)
         self._edits.pop(path, None)
         await self._backend.notes.drop_edit(path)
 
     def unsaved(self) -> Iterator[Unsaved]:
-        """The edits that are not on disk, to be tried once more."""
+        """Return the edits that are not on disk, to retry saving them."""
         for path in self.unkept:
             yield Unsaved(self._edits[path], self.keep)
 
     def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:
-        """The rows of a vault, those with an edit marked, and one more for each edit whose note is not there."""
+        """Mark the rows of notes with an unsaved edit, and add a row for each edit of a missing note."""
         rows = {note.path: note for note in notes}
         for path in self._edits:
             row = rows.get(path, NoteRow(path=path))
@@ -235,6 +236,6 @@ class WaitingEdits:
         return tuple(rows.values())
 
     def as_note(self, path: str) -> NoteText | None:
-        """What is typed of a note that is not there, so that it can be edited on."""
+        """Return the unsaved edit of a missing note as a note, for further editing."""
         edit = self._edits.get(path)
         return NoteText(path=path, text=edit.text, etag=edit.etag or "") if edit else None

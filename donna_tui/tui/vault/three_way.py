@@ -31,7 +31,7 @@ from donna_tui.vault.write.changes import Clash
 Titles = tuple[str, str, str]
 UNDOING: Titles = ("What Donna left", "What is there now", "What would be restored")
 BESIDE = 90
-"""Cells from which on the versions stand beside each other."""
+"""Cells from which on the versions are shown side by side."""
 
 _CONTEXT = 2
 _MOST_ROWS = 2_000
@@ -42,14 +42,14 @@ Sides = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Lines of the three versions that belong together. `is_same` says that all three agree."""
+    """Corresponding lines of the three versions. `is_same` is True if all three agree."""
 
     sides: Sides
     is_same: bool
 
 
 def stretches_of(clash: Clash) -> Iterator[Stretch]:
-    """The three versions, cut where they agree and where they do not."""
+    """Split the three versions into stretches that agree and stretches that differ."""
     left, found, wanted = (_lines(data) for data in (clash.expected, clash.found, clash.wanted))
     here = (0, 0, 0)
     for start, size in shared_stretches(left, found, wanted):
@@ -63,7 +63,7 @@ def stretches_of(clash: Clash) -> Iterator[Stretch]:
 
 
 def three_way_rows(clash: Clash, width: int, titles: Titles = UNDOING) -> list[DiffRow]:
-    """Rows of `width` cells for one note."""
+    """Render the three versions of a note in rows of `width` cells."""
     draw = _beside if width >= BESIDE else _below
     rows = [DiffRow(Content.styled(f" {clean_line(clash.path)}", "strong"), "gap")]
     rows += islice(draw(_titles(clash, titles), list(stretches_of(clash)), width), _MOST_ROWS)
@@ -94,12 +94,12 @@ def _below(titles: list[Content], stretches: list[Stretch], width: int) -> Itera
 
 
 def _three(stretch: Stretch, cells: int) -> list[list[Content]]:
-    """The versions of a stretch that is not the same in all three, in rows of `cells` cells."""
+    """Render the versions of a stretch that differs, in rows of `cells` cells."""
     return [_side(stretch.sides, index, cells) for index in range(3)]
 
 
 def _side(sides: Sides, index: int, cells: int) -> list[Content]:
-    """One version: filled where it differs from what Donna left, its changed words marked."""
+    """Render one version, filled if it differs from the version that Donna wrote, with its changed words marked."""
     differs = sides[1] != sides[0] if index == 0 else sides[index] != sides[0]
     tone = _TONES[index] if differs else ""
     lines = (
@@ -113,7 +113,7 @@ def _side(sides: Sides, index: int, cells: int) -> list[Content]:
 
 
 def _spans(sides: Sides, index: int, place: int) -> Spans:
-    """The words of a line that what Donna left does not have, where the lines stand for each other."""
+    """Return the words of a line that the version of Donna does not have, if the lines correspond."""
     other = sides[1] if index == 0 else sides[0]
     if len(other) != len(sides[index]):
         return ()
@@ -121,7 +121,7 @@ def _spans(sides: Sides, index: int, place: int) -> Spans:
 
 
 def _shared(lines: tuple[str, ...], cells: int, *, first: bool, last: bool) -> Iterator[Content]:
-    """Rows of lines that all three have; those far from a change are counted only."""
+    """Render lines that all three versions share; lines far from a change are only counted."""
     head, tail = (0 if first else _CONTEXT), (0 if last else _CONTEXT)
     if len(lines) <= head + tail + 1:
         head, tail = len(lines), 0
@@ -160,7 +160,7 @@ def _lines(data: bytes | None) -> list[str]:
 
 
 class ThreeWayView(LineView):
-    """Scrolls through clashes."""
+    """A scrollable view of clashes."""
 
     def __init__(
         self,
@@ -194,7 +194,7 @@ class ThreeWayView(LineView):
 
 
 class Way(StrEnum):
-    """What becomes of a note that was changed since."""
+    """The resolution of a note that was changed since."""
 
     MERGE = "merge"
     RESTORE = "restore"
@@ -202,7 +202,7 @@ class Way(StrEnum):
 
 
 class ThreeWayScreen(Dialogue[Way]):
-    """Shows the clashes; `leads` say what was to be undone. `can_merge` and `can_settle` say what is offered."""
+    """Shows the clashes; `leads` describe the operations to undo. `can_merge` and `can_settle` enable the choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
@@ -243,7 +243,7 @@ class ThreeWayScreen(Dialogue[Way]):
         self.query_one(ThreeWayView).focus()
 
     def action_merge(self) -> None:
-        """Take back what the later edits do not touch."""
+        """Restore the lines that the later edits do not touch."""
         if self._can_merge:
             self.dismiss(Way.MERGE)
         else:

@@ -1,4 +1,4 @@
-"""The tree of notes, narrowed by a fuzzy filter."""
+"""The tree of notes, with a fuzzy filter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STATE_ORDER = (
     NoteState.LOCAL_ONLY,
     NoteState.PENDING,
 )
-"""What matters most comes first; a row has room for one."""
+"""States in order of importance; a row has room for one."""
 
 STATE_WORDS = {
     NoteState.UNWRITTEN: "unsaved edit",
@@ -51,14 +51,14 @@ SHORT_WORDS = {
     NoteState.PENDING: "waiting",
 }
 OPEN_AT_FIRST = 60
-"""A vault with at most so many notes is shown unfolded."""
+"""Maximum number of notes of a vault that is initially shown unfolded."""
 _IN_NAME = 5.0
-"""What a match in the name of a note counts more than one in its folder."""
+"""Bonus of a match in the name of a note over one in its folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """A folder or a note. `notes` and `edited` count what is inside a folder; `path` is raw."""
+    """A folder or a note. `notes` and `edited` are the counts within a folder; `path` is raw."""
 
     path: str
     name: str
@@ -70,7 +70,7 @@ class TreeRow:
 
     @property
     def is_folder(self) -> bool:
-        """Whether it holds notes."""
+        """True if the row is a folder."""
         return self.note is None
 
 
@@ -98,17 +98,17 @@ def tree_rows(
 
 
 def best_of(notes: Iterable[NoteRow], query: str) -> str:
-    """The path of the note that a query fits best; empty if it fits none. Of equals the first in the tree wins."""
+    """Return the path of the best match of a query; empty if there is none. Ties are resolved by tree order."""
     words = query.split()
     ranked = [(rank, note.path) for note in notes if words and (rank := rank_of(note, words)) is not None]
     return min(ranked, key=lambda each: (-each[0], each[1].casefold()))[1] if ranked else ""
 
 
 def rank_of(note: NoteRow, words: Sequence[str]) -> float | None:
-    """How well a note fits all of these words; None if it does not.
+    """Score a note against all of these words; return None if it does not match.
 
-    A word is a part of the path or of a state, or letters of the path in their order. Letters that are scattered count
-    only where most of them begin a word or follow each other.
+    A word is a substring of the path or of a state, or a subsequence of the path. Scattered letters count only if most
+    of them begin a word or follow each other.
     """
     name, whole = PurePosixPath(note.path).stem, note.path
     rank = 0.0
@@ -132,18 +132,18 @@ def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
 
 
 def searched_text(note: NoteRow) -> str:
-    """What a filter looks at: the path, and the words for the states."""
+    """Return the text that a filter searches: the path, and the words for the states."""
     states = " ".join(f"{STATE_WORDS[state]} {SHORT_WORDS[state]}" for state in note.states)
     return f"{note.path} {states}".casefold()
 
 
 def states_of(note: NoteRow) -> list[NoteState]:
-    """The states of a note, what matters most first."""
+    """Return the states of a note in order of importance."""
     return [state for state in STATE_ORDER if state in note.states]
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
-    """Every folder that holds a note, at any depth."""
+    """Return every folder that contains a note, at any depth."""
     found: set[str] = set()
     for note in notes:
         folder = note.path.rpartition("/")[0]
@@ -195,11 +195,11 @@ _TONES = {
     NoteState.DRAFT: "accent",
 }
 _DEEPEST = 8
-"""Levels that are indented; deeper ones stand where the last of these does."""
+"""Levels that are indented; deeper ones have the indent of the last of these."""
 
 
 class NoteTree(RowList):
-    """Folders and notes. What is under the cursor stays there while notes come and go."""
+    """A tree of folders and notes. The selection is preserved when notes are added or removed."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -217,12 +217,12 @@ class NoteTree(RowList):
 
     @property
     def notes(self) -> tuple[NoteRow, ...]:
-        """Every note, also those that are folded away."""
+        """Every note, including those in folded folders."""
         return self._notes
 
     @property
     def rows(self) -> list[TreeRow]:
-        """The rows as they are shown."""
+        """The visible rows."""
         return self._rows
 
     @property
@@ -232,7 +232,7 @@ class NoteTree(RowList):
 
     @property
     def query_text(self) -> str:
-        """What the tree is narrowed to."""
+        """The current filter."""
         return self._query
 
     @property
@@ -271,22 +271,22 @@ class NoteTree(RowList):
         self._lay_out()
 
     def narrow(self, query: str) -> None:
-        """Show only notes that fit a query, with the one that fits best under the cursor."""
+        """Filter the notes by a query, and select the best match."""
         if query != self._query:
             self._query = query
             self._lay_out(best_of(self._notes, query))
 
     def shows(self, path: str) -> bool:
-        """Whether the query lets a note through."""
+        """Check whether a note matches the filter."""
         words = self._query.split()
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self._notes)
 
     def holds(self, path: str) -> bool:
-        """Whether there is such a note."""
+        """Check whether a note exists."""
         return any(note.path == path for note in self._notes)
 
     def reveal(self, path: str) -> None:
-        """Open the folders above a note, and select it if it is there."""
+        """Unfold the folders above a note, and select it if it exists."""
         folder = path.rpartition("/")[0]
         while folder:
             self._folded.discard(folder)
@@ -294,7 +294,7 @@ class NoteTree(RowList):
         self._lay_out(path)
 
     def fold(self) -> None:
-        """Close the selected folder, or go to the one above."""
+        """Fold the selected folder, or select its parent."""
         row = self.selected
         if row is None:
             return
@@ -306,7 +306,7 @@ class NoteTree(RowList):
             self.select(next((place for place, each in enumerate(self._rows) if each.path == above), 0))
 
     def unfold(self) -> bool:
-        """Open the selected folder. False if there is nothing to open."""
+        """Unfold the selected folder. Return False if there is nothing to unfold."""
         row = self.selected
         if row is None or not row.folded:
             return False
@@ -336,7 +336,7 @@ class NoteTree(RowList):
         self.rows_changed(self._place_of(before))
 
     def _place_of(self, path: str) -> int:
-        """Where a path is now, or the nearest folder above it that is in sight; else the cursor stays in its line."""
+        """Return the index of a path or of its nearest visible parent; else the current index."""
         places = {row.path: place for place, row in reversed(list(enumerate(self._rows)))}
         while path and path not in places:
             path = path.rpartition("/")[0]

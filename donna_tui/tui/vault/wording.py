@@ -1,4 +1,4 @@
-"""Word the Vault screen: notes, folders, changes and their authors, without a widget."""
+"""Format the texts of the Vault screen about notes, folders, changes and their authors."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _DONE = {
 
 
 def actor_name(actor: str) -> str:
-    """Who is behind an operation: `you`, `Donna`, or an agent by its name."""
+    """Return the display name of an actor: `you`, `Donna`, or the name of an agent."""
     return _PEOPLE.get(actor.casefold()) or clean_line(actor.removeprefix("agent:")[:_LONGEST_NAME]) or "Donna"
 
 
 def author_of(revision: Revision) -> str:
-    """Who made a commit."""
+    """Return the author of a commit."""
     if revision.operation is None:
         return clean_line(revision.author[:_LONGEST_NAME]) or "somebody"
     return actor_name(revision.operation.actor)
 
 
 def what_of(revision: Revision) -> str:
-    """What a commit did."""
+    """Describe the change of a commit."""
     if revision.operation is None:
         return clean_line(revision.subject) or "changed"
     return done_by(revision.operation)
 
 
 def done_by(operation: Operation) -> str:
-    """What an operation did, and to which note: `wrote Projects/a.md`."""
+    """Describe an operation and its note: `wrote Projects/a.md`."""
     if not operation.changes:
         return clean_line(operation.subject) or _DONE[operation.kind]
     if operation.kind is OperationKind.MOVE:
@@ -59,14 +59,14 @@ def done_by(operation: Operation) -> str:
 
 
 def moved_words(operation: Operation) -> str:
-    """From where to where; empty if that cannot be told."""
+    """Format the source and destination of a move; empty if they are ambiguous."""
     gone = [change.path for change in operation.changes if change.after is None]
     come = [change.path for change in operation.changes if change.before is None]
     return f"{clean_line(gone[0])} → {clean_line(come[0])}" if len(gone) == len(come) == 1 else ""
 
 
 def paths_words(paths: tuple[str, ...]) -> str:
-    """The first path, and how many more there are."""
+    """Format the first path, and the number of further ones."""
     if not paths:
         return "nothing"
     more = f" and {plural(len(paths) - 1, 'more note')}" if len(paths) > 1 else ""
@@ -74,12 +74,12 @@ def paths_words(paths: tuple[str, ...]) -> str:
 
 
 def when(at: float, newest: float) -> str:
-    """Day and time, or day and year for what is not from the year of the newest entry."""
+    """Format day and time, or day and year if the year differs from that of the newest entry."""
     return moment(at) if _year(at) == _year(newest) else day_of(at, newest)
 
 
 def day_of(at: float, newest: float) -> str:
-    """The day, with the year for what is not from the year of the newest entry."""
+    """Format the day, with the year if it differs from that of the newest entry."""
     pattern = "%d %b" if _year(at) == _year(newest) else "%d %b %Y"
     try:
         return datetime.fromtimestamp(at).astimezone().strftime(pattern).lstrip("0")
@@ -112,19 +112,19 @@ _TONES = {
 
 
 def cannot_look(error: DonnaError) -> Words:
-    """Why there is no tree."""
+    """Explain why the tree cannot be shown."""
     refusal = refusal_of(error)
     step = refusal.step if error.hint or error.reason is not Reason.INTERNAL else ""
     return Words(refusal.what, step, actions=(("vault.refresh", "try again"),), is_error=True)
 
 
 def nothing_matches(query: str) -> str:
-    """What stands in the place of an empty, narrowed tree."""
+    """Return the notice for an empty, filtered tree."""
     return f"Nothing matches “{clean_line(query)[:60]}”."
 
 
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
-    """Two lines: the path of the note; and its states, size and time, or the reason why Donna does not write to it."""
+    """Format two lines: the path of the row; and the states, size and time of a note, or the counts of a folder."""
     head = Content.styled(clean_line(row.path), "bold")
     if row.note is None:
         edited = f" · {plural(row.edited, 'note')} edited outside" if row.edited else ""
@@ -139,7 +139,7 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
 
 
 def why_said(row: TreeRow | None, note: NoteText | None) -> str:
-    """What one must know about the selected note: why it is not in the index, why Donna does not write to it."""
+    """Explain why the selected note is not indexed or not writable, or is shown with replaced bytes."""
     if row is None or row.note is None:
         return ""
     parts = [sentence(row.note.detail)] if row.note.detail else []
@@ -150,7 +150,7 @@ def why_said(row: TreeRow | None, note: NoteText | None) -> str:
 
 
 def why_no_write(note: NoteText | None, key: str) -> str:
-    """Why Donna may not write to a note; empty if she may. `key` opens the file itself."""
+    """Explain why Donna may not write to a note; empty if it may. `key` opens the file itself."""
     if note is None:
         return "The note is still being read."
     if note.lossy:
@@ -160,7 +160,8 @@ def why_no_write(note: NoteText | None, key: str) -> str:
 
 
 def why_not_here(note: NoteText | None, key: str) -> str:
-    """Why a note cannot be edited on this screen: it holds what a terminal would obey, or a text field would change.
+    """Explain why a note cannot be edited on this screen: it contains control characters, or a text field would change
+    it.
 
     `key` opens it in the editor.
     """
@@ -181,20 +182,20 @@ def _why_no_field(whole: str) -> str:
 
 
 def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
-    """Why there is nothing to undo or redo; empty if there is something, or if that is not known."""
+    """Explain why there is nothing to undo or redo; empty if there is something, or if that is unknown."""
     if operations is None or operations:
         return ""
     return "There is nothing to redo." if redo else "There is nothing to undo here."
 
 
 def is_conflict(row: TreeRow | None) -> bool:
-    """Whether a row is a conflict copy."""
+    """Check whether a row is a conflict copy."""
     return row is not None and row.note is not None and NoteState.CONFLICT in row.note.states
 
 
 def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, ...]:
-    """The notes edited outside that a row stands for: the note itself, or those in the folder. A conflict copy is
-    settled, not committed.
+    """Return the notes of a row that were edited outside Donna: the note itself, or those in the folder. Conflict
+    copies are excluded; they are resolved, not committed.
     """
     if row is None or (row.is_folder and not row.edited):
         return ()
@@ -205,7 +206,7 @@ def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, .
 
 
 def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
-    """What is said before a note is changed that holds edits of the user which git does not have."""
+    """Return the remark for a change of a note with edits of the user that are not in git."""
     if row is None or row.note is None or NoteState.OUTSIDE not in row.note.states:
         return ()
     return (
@@ -214,7 +215,7 @@ def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
 
 
 def names_of(notes: Iterable[NoteRow]) -> frozenset[str]:
-    """The paths that are taken."""
+    """Return the paths that are in use."""
     return frozenset(note.path for note in notes)
 
 

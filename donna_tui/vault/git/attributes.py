@@ -1,7 +1,7 @@
-"""Compute what git stores of a note where attributes change its bytes: line ends, `$Id$`, filters.
+"""Compute the bytes that git stores for a note whose attributes change them: line endings, `$Id$`, filters.
 
-Git's own conversion is computed here for what needs no program (convert.c of git 2.x). Where a filter would have to
-run, or another encoding be written, the note is refused: without git-crypt, say, its plain text would be committed.
+Conversions that need no program are computed here (convert.c of git 2.x). A note that needs a filter or another
+encoding is refused: bypassing git-crypt, for example, would commit its plain text.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ _EXPANDED_ID = re.compile(rb"\$Id:[^$\n]*\$")
 _LONE_CR = re.compile(rb"\r(?!\n)")
 _NONPRINTABLE = re.compile(rb"[\x00-\x07\x0b\x0e-\x1a\x1c-\x1f\x7f]")
 _SETTINGS = ("core.attributesFile", "core.autocrlf", "GIT_ATTR_NOSYSTEM")
-"""What is the user's to say here, and what every other call of git forces."""
+"""Read from the user's configuration here; every other call of git overrides them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What git's attributes and the user's settings say about storing one file."""
+    """The attributes and settings of git that determine how one file is stored."""
 
     filter: str = ""
     encoding: str = ""
     line_ends: str = "as they are"
-    """`as they are`, `text` (CR LF is stored as LF), or `auto` (so in what looks like text and has no CR LF in git)."""
+    """`as they are`, `text` (CR LF is stored as LF), or `auto` (the same for text that has no CR LF in git)."""
     ident: bool = False
 
     @property
     def keeps_bytes(self) -> bool:
-        """Whether git stores exactly the bytes on disk."""
+        """True if git stores exactly the bytes on disk."""
         return self.line_ends == "as they are" and not self.ident
 
 
@@ -49,9 +49,9 @@ AS_IT_IS = Attributes()
 
 
 def attributes_of(repo: GitRepo, place: Place, paths: Sequence[str]) -> Mapping[str, Attributes]:
-    """The attributes of these vault paths; a path that is not named is stored as it is. Runs no filter.
+    """Return the attributes of these vault paths. A path that is not in the result is stored as it is. Runs no filter.
 
-    Git is asked only where a file of attributes exists.
+    Git is called only if an attributes file exists.
     """
     settings = repo.settings()
     autocrlf = settings.get("core.autocrlf", "false").lower()
@@ -101,7 +101,7 @@ def _line_ends(values: Mapping[str, str], default: str) -> str:
 
 
 def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
-    """Why a note with these attributes cannot be committed; None if it can."""
+    """Return the reason why a note with these attributes cannot be committed, or None."""
     if attributes.filter:
         return VaultWriteError(
             Reason.IGNORED_BY_GIT,
@@ -121,7 +121,7 @@ def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
 
 
 def stored(data: bytes, attributes: Attributes, indexed: bytes | None = None) -> bytes:
-    """The bytes that git stores of a file; `indexed` is what it has of it now, which `auto` looks at."""
+    """Return the bytes that git stores for a file; `auto` depends on `indexed`, the bytes that git has now."""
     if attributes.line_ends == "text":
         data = data.replace(b"\r\n", b"\n")
     elif attributes.line_ends == "auto" and not _is_binary(data) and not _has_crlf(indexed):
@@ -130,7 +130,7 @@ def stored(data: bytes, attributes: Attributes, indexed: bytes | None = None) ->
 
 
 def possible_forms(data: bytes) -> set[bytes]:
-    """All that git may store of these bytes without a filter, whatever the attributes are."""
+    """Return every form in which git may store these bytes without a filter, for any attributes."""
     forms = (AS_IT_IS, Attributes(line_ends="text"), Attributes(ident=True), Attributes(line_ends="text", ident=True))
     return {stored(data, form) for form in forms}
 
@@ -140,7 +140,7 @@ def _has_crlf(indexed: bytes | None) -> bool:
 
 
 def _is_binary(data: bytes) -> bool:
-    """Git's guess: a lone CR, a zero, or more than one odd byte in 128."""
+    """Guess as git does whether bytes are binary: a lone CR, a NUL, or more than one non-printable byte in 128."""
     if b"\0" in data or _LONE_CR.search(data):
         return True
     odd = len(_NONPRINTABLE.findall(data))
@@ -151,7 +151,7 @@ def _is_binary(data: bytes) -> bool:
 def stored_changes(
     repo: GitRepo, place: Place, tip: Tip, changes: Sequence[Change], attributes: Mapping[str, Attributes]
 ) -> tuple[tuple[BlobChange, ...], list[bytes]]:
-    """Changes by the ids of their bytes and of what the branch gets, and those bytes that are only the branch's."""
+    """Return the changes by blob ids, on disk and as stored in the branch, and the bytes that only the branch has."""
     indexed = _indexed(repo, place, tip, changes, attributes)
     found: list[BlobChange] = []
     extra: list[bytes] = []
@@ -176,7 +176,7 @@ def _sides(change: Change) -> tuple[bytes | None, bytes | None]:
 def _indexed(
     repo: GitRepo, place: Place, tip: Tip, changes: Iterable[Change], attributes: Mapping[str, Attributes]
 ) -> dict[str, bytes | None]:
-    """What the branch has of those notes for which that matters."""
+    """Return the branch's bytes of the notes whose `auto` conversion depends on them."""
     paths = [
         change.path
         for change in changes

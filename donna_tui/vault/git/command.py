@@ -1,4 +1,4 @@
-"""Run git with fixed arguments and forced settings, so that nothing in a vault can run, and parse its output."""
+"""Run git with fixed arguments and forced settings, so that nothing in a vault is executed, and parse its output."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ABSENT = re.compile(rb"^.* (?:missing|ambiguous)$")
 
 
 def each_blob(output: bytes) -> Iterator[bytes | None]:
-    """The blobs that `cat-file --batch` prints; None for what git does not have, or what is no blob."""
+    """Yield the blobs in the output of `cat-file --batch`; None for a missing object or one that is not a blob."""
     position = 0
     while position < len(output):
         end = output.index(b"\n", position)
@@ -37,7 +37,7 @@ def each_blob(output: bytes) -> Iterator[bytes | None]:
 
 
 def each_entry(output: bytes) -> Iterator[tuple[str, str]]:
-    """The path and the id of each blob that `ls-tree -z` prints."""
+    """Yield the path and the id of each blob in the output of `ls-tree -z`."""
     for entry in output.split(b"\0"):
         meta, _, path = entry.partition(b"\t")
         if meta.split(b" ")[1:2] == [b"blob"]:
@@ -47,7 +47,7 @@ def each_entry(output: bytes) -> Iterator[tuple[str, str]]:
 DEADLINE_SECONDS = 30.0
 
 HELD: ContextVar[tuple[int, ...]] = ContextVar("HELD", default=())
-"""Descriptors that git inherits: a lock that is held by one is held until git has ended, even if Donna was killed."""
+"""Descriptors that git inherits: a lock on one of them is held until git has ended, even if Donna is killed."""
 
 _SETTINGS = {
     "commit.gpgSign": "false",
@@ -70,7 +70,7 @@ _SETTINGS = {
     "diff.external": "",
     "diff.orderFile": os.devnull,
     "diff.renames": "true",
-    "fastimport.unpackLimit": "500",  # git itself makes a pack of a hundred objects, as one rename of a folder can be
+    "fastimport.unpackLimit": "500",  # git's default is 100, which one rename of a folder can reach
     "fetch.recurseSubmodules": "false",
     "gc.auto": "0",
     "gpg.program": "false",
@@ -84,7 +84,7 @@ _SETTINGS = {
     "sequence.editor": "false",
     "submodule.recurse": "false",
 }
-"""Forced on every call: whatever could run a program, use a network, or change bytes or answers."""
+"""Forced on every call: each setting that could run a program, use a network, or change bytes or output."""
 
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",
@@ -104,12 +104,12 @@ _VARIABLES = {
     "GIT_TERMINAL_PROMPT": "0",
     "SSH_ASKPASS": "false",
 }
-"""Set on every call. The identity is what reflogs name: nothing of the repository's `user.name` is written anywhere."""
+"""Set on every call. The identity is used in reflogs, so that the repository's `user.name` is never written there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What git said: its exit status, what it wrote, and its complaint on one row."""
+    """The result of a git command: exit status, standard output, and the first line of its error output."""
 
     status: int
     output: bytes
@@ -122,7 +122,7 @@ class Answer:
 
 
 class GitCommand:
-    """Runs git in one folder. Blocks; may be called from several threads."""
+    """Run git in one folder. Blocks; may be called from several threads."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.absolute()
@@ -136,10 +136,11 @@ class GitCommand:
         literal: bool = True,
         as_configured: Collection[str] = (),
     ) -> Answer:
-        """Run git with these arguments, `given` on its standard input, and perhaps an index of our own.
+        """Run git with these arguments, `given` on its standard input, and an alternative `index` if one is given.
 
-        Paths among the arguments are `literal`, not patterns, except for a command that does not know the difference.
-        The settings and variables in `as_configured` are not forced: the user's own configuration counts.
+        Paths among the arguments are `literal`, not patterns, except for commands that do not support the option.
+        Settings
+        and variables in `as_configured` are not forced: the user's own configuration applies.
         Raises VaultWriteError: `git_failed` if git is not installed or does not answer in time.
         """
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
@@ -162,7 +163,9 @@ class GitCommand:
         literal: bool = True,
         as_configured: Collection[str] = (),
     ) -> Answer:
-        """`ask`, with VaultWriteError (`git_failed`, or a reason that the complaint tells) for any status but 0."""
+        """Run git as `ask` does. Raises VaultWriteError for a status other than 0: `git_failed` or a more specific
+        reason.
+        """
         answer = self.ask(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:
             raise refusal(arguments[0], answer.complaint)
@@ -172,17 +175,17 @@ class GitCommand:
         try:
             runner = self._runner()
             from git.exc import GitCommandNotFound
-        except ImportError:  # GitPython looks for git as soon as it is imported
+        except ImportError:  # GitPython looks for git on import
             raise _not_installed() from None
         try:
-            # GitPython starts git where Donna was started if the vault is away: `-C` lets that fail instead.
+            # GitPython starts git in the current directory if the vault is missing; with `-C`, that fails instead.
             return runner.execute(  # type: ignore[return-value]  # a thin wrapper around the process
                 [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
                 istream=subprocess.PIPE,
                 as_process=True,
                 env=dict(environment),
                 pass_fds=HELD.get(),
-                start_new_session=True,  # an interrupt of the terminal must not stop git half-way
+                start_new_session=True,  # an interrupt from the terminal must not stop git half-way
             )
         except GitCommandNotFound:
             raise _not_installed() from None
@@ -198,7 +201,7 @@ class GitCommand:
 
 
 def failed(message: str, hint: str | None = None) -> VaultWriteError:
-    """Git did not do what it was told."""
+    """Return the error for a git command that failed."""
     return VaultWriteError(Reason.GIT_FAILED, message, hint=hint)
 
 
@@ -207,7 +210,7 @@ def _not_installed() -> VaultWriteError:
 
 
 def refusal(verb: str, complaint: str) -> VaultWriteError:
-    """What git's complaint means for the person who wanted to write."""
+    """Map an error message of git to a VaultWriteError with a reason and a hint."""
     for words, reason, message, hint in _MEANINGS:
         if words in complaint:
             return VaultWriteError(reason, message, hint=hint)
@@ -260,7 +263,7 @@ _MEANINGS = (
 
 
 def _environment(as_configured: Collection[str]) -> dict[str, str]:
-    """Our variables and our settings, in the form that overrides every configuration file."""
+    """Return the forced variables and settings, in the form that overrides every configuration file."""
     settings = [(key, value) for key, value in _SETTINGS.items() if key not in as_configured]
     numbered: dict[str, str] = {"GIT_CONFIG_COUNT": str(len(settings))}
     for number, (key, value) in enumerate(settings):
@@ -270,7 +273,7 @@ def _environment(as_configured: Collection[str]) -> dict[str, str]:
 
 
 def _without_inherited(ours: Mapping[str, str]) -> tuple[str, ...]:
-    """Takes git's variables of the shell that Donna was started from away: they would point git elsewhere."""
+    """Return the `env -u` prefix that unsets git variables of the calling shell, which would redirect git."""
     inherited = [name for name in os.environ if name.startswith("GIT_") and name not in ours]
     return ("env", *(part for name in inherited for part in ("-u", name))) if inherited else ()
 

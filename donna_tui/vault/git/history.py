@@ -1,4 +1,4 @@
-"""Read what git knows of a vault: revisions, what one changed, edits made outside, blame."""
+"""Read the git history of a vault: revisions, the changes of one, edits made outside Donna, blame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind, R
 from donna_tui.vault.write.files import VaultFiles
 
 MOST_FILES = 500
-"""Files of one commit that are shown."""
+"""Maximum number of files of one commit that are shown."""
 
 _COMMIT = re.compile(r"[0-9a-f]{4,64}")
 _PLAIN = ("--no-ext-diff", "--no-textconv")
@@ -32,7 +32,7 @@ _NOT_IN_GIT = BlameLine(line=0, commit="", at=0.0, author="", text="")
 
 
 class History:
-    """Reads the history of a vault. Every method blocks and raises DonnaError; none runs what the vault configures."""
+    """Read the history of a vault. Every method blocks and raises DonnaError; none runs what the vault configures."""
 
     def __init__(self, repo: GitRepo, client: VaultClient, files: VaultFiles) -> None:
         self._repo = repo
@@ -40,7 +40,7 @@ class History:
         self._files = files
 
     def revisions(self, path: str = "", *, limit: int = 200, skip: int = 0) -> list[Revision]:
-        """Commits that changed a note, or anything in the vault, newest first; none without a repository."""
+        """Return the commits that changed a note, or anything in the vault, newest first; none without a repository."""
         self._check(path)
         place = self._repo.find()
         if place is None:
@@ -55,7 +55,7 @@ class History:
         return [_revision(record, place) for record in output.split(mark)[1:]]
 
     def texts_at(self, paths: Sequence[str], at: float) -> dict[str, str] | None:
-        """The notes of these paths as the last commit before a moment (Unix time) had them; None if there is none."""
+        """Return the notes at these paths as of the last commit before `at` (Unix time); None without such a commit."""
         place = self._repo.find()
         if place is None or self._repo.tip().commit is None:
             return None
@@ -68,7 +68,7 @@ class History:
         return {path: data.decode("utf-8", "replace") for path, data in blobs if data is not None}
 
     def changes(self, commit: str) -> list[Change]:
-        """What a commit changed in the vault, compared to its first parent."""
+        """Return the changes of a commit in the vault, relative to its first parent."""
         if not _COMMIT.fullmatch(commit):
             raise VaultWriteError(Reason.USAGE, "this is not the name of a commit or an operation")
         place = self._repo.place()
@@ -87,7 +87,7 @@ class History:
         ]
 
     def outside_change(self, path: str) -> Change | None:
-        """Git's version of a note against the one on disk; None if they are the same."""
+        """Return the difference between the committed and the on-disk version of a note, or None if they are equal."""
         self._check(path)
         place, tip = self._repo.place(), self._repo.tip()
         blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
@@ -96,7 +96,7 @@ class History:
         return None if _same(before, after) else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
-        """The notes whose bytes on disk are not those of the last commit, and whether that commit knows them at all."""
+        """Return the notes that differ from the last commit, each with whether that commit has them at all."""
         entries = [entry for entry in self._client.scan() if entry.reason is None]
         place = self._repo.find()
         if place is None:
@@ -110,7 +110,7 @@ class History:
         return {path: path in known for path in suspects & notes.keys() if self._differs(path, known, place)}
 
     def whereabouts(self, path: str) -> str:
-        """What became of a note that is gone, as a sentence; empty if nothing tells."""
+        """Return one sentence on the fate of a missing note, or an empty string if it is unknown."""
         name = path.rpartition("/")[2]
         newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
         operation = newest.operation if newest is not None else None
@@ -125,7 +125,7 @@ class History:
         return "It was deleted; git has its last version." if newest is not None else ""
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
-        """Where lines (1-based, inclusive) of a note on disk are from; those that git does not have have no commit."""
+        """Return the origins of lines (1-based, inclusive) of a note on disk. Lines not in git have no commit."""
         lines = _lines(self._files.read(path) or b"")
         last = min(last, len(lines))
         change = self.outside_change(path)
@@ -139,11 +139,11 @@ class History:
         ]
 
     def _holds(self, path: str, place: Place) -> bool:
-        """Whether a path of the repository is in the vault, and a source of it."""
+        """Return whether a path of the repository is in the vault and among its sources."""
         return path.startswith(place.prefix) and self._client.include.holds(path.removeprefix(place.prefix))
 
     def _check(self, path: str) -> None:
-        """Raises VaultReadError for what is no source, such as a file of a workspace beside its memory."""
+        """Raise VaultReadError for a path that is not a source, such as a workspace file outside its memory."""
         if path and not self._client.include.holds(path):
             raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
 
@@ -153,10 +153,12 @@ class History:
         return {each.line: each for each in _blame_lines(answer.output.decode("utf-8", "replace"))}
 
     def _touched(self, place: Place, notes: Mapping[str, int]) -> set[str]:
-        """Files that are not as the index remembers them, by size and times. `notes` are changed at these nanoseconds.
+        """Return the files that differ from the index by size and times. `notes` maps paths to modification times in
+        nanoseconds.
 
-        Git would read the files that are as young as its index, by way of the filters that a vault configures. It is
-        given an index older than all of them, and the young ones count as touched.
+        Git would re-read files as young as its index, through the filters that a vault configures. It is therefore
+        given a
+        copy of the index that is older than all of them, and the young files count as touched.
         """
         index = place.git_dir / "index"
         with tempfile.TemporaryDirectory() as folder:
@@ -172,7 +174,7 @@ class History:
         return self._names("diff-index", "--cached", commit, "--")
 
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
-        """The vault paths that a comparison names."""
+        """Return the vault paths that a comparison lists."""
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
         answer = self._repo.command.ask(verb, *options, *arguments, index=index)
         return {os.fsdecode(each) for each in answer.output.split(b"\0")}
@@ -188,7 +190,7 @@ class History:
 
 
 def _same(before: bytes | None, after: bytes | None) -> bool:
-    """Whether git's bytes are those on disk; it may keep line ends and `$Id$` in its own way."""
+    """Return whether git's bytes match those on disk, whose line endings and `$Id$` git may normalise."""
     if before is None or after is None:
         return before is after
     return before in possible_forms(after)
@@ -208,7 +210,7 @@ def _revision(record: str, place: Place) -> Revision:
 
 
 def _raw_entries(output: bytes) -> Iterator[tuple[str, str | None, str | None, int]]:
-    """Path, blob before, blob after and mode of each changed regular file in git's raw format."""
+    """Yield path, blob before, blob after and mode of each changed regular file in git's raw format."""
     fields = iter(output.split(b"\0"))
     for meta in fields:
         parts = meta.decode("ascii", "replace").lstrip(":").split(" ")
@@ -227,7 +229,7 @@ def _lines(data: bytes) -> list[str]:
 
 
 def _line_map(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """For each line of `new` that stands in `old` too: its number there, both 1-based."""
+    """Map the line numbers of `new` to those of equal lines in `old`, both 1-based."""
     return {run.right + step + 1: run.left + step + 1 for run in common_runs(old, new) for step in range(run.size)}
 
 

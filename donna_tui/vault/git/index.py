@@ -1,4 +1,4 @@
-"""The user's own index: the entries of the notes that are written follow the branch, all others stay as they are."""
+"""Update the user's own index: entries of written notes follow the branch, all others are left unchanged."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from donna_tui.vault.git.repository import PATIENCE_SECONDS, GitRepo, Place, Tip
 from donna_tui.vault.write.changes import BlobChange
 
 COPY = "donna-index"
-"""The name of our copy in git's folder: what it is, should it ever be found there."""
+"""Name of our temporary copy in the git folder, chosen to be recognisable if it is ever left behind."""
 
 _PATIENCE_SECONDS = 1.0
-"""How long another program may hold the index before it is left as it is."""
+"""Seconds to wait for another program that holds the index before it is left unchanged."""
 
 _MOST_PATHS = 500
-"""Paths on one command line."""
+"""Maximum number of paths on one command line."""
 
 
 class Stamp(NamedTuple):
-    """What changes when somebody else writes the index."""
+    """The file metadata that changes when another program writes the index."""
 
     inode: int
     size: int
@@ -37,9 +37,9 @@ class Stamp(NamedTuple):
 
 
 def wait_for_index(place: Place) -> None:
-    """Wait while another program holds the index: what is committed meanwhile could not be entered there.
+    """Wait while another program holds the index, as entries of a commit could not be updated meanwhile.
 
-    Raises VaultWriteError (`git_locked`) if it is held for long.
+    Raises VaultWriteError (`git_locked`) if it is held for too long.
     """
     lock = place.git_dir / "index.lock"
     deadline = time.monotonic() + PATIENCE_SECONDS
@@ -50,7 +50,7 @@ def wait_for_index(place: Place) -> None:
 
 
 def _is_own(lock: Path) -> bool:
-    """Whether a lock is one of Donna's, which the next write removes if it was left behind."""
+    """Return whether a lock is one of Donna's, which the next write removes if it is stale."""
     try:
         return lock.samefile(lock.with_name(COPY))
     except OSError:
@@ -58,9 +58,10 @@ def _is_own(lock: Path) -> bool:
 
 
 def check_unstaged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
-    """Raises VaultWriteError (`git_busy`) if one of these notes is staged with something else; the index's stamp.
+    """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if one of these notes is staged with other
+    text.
 
-    Without this, the commit of a note would leave what is staged of it as a change that takes the commit back.
+    Otherwise, after the commit, the staged text would show up as a change that reverts it.
     """
     before = _stamp(place.git_dir / "index")
     changes = _of_branch(changes)
@@ -76,12 +77,12 @@ def check_unstaged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[Blob
 
 
 def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
-    """What the index has nothing of stays so: private notes that are in the record only."""
+    """Return the changes without those in the record only, such as private notes, which have no index entry."""
     return [change for change in changes if not change.record_only]
 
 
 def _staged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
-    """The notes of which the index has neither what the tip has, nor what was on disk, nor what is written now."""
+    """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
     entries = _differing(repo, place, tip, [change.path for change in changes])
     known = {place.full(change.path): change for change in changes}
     return {
@@ -94,15 +95,15 @@ def _staged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]
 
 
 def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, object_format: str) -> bool:
-    """An empty entry of a file that the tip does not have only says that the user means to add it."""
+    """Return whether an index entry may be updated. An empty entry of a file not in the tip is an intent to add."""
     is_meant = of_tip is None and staged == blob_id(b"", object_format)
     return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
 
 
 def _was_left_behind(repo: GitRepo, place: Place, tip: Tip, path: str, staged: str | None) -> bool:
-    """Whether the index has what the branch had before Donna's last change of a file: it has not followed that yet.
+    """Return whether the index still has the version from before Donna's last change of a file.
 
-    A Donna of another home may have been stopped right after she moved the branch.
+    Donna with another home may have been stopped right after moving the branch.
     """
     if tip.commit is None:
         return False
@@ -115,7 +116,7 @@ def _was_left_behind(repo: GitRepo, place: Place, tip: Tip, path: str, staged: s
 
 
 def _differing(repo: GitRepo, place: Place, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
-    """The blobs of the tip and of the index, by repository path, for those of these vault paths where they differ."""
+    """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
     for start in range(0, len(paths), _MOST_PATHS):
         some = paths[start : start + _MOST_PATHS]
@@ -144,10 +145,11 @@ def _pairs(output: bytes, divider: bytes) -> Iterator[tuple[str, str]]:
 def follow_tip(
     repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
 ) -> bool:
-    """Move the index entries of these notes from what `tip` said to what the branch says now; False if it is busy.
+    """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
-    Without this, git would show the user a staged change that takes Donna's back. What is staged of any other note
-    stays staged. `since` is the stamp of an index that was checked already.
+    Otherwise git would show a staged change that reverts Donna's. Staged changes of other notes are kept. `since` is
+    the
+    stamp of an index that has been checked already.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     changes = _of_branch(changes)
@@ -163,10 +165,10 @@ def follow_tip(
 
 
 def _followed(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
-    """Try once; False if the index is busy. Raises OSError and VaultWriteError.
+    """Try once; return False if the index is busy. Raises OSError and VaultWriteError.
 
-    The new index is complete before it takes the lock, and takes the index's place by a rename: no moment leaves half
-    an index.
+    The new index is complete before the lock is taken, and replaces the old one by a rename, so that it is never
+    partial.
     """
     index, copy = place.git_dir / "index", place.git_dir / COPY
     before = _stamp(index)
@@ -176,12 +178,12 @@ def _followed(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChang
     try:
         if before is not None:
             _copy(index, copy)
-            os.utime(copy, (0, 0))  # or git would read files as young as the index, by way of the vault's filters
+            os.utime(copy, (0, 0))  # or git would re-read files as young as the index, through the vault's filters
         given = b"".join(_entry(place, change) for change in changes)
-        # a sparse index stays one: git fails on an expanded one in which a file is only meant to be added
+        # keep a sparse index sparse: git fails on an expanded one that has an intent-to-add entry
         repo.command.run("update-index", "-z", "--index-info", given=given, index=copy, as_configured=("index.sparse",))
         if before is not None:
-            os.utime(copy, ns=(before.mtime_ns, before.mtime_ns))  # what was too young to trust still is
+            os.utime(copy, ns=(before.mtime_ns, before.mtime_ns))  # keep racily clean entries untrusted
         return _install(copy, index, before)
     finally:
         for left in (copy, copy.with_name(f"{COPY}.lock")):
@@ -190,7 +192,7 @@ def _followed(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChang
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a file to a new one; whatever has its name is removed and never written through."""
+    """Copy a file to a new one. An existing target is unlinked, never written through."""
     with contextlib.suppress(FileNotFoundError):
         target.unlink()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -1,4 +1,4 @@
-"""The beginning of a history: a repository in the vault, and one commit of the notes as they are."""
+"""Initialise the history: create a repository in the vault, with one commit of the notes as they are."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ SUBJECT = b"The vault as it was when Donna began to keep its history\n"
 
 
 def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, notes: Iterable[str]) -> bool:
-    """Make a repository, unless the vault is in one already, and commit the notes that are not sensitive.
+    """Create a repository, unless the vault is in one already, and commit the notes that are not sensitive.
 
-    Returns whether one was made. Must be called only after the user agreed. Raises VaultWriteError.
+    Return whether one was created. Must be called only after the user agreed. Raises VaultWriteError.
     """
     if not repo.init_if_missing(name=author.name, email=author.email):
         return False
@@ -39,7 +39,7 @@ def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, n
 
 
 def _may_be_kept(files: VaultFiles, rules: WriteRules, path: str) -> bool:
-    """What must not leave the machine is not put into a history that may be pushed."""
+    """Return whether a note is public: a history may be pushed, and private notes must not leave the machine."""
     try:
         data = files.read(path)
         return data is not None and rules.sensitivity(path, data) is Sensitivity.PUBLIC

@@ -1,4 +1,4 @@
-"""An operation as git objects, through one `git fast-import`: blobs, the commit on the branch, and its record."""
+"""Write an operation as git objects with one `git fast-import`: blobs, the commit on the branch, and its record."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from donna_tui.vault.write.changes import BlobChange, Change, Operation
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who the commits are by."""
+    """The author of the commits."""
 
     name: str
     email: str
 
     def line(self, at: float) -> str:
-        """The author as git writes it, in UTC. What would end a field is left out."""
+        """Return the author line in git's format, in UTC. Characters that would end a field are removed."""
         name, email = (
             "".join(c for c in each if c.isprintable() and c not in "<>") for each in (self.name, self.email)
         )
@@ -29,19 +29,19 @@ class Author:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """An operation whose objects are in git, and that no branch has yet."""
+    """An operation whose objects are in git, but not on any branch yet."""
 
     operation: Operation
     record: str
 
 
 def blob_id(data: bytes, object_format: str) -> str:
-    """The id that git gives to these bytes. No filter or line ending rule takes part."""
+    """Return the git blob id of these bytes. No filter or line ending conversion is applied."""
     return hashlib.new(object_format, b"blob %d\0" % len(data) + data).hexdigest()
 
 
 def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobChange, ...]:
-    """Changes by the ids of their bytes."""
+    """Convert changes of bytes to changes of blob ids."""
 
     def known(data: bytes | None) -> str | None:
         return None if data is None else blob_id(data, object_format)
@@ -62,10 +62,11 @@ def prepare(
     *,
     home: str,
 ) -> Prepared:
-    """Write the commit and the record of an operation, kept by refs of Donna's own, below the name of the `home`.
+    """Write the commit and the record of an operation, referenced by Donna's pending refs of this `home`.
 
-    `images` are the bytes before and after that git does not have yet. What is for the record only is not in the
-    commit, and not named in its message; if nothing else is left, there is no commit.
+    `images` are the bytes before and after that git does not have yet. Record-only changes are not in the commit and
+    not
+    named in its message; if there are no others, no commit is written.
     """
     at, before = author.line(operation.at), tip.record or _last_operation(repo)
     record = open_commit(place.pending(home, "record"), 2, at, message_of(operation).encode(), before)
@@ -85,14 +86,14 @@ def prepare(
 
 
 def public_subject(subject: str, hidden: Sequence[str]) -> str:
-    """The first line of a commit message, which must not name notes that are hidden from the branch."""
+    """Return the first line of a commit message, which must not name notes that are hidden from the branch."""
     return "Change notes" if any(path in subject for path in hidden) else subject
 
 
 def prepare_record(
     repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
 ) -> tuple[str | None, str]:
-    """Write a record that belongs to no commit of the branch, kept by a ref; the record it follows, and the new one."""
+    """Write a record outside the branch, referenced by `ref`. Return the previous record and the new one."""
     previous = repo.record()
     head = open_commit(
         ref,
@@ -107,18 +108,18 @@ def prepare_record(
 
 
 def _last_operation(repo: GitRepo) -> str | None:
-    """Where the first record is tied to: the last operation of a history that came from elsewhere without records."""
+    """Return the parent of the first record: the last operation of a history that has no records, such as a clone."""
     return next((operation.commit for operation in each_operation(repo, None)), None)
 
 
 def blobs(images: Iterable[bytes]) -> Iterator[bytes]:
-    """Files' bytes in the stream."""
+    """Yield the fast-import commands for blobs."""
     for data in images:
         yield b"blob\ndata %d\n" % len(data) + data + b"\n"
 
 
 def open_commit(ref: str, mark: int, author: str, message: bytes, parent: str | None) -> Iterator[bytes]:
-    """The head of a commit in the stream, on which its files follow."""
+    """Yield the fast-import header of a commit, which its file entries follow."""
     yield f"reset {ref}\n\ncommit {ref}\nmark :{mark}\nauthor {author}\ncommitter {author}\n".encode()
     yield f"data {len(message)}\n".encode() + message + b"\n"
     if parent:
@@ -126,7 +127,7 @@ def open_commit(ref: str, mark: int, author: str, message: bytes, parent: str | 
 
 
 def entries(place: Place, changes: Sequence[BlobChange]) -> Iterator[bytes]:
-    """What a commit of these changes does to the tree of its parent."""
+    """Yield the fast-import commands that apply these changes to the tree of the parent commit."""
     for change in sorted(changes, key=lambda change: change.after is not None):  # a case-only move deletes first
         path = quoted(place.full(change.path))
         yield (f"M {change.mode:o} {change.in_branch} {path}\n" if change.in_branch else f"D {path}\n").encode()
@@ -134,7 +135,7 @@ def entries(place: Place, changes: Sequence[BlobChange]) -> Iterator[bytes]:
 
 
 def _images(changes: Sequence[BlobChange]) -> Iterator[bytes]:
-    """The tree of a record: what each change needs to be undone and redone, and nothing else."""
+    """Yield the tree of a record: only the blobs needed to undo and redo each change."""
     yield b"deleteall\n"
     for number, change in enumerate(changes):
         for side, blob in (("before", change.before), ("after", change.after)):
@@ -143,5 +144,5 @@ def _images(changes: Sequence[BlobChange]) -> Iterator[bytes]:
 
 
 def quoted(path: str) -> str:
-    """A path as fast-import reads it: every byte that could mean something is written as a number."""
+    """Quote a path for fast-import, with every special byte as an octal escape."""
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in os.fsencode(path)) + '"'

@@ -1,4 +1,4 @@
-"""Operations in git's history: how a commit message tells one, and which ones can be undone and redone now."""
+"""Operations in the git history: format and parse commit messages, and compute the undo and redo stacks."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 
 MOST_SUBJECT = 100
-"""Characters of a note's name that a commit's first line holds."""
+"""Maximum number of characters of a note's name in the first line of a commit message."""
 
 MOST_OPERATIONS = 1_000
-"""How far back operations can be undone."""
+"""Maximum number of operations that can be undone."""
 
 _FORMAT = "%H%x00%at%x00%B%x00"
 _ID = re.compile(r"[0-9a-f]{20}")
@@ -30,7 +30,7 @@ _AS_IN_LOG = ("log", "-z", "--first-parent", f"--format={_FORMAT}", "--no-show-s
 
 
 def new_operation_id(after: str = "") -> str:
-    """An id that sorts behind all earlier ones, `after` included, whatever the clock says: microseconds and chance."""
+    """Return an id that sorts after all earlier ones, including `after`, for any clock: time and random digits."""
     now = max(time.time_ns() // 1_000, 0)
     if _ID.fullmatch(after):
         now = max(now, int(after[:14], 16) + 1)
@@ -38,12 +38,12 @@ def new_operation_id(after: str = "") -> str:
 
 
 def new_session_id() -> str:
-    """An id for the session of a client, by which all that it did can be taken back."""
+    """Return an id for a client session, by which all its operations can be undone."""
     return secrets.token_hex(6)
 
 
 def message_of(operation: Operation) -> str:
-    """The commit message of an operation. Nothing in it can be mistaken for a trailer but the trailers."""
+    """Format the commit message of an operation. User text in it cannot be mistaken for a trailer."""
     trailers = [
         f"Donna-Op: {operation.id}",
         f"Donna-Kind: {operation.kind}",
@@ -63,7 +63,7 @@ def message_of(operation: Operation) -> str:
 
 
 def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
-    """The operation that a commit message tells in its last paragraph; None if it tells none, or not a whole one."""
+    """Parse an operation from the last paragraph of a commit message; None if there is none, or it is incomplete."""
     head, _, last = message.strip().rpartition("\n\n")
     found: dict[str, list[str]] = {}
     for line in last.split("\n"):
@@ -116,7 +116,7 @@ def _side(value: str) -> _Side:
 
 
 def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:
-    """The newest operations, newest first: of the chain that ends in `record`; without one, of the branch."""
+    """Yield the newest operations, newest first: of the chain that ends in `record`, or else of the branch."""
     answer = repo.command.ask(*_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."]))
     seen: set[str] = set()
     for commit, at, message in _each_commit(answer.output if answer.status == 0 else b""):
@@ -134,16 +134,16 @@ def _each_commit(output: bytes) -> Iterator[tuple[str, float, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Stacks:
-    """What can be undone and what can be redone, each the next one first."""
+    """The operations that can be undone and redone, the next one first."""
 
     undoable: tuple[Operation, ...]
     redoable: tuple[Operation, ...]
 
 
 def stacks(newest_first: Iterable[Operation]) -> Stacks:
-    """Walk a history and keep count: an undo takes operations off one stack and puts them on the other.
+    """Compute the undo and redo stacks of a history: an undo moves operations from one stack to the other.
 
-    A new operation of any other kind empties the redo stack.
+    A new operation of any other kind clears the redo stack.
     """
     done: list[Operation] = []
     undone: list[Operation] = []
@@ -163,9 +163,9 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
 def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str]) -> None:
     for identity in ids:
         at = next((place for place in range(len(source) - 1, -1, -1) if source[place].id == identity), None)
-        if at is not None:  # the last one, or one of a session that others went on beside
+        if at is not None:  # the last operation, or one of a session that ran concurrently with others
             target.append(source.pop(at))
-        else:  # it is older than what is known, and stands in front of all that the target holds
+        else:  # older than the known history, so it precedes everything in the target
             target.clear()
 
 

@@ -1,4 +1,4 @@
-"""`GitRepo`: the repository that a vault is in, or lies inside of. Reads it, and moves its branch; never its index."""
+"""`GitRepo`: the repository that contains a vault. Reads it and moves its branch, but never writes its index."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from donna_tui.vault.write.changes import REGULAR_FILE
 OWN_REFS = "refs/donna"
 
 PATIENCE_SECONDS = 5.0
-"""How long another program may hold a lock of the repository before Donna gives up."""
+"""Seconds to wait for a lock that another program holds on the repository."""
 
 _IN_PROGRESS = {
     "MERGE_HEAD": "a merge",
@@ -35,7 +35,7 @@ _WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format",
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where git keeps things: its folder, what several work trees share, and the vault's path inside the work tree."""
+    """The location of a repository: git folder, common folder of its work trees, and vault path in the work tree."""
 
     git_dir: Path
     common_dir: Path
@@ -44,7 +44,7 @@ class Place:
 
     @property
     def refs(self) -> str:
-        """The folder of Donna's refs. Vaults that share a repository have one each: an undo stays in its vault."""
+        """The namespace of Donna's refs, one per vault in the repository, so that undo is limited to its vault."""
         if self.git_dir == self.common_dir and not self.prefix:
             return OWN_REFS
         which = "" if self.git_dir == self.common_dir else self.git_dir.name
@@ -52,23 +52,23 @@ class Place:
 
     @property
     def records(self) -> str:
-        """A chain of commits, one an operation. Their trees hold the bytes before and after: no clean-up takes them."""
+        """The ref of a chain of commits, one per operation, whose trees keep the old and new bytes from `git gc`."""
         return f"{self.refs}/operations"
 
     def pending(self, home: str, what: str) -> str:
-        """The ref that keeps the objects of a write under way; `home` is the name of the state folder it is from."""
+        """Return the ref that keeps the objects of a write in progress; `home` is the name of its state folder."""
         return f"{self.refs}/pending/{home}/{what}"
 
     def full(self, path: str) -> str:
-        """A path of the vault as the repository knows it."""
+        """Return the repository path of a vault path."""
         return self.prefix + path
 
 
 @dataclass(frozen=True, slots=True)
 class Tip:
-    """What is checked out, and what Donna did last.
+    """The checked out commit, and the last record of Donna.
 
-    `ref` is what moves (`HEAD` when detached), `commit` is None before the first one, `record` before the first
+    `ref` is the ref to move (`HEAD` when detached), `commit` is None before the first commit, `record` before the first
     operation.
     """
 
@@ -88,9 +88,9 @@ class GitRepo:
         self.command = GitCommand(vault)
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
-        """Make a repository in the vault unless it has one or lies inside one; whether one was made.
+        """Create a repository in the vault unless it is in one already. Return whether one was created.
 
-        Its author is set in the repository alone. Call it only after the user agreed.
+        The author is set in that repository only. Call it only after the user agreed.
         """
         if self.find() is not None:
             return False
@@ -100,9 +100,10 @@ class GitRepo:
         return True
 
     def find(self) -> Place | None:
-        """Where the repository is; None if there is none. Raises for one that cannot be used.
+        """Locate the repository; return None if there is none. Raises VaultWriteError for one that cannot be used.
 
-        What git may open is checked before git runs, on every call: a sync program can change a repository at any time.
+        The files that git may open are checked before git runs, on every call: a sync program can change them at any
+        time.
         """
         if self._place is not None and self._located is not None and self._is_where_it_was(self._located):
             check_files(self._located, whole=False)
@@ -127,13 +128,13 @@ class GitRepo:
         return place
 
     def _is_where_it_was(self, located: Located) -> bool:
-        """Whether the repository is still there, and no other came between it and the vault."""
+        """Return whether the repository still exists, and no other one is nested between it and the vault."""
         has_own = (self._vault / ".git").exists()
         is_own = located.top == self._vault.resolve()
         return has_own == is_own and located.is_there() and (located.git_dir / "HEAD").exists()
 
     def place(self) -> Place:
-        """`find`, raising `no_repository` if there is none."""
+        """Locate the repository as `find` does. Raises VaultWriteError (`no_repository`) if there is none."""
         place = self.find()
         if place is None:
             raise VaultWriteError(
@@ -144,7 +145,7 @@ class GitRepo:
         return place
 
     def tip(self) -> Tip:
-        """What is checked out, and the newest record."""
+        """Return the checked out commit and the newest record."""
         branch = self.command.ask("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
@@ -152,7 +153,7 @@ class GitRepo:
         return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
-        """The newest record."""
+        """Return the newest record."""
         return self._commits(self._records())[0]
 
     def _records(self) -> str:
@@ -164,7 +165,7 @@ class GitRepo:
         return [None if " " in line else line for line in _lines(answer)[: len(refs)]]
 
     def check_at_rest(self, place: Place) -> None:
-        """Raises `git_busy` while a merge, rebase or the like is unfinished."""
+        """Raise VaultWriteError (`git_busy`) while a merge, rebase or the like is in progress."""
         for name, what in _IN_PROGRESS.items():
             if (place.git_dir / name).exists():
                 raise VaultWriteError(
@@ -174,7 +175,7 @@ class GitRepo:
                 )
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
-        """Those of these vault paths that git is told to ignore and does not know."""
+        """Return those of these vault paths that git ignores and does not track."""
         check_rule_files(self.rule_folders(paths), ".gitignore")
         given = b"".join(f"./{path}\0".encode() for path in paths)
         answer = self.command.ask("check-ignore", "-z", "--stdin", given=given, literal=False)
@@ -183,7 +184,7 @@ class GitRepo:
         return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
 
     def rule_folders(self, paths: Iterable[str]) -> list[Path]:
-        """The folders whose rule files count for these vault paths, from the top of the work tree down."""
+        """Return the folders whose rule files apply to these vault paths, from the top of the work tree down."""
         vault = self._vault.resolve()
         prefix = self.place().prefix
         above = len(prefix.strip("/").split("/")) if prefix else 0
@@ -192,7 +193,7 @@ class GitRepo:
         return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
 
     def left_out(self, place: Place, paths: Sequence[str]) -> list[str]:
-        """Those of these vault paths that git has, and that a sparse checkout keeps off the disk."""
+        """Return those of these vault paths that are in git but excluded from disk by a sparse checkout."""
         if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
             return []
         answer = self.command.run("ls-files", "-z", "-t", "--cached", "--", *paths)
@@ -200,30 +201,30 @@ class GitRepo:
         return [path for tag, _, path in entries if tag == "S"]
 
     def fast_import(self, stream: bytes) -> list[str]:
-        """Feed git objects; the ids that the stream's `get-mark` lines ask for, in order."""
+        """Run `git fast-import`. Return the ids that the `get-mark` lines of the stream ask for, in order."""
         answer = self.command.run("fast-import", "--quiet", "--force", "--done", given=stream)
         return answer.output.decode("ascii").split()
 
     def advance(self, tip: Tip, commit: str, record: str, message: str) -> bool:
-        """Move the branch and the chain of operations at once, if both are where they were; False if one is not.
+        """Move the branch and the chain of operations in one transaction. Return False if either has moved meanwhile.
 
-        The branch stays where it is if `commit` is what it has already.
-
-        Waits for other programs' locks. Raises `git_locked` if one stays.
+        The branch is left unchanged if it is at `commit` already. Waits for locks of other programs; raises
+        VaultWriteError
+        (`git_locked`) if one is not released.
         """
         branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
         return self._update(message, *branch, (self._records(), record, tip.record))
 
     def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
-        """Move the chain of operations alone, if it is still at `previous`, and drop a ref. Raises VaultWriteError."""
+        """Move only the chain of operations, if it is at `previous`, and delete `drop`. Raises VaultWriteError."""
         return self._update(message, (self._records(), record, previous), drop=drop)
 
     def drop_ref(self, ref: str) -> None:
-        """Remove a ref of Donna's own. One that cannot be removed now only keeps objects that nobody needs."""
+        """Delete a ref of Donna. Failures are ignored: a remaining ref only keeps unused objects."""
         self.command.ask("update-ref", "--no-deref", "-d", ref)
 
     def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:
-        """Compare and swap refs in one transaction: each a name, its new commit and the one expected there."""
+        """Compare and swap refs in one transaction: each move has a name, the new commit and the expected old one."""
         zero = "0" * len(moves[0][1])
         updates = "".join(f"update {ref}\0{new}\0{old or zero}\0" for ref, new, old in moves)
         updates += f"delete {drop}\0\0" if drop else ""
@@ -237,7 +238,7 @@ class GitRepo:
         raise refusal("update-ref", answer.complaint)
 
     def _patiently(self, arguments: Sequence[str], given: bytes) -> Iterator[Answer]:
-        """The answers to one command, repeated while another program holds a lock."""
+        """Yield the answers to one command, repeated while another program holds a lock."""
         deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
         while True:
             answer = self.command.ask(*arguments, given=given)
@@ -248,19 +249,19 @@ class GitRepo:
             pause = min(pause * 2, 0.5)
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
-        """The bytes of blobs, None for each that git no longer has."""
+        """Return the bytes of blobs, or None for each that git does not have."""
         given = b"".join(each.encode("ascii") + b"\n" for each in ids)
         output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
         return list(each_blob(output))
 
     def existing(self, ids: Sequence[str]) -> set[str]:
-        """Those of these objects that git has."""
+        """Return those of these objects that exist in git."""
         given = "".join(f"{each}\n" for each in ids).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return {line for line in _lines(answer) if line and " " not in line}
 
     def known(self, tip: Tip, place: Place, paths: Sequence[str]) -> set[str]:
-        """Those of these vault paths that the last commit has."""
+        """Return those of these vault paths that are in the last commit."""
         if tip.commit is None:
             return set()
         full = {place.full(path): path for path in paths}
@@ -268,16 +269,16 @@ class GitRepo:
         return {full[path] for path, _ in each_entry(output) if path in full}
 
     def blob_id(self, commit: str, path: str) -> str | None:
-        """The blob at a repository path in a commit, if there is one."""
+        """Return the blob at a repository path in a commit, or None."""
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
         return dict(each_entry(output)).get(path)
 
     def knows_modes(self) -> bool:
-        """Whether the disk can tell an executable file. Where it cannot, all may look like one."""
+        """Return whether the file system supports the executable bit. If not, all files may look executable."""
         return self.find() is None or self.settings().get("core.filemode", "true").lower() not in _NO
 
     def settings(self) -> Mapping[str, str]:
-        """Those settings of the user and the repository, by name in lower case, that say how files are stored."""
+        """Return the settings of the user and the repository that affect how files are stored, by lower-case name."""
         known = tuple(map(_stamp, self._setting_files()))
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
@@ -292,12 +293,12 @@ class GitRepo:
         yield Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
 
     def mode(self, path: str) -> int:
-        """The mode of a note in the last commit; that of an ordinary file if it is not there."""
+        """Return the mode of a note in the last commit, or that of a regular file if it is not there."""
         found = self.command.ask("ls-tree", "-z", "HEAD", "--", path).output
         return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
     def all_blob_ids(self, commit: str, place: Place) -> dict[str, str]:
-        """The blob of every file below the vault in a commit, by vault path."""
+        """Return the blob of every file below the vault in a commit, by vault path."""
         where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
         answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)
         return dict(each_entry(answer.output)) if answer.status == 0 else {}
@@ -308,7 +309,7 @@ def _lines(answer: Answer) -> list[str]:
 
 
 def _stamp(file: Path) -> tuple[int, int, int] | None:
-    """What changes when a file is written."""
+    """Return the metadata that changes when a file is written, or None if there is no file."""
     try:
         found = file.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Locks that a git which was stopped half-way leaves in the repository: the intent tells them from those of others."""
+"""Remove locks that an interrupted git left in the repository; the intent distinguishes them from those of others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.journal import Intent
 
 EMPTY_LOCK_SECONDS = 1.0
-"""How long an empty lock must stand still before it counts as left behind: git fills a lock at once."""
+"""Seconds for which an empty lock must be unchanged before it counts as stale: git fills a lock at once."""
 
 
 _OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock", re.ASCII)
@@ -23,7 +23,7 @@ _OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock"
 
 
 def remove_stale_locks(place: Place, intent: Intent | None) -> None:
-    """Remove locks that a stopped write of ours left: nobody else writes as Donna now, and others' are told apart."""
+    """Remove the locks of an interrupted write. The caller holds Donna's write lock; other programs' locks are kept."""
     _remove_locks_of_own_refs(place.common_dir)
     copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
     with contextlib.suppress(OSError):
@@ -36,7 +36,7 @@ def remove_stale_locks(place: Place, intent: Intent | None) -> None:
 
 
 def _remove_locks_of_own_refs(common_dir: Path) -> None:
-    """Walk Donna's refs by descriptors, so that no link on the way or put there meanwhile leads elsewhere."""
+    """Walk Donna's refs by file descriptors, so that a symbolic link, even one created meanwhile, is not followed."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     with contextlib.ExitStack() as held, contextlib.suppress(OSError):
         folder = os.open(common_dir, flags)
@@ -52,7 +52,7 @@ def _remove_locks_of_own_refs(common_dir: Path) -> None:
 
 
 def _left_behind(place: Place, intent: Intent) -> list[Path]:
-    """The locks of the branch that hold the very commit we were about to set, or stay empty since our write began."""
+    """Return the locks of the branch that hold the commit of the intent, or have been empty since the write began."""
     empty: dict[Path, float] = {}
     ours: list[Path] = []
     for lock in _branch_locks(place, intent):

@@ -1,6 +1,6 @@
-"""Decide which notes and changes go into the branch: not what git ignores, and no private note that it does not have.
+"""Decide which notes and changes are committed to the branch: none that git ignores, and no untracked private note.
 
-The branch is what gets pushed. The record, below refs/donna, stays on this machine, and is enough for undo.
+The branch may be pushed. The record, below refs/donna, is local, and is sufficient for undo.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from donna_tui.vault.write.rules import WriteRules
 def not_kept(
     repo: GitRepo, place: Place, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
 ) -> dict[str, VaultWriteError]:
-    """Why git could not keep these changes, by path; those that it can keep are left out."""
+    """Return the reasons why git could not store these changes, by path, for those that it could not."""
     nested = [change.path for change in changes if files.nested_repository(change.path)]
     rest = [change for change in changes if change.path not in nested]
     left_out = repo.left_out(place, [change.path for change in rest if change.before is None])
@@ -65,9 +65,9 @@ _RESTORING = (OperationKind.UNDO, OperationKind.REDO)
 def keep_private(
     repo: GitRepo, place: Place, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
-    """Mark those changes of a plan that must not get into the branch.
+    """Mark the changes of a plan that must not be committed to the branch.
 
-    Raises VaultWriteError (`would_track`) if a note that was private until now would, and nobody has agreed.
+    Raises VaultWriteError (`would_track`) if a formerly private note would be committed and nobody has agreed.
     """
     private = [change for change in plan.changes if _is_private(rules, change.path, change.before, change.after)]
     if not private:
@@ -101,7 +101,7 @@ def _is_private(rules: WriteRules, path: str, *sides: bytes | None) -> bool:
 
 
 def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, change: Change) -> bool:
-    """Whether a private note that the branch does not have gets into it: if the user said so, or it only comes back."""
+    """Return whether an untracked private note may be committed: the user agreed, or an undo or redo restores it."""
     if change.after is None:
         return False
     if plan.kind in _RESTORING:
@@ -117,7 +117,7 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
 
 
 def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
-    """Whether the branch had the note until an operation of Donna's took it away."""
+    """Return whether the branch had the note until an operation of Donna removed it."""
     if tip.commit is None:
         return False
     answer = repo.command.ask("log", "-1", "--format=%B", "--no-show-signature", tip.commit, "--", path)
@@ -126,7 +126,7 @@ def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
 
 
 def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: Place, path: str) -> bool:
-    """Whether the branch got a note by one of these operations, before which it did not have it."""
+    """Return whether one of these operations added a note to the branch."""
     assert tip.commit is not None
     pattern = f"^Donna-Op: ({'|'.join(operations)})$"
     listed = ("log", "--format=%H", "--no-show-signature", "--extended-regexp", f"--grep={pattern}")
@@ -134,4 +134,4 @@ def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: Pla
     if not first:
         return False
     before = repo.command.ask("ls-tree", "-z", "--full-tree", f"{first[0]}^", "--", place.full(path))
-    return before.status != 0 or not before.output  # the first commit of all has none before it
+    return before.status != 0 or not before.output  # the first commit has no parent

@@ -1,7 +1,7 @@
-"""Checks a repository before git opens it: it must keep to its own folder, and hold nothing that git would wait for.
+"""Check a repository before git opens it: no file may point outside its folder or block git.
 
-A vault may come from elsewhere, and git follows what its repository says: a link is written through, a `gitdir:` or
-`commondir` leads to another repository, and a named pipe blocks whoever opens it.
+A vault may be untrusted, and git follows its repository: symbolic links are written through, a `gitdir:` or
+`commondir` points to another repository, and opening a named pipe blocks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RULE_FILES = (".gitignore", ".gitattributes")
 _NEVER_OPENED = frozenset({
     "COMMIT_EDITMSG", "annex", "branches", "description", "gitk.cache", "hooks", "lfs", "modules", "rr-cache", "svn",
 })  # fmt: skip
-"""Names in git's folder that none of our calls opens: people link some of them, and may go on doing so."""
+"""Names in the git folder that none of our calls opens. Some users make symbolic links of them, which is allowed."""
 
 _WALKED = frozenset({"info", "logs", "objects", "refs", "reftable"})
 _MOST_BYTES = 8_192
@@ -31,7 +31,7 @@ _HEX = frozenset("0123456789abcdef")
 
 @dataclass(frozen=True, slots=True)
 class Located:
-    """The repository that git will find: the folder with `.git` in it, and where git keeps its files."""
+    """The repository that git will find: the folder that contains `.git`, and the folders with git's files."""
 
     top: Path
     git_dir: Path
@@ -39,14 +39,14 @@ class Located:
     identity: tuple[int, ...]
 
     def is_there(self) -> bool:
-        """Whether `.git` still is what it was when it was checked."""
+        """Return whether `.git` is unchanged since it was checked."""
         return _identity(self.top / ".git") == self.identity
 
 
 def locate(vault: Path) -> Located | None:
-    """Find the repository of a vault as git does, without running git; None if there is none.
+    """Find the repository of a vault as git does, without running git; return None if there is none.
 
-    Raises VaultWriteError (`not_trusted`) for one that leads to a folder which does not name this one in return.
+    Raises VaultWriteError (`not_trusted`) if `.git` points to a folder that does not point back to this one.
     """
     start = vault.resolve()
     with contextlib.suppress(OSError):
@@ -84,7 +84,7 @@ def _located_in(folder: Path) -> Located | None:
 
 
 def _target_of(dot: Path) -> Path:
-    """The folder that a `.git` file names."""
+    """Return the folder that a `.git` file names."""
     text = os.fsdecode(read_small(dot) or b"")
     if not text.startswith("gitdir: "):
         raise failed("the file .git of this folder names no repository")
@@ -92,7 +92,7 @@ def _target_of(dot: Path) -> Path:
 
 
 def _main_repository(folder: Path, git_dir: Path, pointer: Path) -> Path:
-    """The repository that a linked work tree shares. Raises unless it keeps this very work tree."""
+    """Return the repository that a linked work tree shares. Raises VaultWriteError unless it lists this work tree."""
     common = (git_dir / os.fsdecode(read_small(pointer) or b"").rstrip("\r\n")).resolve()
     back = git_dir / os.fsdecode(read_small(git_dir / "gitdir") or b"").rstrip("\r\n")
     is_kept = git_dir.parent.name == "worktrees" and git_dir.parent.parent == common
@@ -105,7 +105,7 @@ def _main_repository(folder: Path, git_dir: Path, pointer: Path) -> Path:
 
 
 def _check_work_tree(folder: Path, git_dir: Path) -> None:
-    """Raises unless `core.worktree` of a git folder elsewhere names this folder, as that of a submodule does."""
+    """Raise VaultWriteError unless `core.worktree` of a separate git folder names this folder, as for a submodule."""
     git = GitCommand(Path("/"))
     for name in ("config.worktree", "config"):
         file = git_dir / name
@@ -123,9 +123,10 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
 
 
 def check_files(located: Located, *, whole: bool) -> None:
-    """Look at every file that git may open. Raises VaultWriteError (`not_trusted`) for a link, a pipe or a device.
+    """Check every file that git may open. Raises VaultWriteError (`not_trusted`) for a symbolic link, a pipe or a
+    device.
 
-    Loose objects are many, and are looked at only if `whole`.
+    Loose objects are numerous, and are checked only if `whole`.
     """
     for folder in {located.git_dir, located.common_dir}:
         for entry in _entries(folder):
@@ -147,7 +148,7 @@ def _check_below(folder: Path, top: Path, *, whole: bool) -> None:
 
 
 def _check(entry: os.DirEntry[str], top: Path) -> None:
-    """Names are put together only for a refusal: every write looks at all of these entries several times."""
+    """Check one entry. Names are built only for an error, as every write checks all of these entries several times."""
     if entry.is_symlink():
         raise not_trusted(
             f"“{clean_line(_name_in(entry, top))}” in the repository is a link, which git would follow out of it",
@@ -163,13 +164,13 @@ def _name_in(entry: os.DirEntry[str], top: Path) -> str:
 
 
 def _check_special(found: os.stat_result, name: str) -> None:
-    """Sockets are let through: git's file system monitor has one, and nobody can open it as a file."""
+    """Raise for a pipe or a device. Sockets are allowed: git's file system monitor has one, and it cannot be opened."""
     if stat.S_IFMT(found.st_mode) in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK):
         raise not_trusted(f"“{clean_line(name)}” is a pipe or a device, for which git would wait", "remove it")
 
 
 def check_rule_files(folders: Iterable[Path], name: str) -> bool:
-    """Whether one of these folders has a rule file of this name, which git may open. Raises `not_trusted`."""
+    """Return whether one of these folders has a rule file of this name. Raises VaultWriteError (`not_trusted`)."""
     has_one = False
     for folder in folders:
         try:
@@ -182,7 +183,7 @@ def check_rule_files(folders: Iterable[Path], name: str) -> bool:
 
 
 def read_small(path: Path) -> bytes | None:
-    """The beginning of a regular file; None for what is none or cannot be read. Follows no link, waits for no pipe."""
+    """Read the first 8 KiB of a regular file, or None. Follows no symbolic link and does not block on a pipe."""
     with contextlib.suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -194,12 +195,12 @@ def read_small(path: Path) -> bytes | None:
 
 
 def not_trusted(message: str, hint: str) -> VaultWriteError:
-    """The repository could make git write outside the vault, or wait for ever."""
+    """Return the error for a repository that could make git write outside the vault, or block for ever."""
     return VaultWriteError(Reason.NOT_TRUSTED, message, hint=hint)
 
 
 def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
-    """The entries of a folder; none if it is gone or cannot be listed, which git itself will report."""
+    """Yield the entries of a folder; none if it is missing or cannot be listed, which git itself will report."""
     try:
         with os.scandir(folder) as found:
             yield from found
@@ -208,7 +209,7 @@ def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """What changes when another file or folder takes the place of this one; empty if there is none."""
+    """Return the metadata that changes when a path is replaced by another file or folder; empty if there is none."""
     try:
         found = os.lstat(path)
     except OSError:

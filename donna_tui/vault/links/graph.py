@@ -1,4 +1,4 @@
-"""Build the graph of links: where each one leads, and the lines that link to a note."""
+"""Build the graph of links: the destination of each link, and the lines that link to a note."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.files import VaultFiles
 
 LONGEST_LINE = 400
-"""Characters that are shown of a line with a link."""
+"""Maximum number of characters shown of a line with a link."""
 
 _WORD = re.compile(r"\w+")
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
@@ -28,19 +28,20 @@ _FILES = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
     re.IGNORECASE,
 )
-"""Endings of attachments: a link to one is no link to a note that could be created."""
+"""Extensions of attachments: a link to one does not name a note that could be created."""
 
 
 class LinkGraph:
-    """Reads the links of one vault from disk each time. Every method blocks, may be called on several threads, and
-    raises VaultReadError if the vault or the note cannot be read.
+    """Read the links of one vault, from disk on each call. Every method blocks and may be called from several threads.
+
+    Raises VaultReadError if the vault or the note cannot be read.
     """
 
     def __init__(self, client: VaultClient, files: VaultFiles) -> None:
         self._client, self._files = client, files
 
     def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
-        """Where a link leads that is written in a note, in the brackets of a wikilink or as a Markdown destination."""
+        """Resolve a link written in a note, in the brackets of a wikilink or as a Markdown destination."""
         link = link_from(written, is_wiki=is_wiki)
         if link is None or not (link.target or link.fragment):
             return Destination(problem="This link does not name a note.")
@@ -52,7 +53,7 @@ class LinkGraph:
         return self._place_in(hit, link.fragment)
 
     def links(self, path: str) -> NoteLinks:
-        """The links of a note, and the lines of other notes that link to it."""
+        """Return the links of a note, and the lines of other notes that link to it."""
         index = LinkIndex(self._paths())
         own = tuple(_lines_of(self._client.read(path).text, path, index))
         others = [other for other in self._paths(readable=True) if other != path]
@@ -69,7 +70,7 @@ class LinkGraph:
             return Destination(path=path)
         try:
             line = line_of_fragment(self._client.read(path).text, fragment)
-        except DonnaError:  # the screen that shows the note says why it cannot be read
+        except DonnaError:  # the screen that shows the note reports why it cannot be read
             return Destination(path=path)
         if line is None:
             what = "block" if fragment.startswith("^") else "heading"
@@ -81,7 +82,7 @@ class LinkGraph:
         return sorted(entry.path for entry in entries if entry.reason is None or not readable)
 
     def _text(self, path: str) -> str:
-        """The text of a note; empty for one that cannot be read: it has no links that could be shown."""
+        """Return the text of a note, or an empty string if it cannot be read, as it then has no links to show."""
         try:
             data = self._files.read(path)
             return decode(data)[0] if data is not None else ""
@@ -90,7 +91,7 @@ class LinkGraph:
 
 
 def line_of_fragment(text: str, fragment: str) -> int | None:
-    """The line (1-based) of a heading, of headings below each other (`A#B`), or of a block (`^id`)."""
+    """Return the line (1-based) of a heading, of nested headings (`A#B`), or of a block (`^id`), or None."""
     if fragment.startswith("^"):
         found = re.search(rf"(?:^|[ \t]){re.escape(fragment)}[ \t]*\r?$", text, re.MULTILINE | re.IGNORECASE)
         return line_of(line_starts(text), found.end()) if found else None
@@ -110,12 +111,12 @@ def line_of_fragment(text: str, fragment: str) -> int | None:
 
 
 def _words(heading: str) -> tuple[str, ...]:
-    """What two spellings of a heading share: as it is written, as Obsidian links it, and as a slug."""
+    """Return the words that all spellings of a heading share: as written, as linked by Obsidian, and as a slug."""
     return tuple(_WORD.findall(unicodedata.normalize("NFC", heading).casefold()))
 
 
 def _lines_of(text: str, note: str, index: LinkIndex) -> Iterator[LinkLine]:
-    """The lines with links to notes, each once for each note that it links to."""
+    """Yield the lines with links to notes, once for each note that a line links to."""
     starts = line_starts(text)
     seen: set[tuple[int, str]] = set()
     for link in find_links(text):
@@ -134,7 +135,7 @@ def _lines_of(text: str, note: str, index: LinkIndex) -> Iterator[LinkLine]:
 
 
 def _around(text: str, start: int, end: int, link: int) -> str:
-    """A line of text; of a long one the part around a link."""
+    """Return a line of text, or of a long line the part around a link."""
     if end - start > LONGEST_LINE:
         start = max(start, min(link - LONGEST_LINE // 2, end - LONGEST_LINE))
         end = min(end, start + LONGEST_LINE)
@@ -148,7 +149,7 @@ def _found(index: LinkIndex, link: Link, note: str) -> str | None:
 
 
 def _missing(link: Link, note: str) -> Destination:
-    """The path at which a note would be created for a link that leads nowhere."""
+    """Return the path at which a note would be created for a link that does not resolve."""
     target = link.target.strip()
     if (link.kind is not LinkKind.WIKI and _SCHEME.match(target)) or target.endswith("/"):
         return Destination(problem="This link does not name a note.")

@@ -1,4 +1,4 @@
-"""Resolve a link to a note by Obsidian's rule."""
+"""Resolve a link to a note by Obsidian's rules."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _ENDINGS = ("", *NOTE_ENDINGS)
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A note that a link points to. `sure` says that no rank among several of one name decided it.
+    """The note that a link resolves to. `sure` is True unless it was chosen among several of the same name.
 
-    `relative` says that the link gave the way from the folder of its own note.
+    `relative` is True if the link gives a path relative to the folder of its own note.
     """
 
     path: str
@@ -27,13 +27,13 @@ class Hit:
 
 
 class LinkIndex:
-    """The paths of a vault's notes, and of whatever else links may point to, to look up what links mean."""
+    """An index of the paths of a vault, of notes and other link targets, to resolve links."""
 
     def __init__(self, paths: Collection[str]) -> None:
         self._folded = {path: folded(path) for path in sorted(paths, key=lambda path: (len(path), path))}
         self._whole: dict[str, list[str]] = {}
         self._ending: dict[str, list[str]] = {}
-        """The paths that end with these parts, in the order in which they are chosen."""
+        """The paths that end with these parts, in order of precedence."""
         for path, rest in self._folded.items():
             self._whole.setdefault(rest, []).append(path)
             while rest:
@@ -48,15 +48,16 @@ class LinkIndex:
         return self._moved[1]
 
     def resolve(self, target: str, note: str) -> str | None:
-        """The path that a wikilink in `note` points to; `target` is without heading and alias."""
+        """Return the path that a wikilink in `note` resolves to, or None; `target` excludes heading and alias."""
         hit = self.find(target, note)
         return hit.path if hit else None
 
     def find(self, target: str, note: str) -> Hit | None:
-        """What a wikilink points to: the path itself if there is one, else one that ends with it.
+        """Resolve a wikilink: the exact path if there is one, else a path that ends with the target.
 
-        Among several the first below the note's own folder is taken, else the first of all: the shortest, then by the
-        alphabet. Case and Unicode form do not count, and the ending of a note may be left out.
+        Of several, the first below the note's own folder is taken, else the first of all: the shortest, then
+        alphabetically.
+        Case and Unicode form are ignored, and the extension of a note may be omitted.
         """
         if not target:
             return Hit(note)
@@ -64,7 +65,7 @@ class LinkIndex:
         return next((hit for hit in hits if hit), None)
 
     def find_url(self, target: str, note: str) -> Hit | None:
-        """What a Markdown link points to: the way from the note's folder comes first, as on the web."""
+        """Resolve a Markdown link: a path relative to the note's folder takes precedence, as on the web."""
         if not target:
             return Hit(note)
         if _SCHEME.match(target):
@@ -89,32 +90,32 @@ class LinkIndex:
         return Hit(best, sure=len(found) == 1) if best else None
 
     def _path(self, path: str) -> str | None:
-        """The path that is this one but for case and Unicode form, or exactly this one if there are several."""
+        """Return the path that equals this one except for case and Unicode form, preferring an exact match."""
         found = self._whole.get(folded(path), [])
         return path if path in found else next(iter(found), None)
 
 
 def resolve(target: str, note: str, notes: Collection[str]) -> str | None:
-    """What a wikilink in `note` points to among `notes`. To look up many, keep a `LinkIndex`."""
+    """Return the path in `notes` that a wikilink in `note` resolves to. To look up many, reuse a `LinkIndex`."""
     return LinkIndex(notes).resolve(target, note)
 
 
 def folded(path: str) -> str:
-    """A path as links compare it."""
+    """Return a path in the form in which links are compared."""
     return unicodedata.normalize("NFC", path).lower()
 
 
 def is_dotted(target: str) -> bool:
-    """Whether a target gives the way from the folder of its note in so many words."""
+    """Return whether a target is written as a path relative to the folder of its note."""
     return target.startswith(("./", "../"))
 
 
 def joined(note: str, target: str) -> str | None:
-    """The path that `target` names from the folder of `note`; None for one above the vault."""
+    """Return the path that `target` names from the folder of `note`; None for one above the vault."""
     path = posixpath.normpath(posixpath.join(posixpath.dirname(note), target))
     return None if path in ("..", ".") or path.startswith("../") else path
 
 
 def way(note: str, path: str) -> str:
-    """The way from the folder of `note` to `path`."""
+    """Return the relative path from the folder of `note` to `path`."""
     return posixpath.relpath(f"/{path}", f"/{posixpath.dirname(note)}")

@@ -18,10 +18,10 @@ from donna_tui.vault.write.plan_context import PlanContext, unseen
 __all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_all", "relink_moved", "resolve", "unlink"]
 
 _NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
-"""What ends a wikilink or its target, or makes a code span or comment with what is before it."""
+"""Text that would end a wikilink or its target, or combine with preceding text into a code span or comment."""
 
 _NOT_IN_YAML = re.compile(r"""["'\\,:{}\[\]&*!%@`]""")
-"""What may end a YAML value or change its meaning, whether it is in quotes or not."""
+"""Characters that may end a YAML value or change its meaning, quoted or not."""
 
 _NOT_IN_URL = re.compile(r'[\x00-\x20\x7f-\xa0\u2028\u2029"#%()<>\[\\\]`|]|&(?=#?\w+;)')
 _NOT_IN_POINTED = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029#%<>\\`|]|&(?=#?\w+;)")
@@ -33,7 +33,7 @@ _WAY_UP = re.compile(r"(?:\.{0,2}/)*")
 
 @dataclass(frozen=True, slots=True)
 class Relinked:
-    """The text with `count` links rewritten. `dangling` ones had to stay: a link of their kind cannot hold the name."""
+    """The text with `count` links rewritten. `dangling` ones were kept, as their syntax cannot hold the new name."""
 
     text: str
     count: int
@@ -41,9 +41,9 @@ class Relinked:
 
 
 def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Relinked:
-    """The text of the note at path `note` with every link to `old` pointing to `new`.
+    """Rewrite every link to `old` in the note at path `note` to `new`.
 
-    `notes` are all paths before the move. A link keeps its style; only its target changes, and only if it has to.
+    `notes` are all paths before the move. A link keeps its style; only its target changes, and only if necessary.
     """
     if not may_name(text, old):
         return Relinked(text, 0)
@@ -91,7 +91,7 @@ def unlink(text: str, *, note: str, gone: Collection[str], notes: LinkIndex) -> 
 
 
 def leads_to(link: Link, note: str, path: str, notes: LinkIndex) -> bool:
-    """Whether a link that is written in `note` leads to the note at `path`."""
+    """Return whether a link written in `note` resolves to the note at `path`."""
     return _destination(link, note, notes) == path
 
 
@@ -101,7 +101,7 @@ def _destination(link: Link, note: str, notes: LinkIndex) -> str | None:
 
 
 def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:
-    """The text of the note that moves: links to itself follow it, and links that its old folder explained stay true."""
+    """Rewrite the links of the moved note itself: links to itself, and links that were relative to its old folder."""
     return _Rewriter(old, new, {old: new}, notes).rewritten(text)
 
 
@@ -117,7 +117,7 @@ class _Rewriter:
         self._known: dict[tuple[bool, str], tuple[str, ...] | None] = {}
 
     def rewritten(self, text: str) -> Relinked:
-        """The text with its links rewritten; as it is, should a new target turn what is around it into code."""
+        """Rewrite the links of a text. Return it unchanged if a new target would turn surrounding text into code."""
         links = list(find_links(text))
         pieces: list[str] = []
         done = count = dangling = 0
@@ -138,7 +138,7 @@ class _Rewriter:
         return Relinked(result, count, dangling)
 
     def _targets(self, link: Link) -> tuple[str, ...] | None:
-        """The targets that a link may get, the best first; None for one that stays."""
+        """Return the possible new targets of a link, the best first; None if the link is kept."""
         is_wiki = link.kind is LinkKind.WIKI
         key = (is_wiki, link.target)
         if key not in self._known:
@@ -161,7 +161,7 @@ class _Rewriter:
         return index.find(target, note) if is_wiki else index.find_url(target, note)
 
     def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
-        """Whether a link is as good after the move as it was before."""
+        """Return whether a link resolves after the move as well as it did before."""
         hit = self._find(self._after, target, self._there, is_wiki)
         if not hit or hit.path != wanted or (found.relative and not hit.relative):
             return False
@@ -170,12 +170,12 @@ class _Rewriter:
         return hit.sure and (_is_spelled(target, hit.path) or not _is_spelled(target, found.path))
 
     def _leads(self, target: str, wanted: str, is_wiki: bool) -> bool:
-        """Whether every reader takes a target for the note that is wanted: on the web, and in Obsidian."""
+        """Return whether a target resolves to the wanted note by the rules of both the web and Obsidian."""
         hit = self._find(self._after, target, self._there, is_wiki)
         return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
 
     def _spellings(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> Iterator[str]:
-        """How `wanted` may be called, in the style of `target` first."""
+        """Yield the possible spellings of `wanted`, those in the style of `target` first."""
         has_ending = folded(_name(found.path)) == folded(_name(target))
         for path in [wanted] if has_ending else [_without_ending(wanted), wanted]:
             yield from self._styled(target, found, path)
@@ -196,7 +196,7 @@ class _Rewriter:
             yield path
 
     def _carried(self, target: str) -> tuple[str, ...] | None:
-        """The target of a link from the note that moves to what is no note, if it gives the way in so many words."""
+        """Adjust a relative link in the moved note whose target is not a note; None if it is kept."""
         path = joined(self._here, target) if is_dotted(target) else None
         if path is None or joined(self._there, target) == path:
             return None
@@ -204,7 +204,7 @@ class _Rewriter:
 
 
 def may_name(text: str, path: str) -> bool:
-    """Whether a text may hold a link to `path`: the longest plain word of its name is there, or could be encoded."""
+    """Return whether a text may hold a link to `path`: a fast test for the longest plain word of its name."""
     return _may_name_any(text, (path,))
 
 
@@ -220,7 +220,7 @@ def _longest_word(path: str) -> str:
 
 
 def _written(link: Link, target: str, text: str) -> str | None:
-    """A target as the link has to write it; None if such a link cannot hold it."""
+    """Escape a target for the syntax of the link; None if the syntax cannot hold it."""
     if link.kind is LinkKind.WIKI:
         fits = len(target) <= link.room and not _NOT_IN_WIKILINK.search(target)
         return target if fits and not (link.in_yaml and _NOT_IN_YAML.search(target)) else None
@@ -244,7 +244,7 @@ def _without_ending(path: str) -> str:
 
 
 def _is_spelled(target: str, path: str) -> bool:
-    """Whether a target writes the name of a note as the note does, case and all."""
+    """Return whether a target spells the name of a note exactly as the note does, including case."""
     name = _WAY_UP.sub("/", target, count=1)
     return f"/{path}".endswith(name) or f"/{_without_ending(path)}".endswith(name)
 
@@ -254,28 +254,25 @@ def _dotted(path: str) -> str:
 
 
 SHOWN_IN_REMARKS = 3
-"""Notes that a remark names."""
+"""Maximum number of notes that a remark names."""
 
 _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
-"""A link or a device took the place of a note a moment ago: there is nothing to read."""
+"""The note was replaced by a symbolic link or a device meanwhile, so there is nothing to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinksMoved:
-    """The moved note's own bytes, the changes in other notes, and what had to be left, as sentences."""
+    """The new bytes of the moved note, the changes in other notes, and remarks on links that were kept."""
 
     own: bytes
     changes: tuple[Change, ...]
     remarks: tuple[str, ...]
     unread: tuple[str, ...] = ()
-    """The notes and folders that could not be read, and whose links are as they were."""
+    """The notes and folders that could not be read, and whose links are unchanged."""
 
 
 def move_links(vault_state: PlanContext, src: str, dst: str, before: bytes) -> LinksMoved:
-    """Make every link to the note at `src` one to `dst`, in all notes that Donna may write to.
-
-    Raises VaultWriteError.
-    """
+    """Rewrite every link to `src` as a link to `dst`, in all notes that Donna may write to. Raises VaultWriteError."""
     listed = vault_state.notes(src)
     index = LinkIndex(listed.paths)
     text = _decoded(before)
@@ -348,7 +345,7 @@ def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mappin
 
 @dataclass(frozen=True, slots=True)
 class LinksBroken:
-    """The links that a deletion breaks, the changes in other notes that unlink them, and what stays, as sentences."""
+    """The number of links that a deletion breaks, the changes that unlink them, and remarks on links that are kept."""
 
     count: int = 0
     changes: tuple[Change, ...] = ()
@@ -383,7 +380,7 @@ def break_links(vault_state: PlanContext, gone: Collection[str], *, unlinks: boo
 
 @dataclass(frozen=True, slots=True)
 class _Other:
-    """What is done to the links of one other note, and how many of them must stay as they are."""
+    """The change to the links of one other note, and the number of links that cannot be changed."""
 
     path: str
     change: Change | None = None

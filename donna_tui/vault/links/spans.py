@@ -17,7 +17,7 @@ _LINE_BREAKS = frozenset("\r\n")
 
 
 def extract_links(text: str) -> list[str]:
-    """The targets of `[[target#heading|alias]]` and `![[embeds]]`, bare, in order, each once. Linear in the text."""
+    """Return the targets of `[[target#heading|alias]]` and `![[embeds]]`, in order, each once. Takes linear time."""
     found: dict[str, None] = {}
     position = text.find("[[")
     while position >= 0:
@@ -41,12 +41,13 @@ _AFTER_TARGET = re.compile(r"[|#]")
 
 
 def _nested(depth: int) -> str:
-    """A destination without angle brackets: its parentheses are balanced, and as deep as CommonMark asks for."""
+    """Return the pattern of a destination without angle brackets, with balanced parentheses nested as in CommonMark."""
     inside = rf"|\((?>{_nested(depth - 1)}*)\)" if depth else ""
     return rf"(?:\\{_PUNCTUATION}|\\|[^\x00-\x20\x7f()\\]++{inside})"
 
 
-# What may fail halfway is in atomic groups: before Python 3.11.5 a possessive repetition keeps the half that it took.
+# Patterns that may fail halfway are in atomic groups: before Python 3.11.5, a failed possessive repetition does not
+# give back what it matched.
 _GAP = r"[ \t\r\n]"
 _BARE = rf"(?!<)(?>{_nested(3)}+)"
 _POINTED = r"<((?:\\[^\r\n]|[^<>\\\r\n])*+)>"
@@ -63,7 +64,7 @@ _MARK = re.compile(rf"\\{_PUNCTUATION}|`+|<!--|%%|!?\[|\]")
 
 
 class LinkKind(Enum):
-    """How a link is written."""
+    """The syntax of a link."""
 
     WIKI = "wiki"
     URL = "url"
@@ -73,12 +74,12 @@ class LinkKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link whose target is written at `text[start:end]`; `target` is what that means. Neither holds a heading.
+    """A link with its target at `text[start:end]`; `target` is the decoded form. Both exclude the heading.
 
-    `fragment` is the heading or block (`^id`) in the note that it points to; empty for the note as a whole. `whole` is
-    the place of the link with all its marks, and `label` that of the words that are read in its place; both are empty
-    for a link definition. `room` is the number of characters that a wikilink's target may have; `in_yaml` says that it
-    stands in frontmatter.
+    `fragment` is the heading or block (`^id`) that it points to; empty for the whole note. `whole` is the span of the
+    link
+    with its markup, and `label` that of its displayed text; both are empty for a link definition. `room` is the maximum
+    length of a wikilink's target; `in_yaml` is set for a link in frontmatter.
     """
 
     kind: LinkKind
@@ -93,7 +94,7 @@ class Link:
 
 
 def find_links(text: str) -> Iterator[Link]:
-    """The wikilinks, Markdown links and link definitions of a note, in order, without those in code and comments.
+    """Yield the wikilinks, Markdown links and link definitions of a note, in order, except in code and comments.
 
     In the frontmatter only wikilinks count. Takes linear time on any input.
     """
@@ -106,24 +107,23 @@ def find_links(text: str) -> Iterator[Link]:
 
 
 class _Inline:
-    """The links of one paragraph."""
+    """Find the links of one paragraph."""
 
     def __init__(self, text: str, span: Span) -> None:
         self._text = text
         self._at, self._end = span
         self._open: list[tuple[bool, int]] = []
-        """The brackets that are open: whether each begins an image, and where the words after it begin."""
+        """The open brackets: whether each opens an image, and the offset of the text after it."""
         self._inert = 0
-        """How many of them are around a link already, so that they begin none, since links do not nest."""
+        """Number of open brackets that enclose a link already and cannot open another, as links do not nest."""
         self._rows: dict[int, list[int]] = {}
-        """Where rows of backticks begin, by their length, the last first."""
+        """The offsets of runs of backticks, by length, the last first."""
         self._missing: set[str] = set()
-        """Ends of comments that do not come any more."""
+        """Closing marks of comments that do not occur in the rest of the paragraph."""
         for row in reversed(list(_BACKTICKS.finditer(text, *span))):
             self._rows.setdefault(len(row[0]), []).append(row.start())
 
     def links(self) -> Iterator[Link]:
-        """The links in order."""
         while definition := _DEFINITION.match(self._text, self._at, self._end):
             yield _url(definition)
             self._at = definition.end()
@@ -170,7 +170,7 @@ class _Inline:
         return replace(_url(destination), whole=(begin - (2 if is_image else 1), self._at), label=label)
 
     def _skip_code(self, length: int) -> None:
-        """Go on after a code span: it ends with a row of as many backticks. A row without its like is text."""
+        """Skip a code span, which ends at a run of equally many backticks. A run without a match is text."""
         ends = self._rows.get(length, [])
         while ends and ends[-1] < self._at:
             ends.pop()
@@ -186,7 +186,7 @@ class _Inline:
 
 
 def link_from(written: str, *, is_wiki: bool) -> Link | None:
-    """The link that is written in a wikilink's brackets or as a Markdown link's destination, on its own."""
+    """Parse the content of a wikilink's brackets, or the destination of a Markdown link."""
     text = f"[[{written}]]" if is_wiki else f"[]({written})"
     found = _WIKILINK.fullmatch(text) if is_wiki else _DESTINATION.fullmatch(text, len("[]"))
     if found is None:
@@ -195,7 +195,7 @@ def link_from(written: str, *, is_wiki: bool) -> Link | None:
 
 
 def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
-    """A backslash before the bar belongs to the table around the link, not to its target."""
+    """Build a wikilink. A backslash before the bar is an escape of the surrounding table, not part of the target."""
     inner = found[1]
     written = _AFTER_TARGET.split(inner, maxsplit=1)[0].rstrip("\\")
     target = written.strip()

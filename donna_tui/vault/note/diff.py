@@ -1,4 +1,4 @@
-"""The difference between two versions of a file: hunks of lines, with the words that changed."""
+"""Compute the difference between two versions of a file: hunks of lines, with the changed words."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change
 
 WHOLE = 10**9
-"""A context that leaves nothing out."""
+"""A context that leaves out no line."""
 
 _ENDINGS = {"\n": "ends with LF", "\r\n": "ends with CR LF", "\r": "ends with CR", "": "no newline at end"}
 _LONGEST_BLOCK = 400
-"""Changed lines in a row of which the words are compared; more than that is another text."""
+"""Maximum number of consecutive changed lines whose words are compared; a longer block counts as rewritten."""
 
 
 class LineKind(StrEnum):
-    """What became of a line. The values are the marks of a unified diff."""
+    """The kind of a diff line. The values are the marks of a unified diff."""
 
     SAME = " "
     REMOVED = "-"
@@ -33,11 +33,13 @@ class LineKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """A line, with its 1-based number before and after; None where it is not there.
+    """A line with its 1-based number before and after; None if it does not exist on that side.
 
-    `text` is raw and without its line break, which is `ending`. `spans` are the words that changed. `partner` is the
-    number on the other side of the line that it replaces or that replaces it. `remark` is what cannot be seen: another
-    line ending, or none.
+    `text` is raw and excludes its line break `ending`. `spans` are the changed words. `partner` is the line number, on
+    the
+    other side, of the line that it replaces or that replaces it. `remark` describes an invisible difference: another
+    line
+    ending, or a missing one.
     """
 
     kind: LineKind
@@ -52,9 +54,9 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines that stand together. `heading` is the heading in the note above them, raw, or empty.
+    """A group of nearby lines. `heading` is the raw heading above them in the note, or empty.
 
-    `skipped` counts the unchanged lines before it that are left out.
+    `skipped` counts the unchanged lines left out before it.
     """
 
     lines: tuple[DiffLine, ...]
@@ -64,8 +66,9 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """What became of one file. `old_path` is where it was before, if it moved. `after_skipped` counts the unchanged
-    lines behind the last hunk.
+    """The difference of one file. `old_path` is its previous path, if it moved.
+
+    `after_skipped` counts the unchanged lines after the last hunk.
     """
 
     path: str
@@ -79,7 +82,7 @@ class FileDiff:
 
 
 def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDiff, ...]:
-    """The difference of each file. One file that goes and one that comes with most of its lines are a move."""
+    """Return the difference of each file. One removed file and one added file that share most lines count as a move."""
     gone = [change for change in changes if change.after is None]
     come = [change for change in changes if change.before is None]
     if len(gone) != 1 or len(come) != 1 or gone == come:
@@ -92,7 +95,7 @@ def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDi
 
 
 def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context: int = 3) -> FileDiff:
-    """What happened to a file. It never raises, and is bounded on any input; None stands for no file.
+    """Compute the difference of a file; None means that there is no file. Never raises, and is bounded on any input.
 
     Bytes that are not UTF-8 become lone surrogates (PEP 383), so that nothing is lost.
     """
@@ -113,7 +116,7 @@ def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context:
 
 
 def as_unified(diff: FileDiff) -> str:
-    """The difference as plain text that is safe to print: what `git diff` would show."""
+    """Format the difference as `git diff` does, as plain text that is safe to print."""
     old, new = clean_line(diff.old_path or diff.path), clean_line(diff.path)
     lines = [
         f"--- {f'a/{old}' if diff.before_exists else '/dev/null'}",
@@ -142,7 +145,6 @@ def _extent(numbers: list[int]) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text with their line breaks."""
     return [text[start:after] for start, _, after in each_line(text)]
 
 
@@ -157,7 +159,7 @@ def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[Dif
 
 
 def _block(old: list[str], new: list[str], gone: range, come: range, *, mixed: bool) -> Iterator[DiffLine]:
-    """Lines that go and the lines that come in their place, with the words that changed between them."""
+    """Yield the removed and the added lines of a block, with the words that changed between paired lines."""
     removed = [_line(LineKind.REMOVED, old[i], i + 1, None) for i in gone]
     added = [_line(LineKind.ADDED, new[j], None, j + 1) for j in come]
     if max(len(removed), len(added)) <= _LONGEST_BLOCK:
@@ -179,7 +181,7 @@ def _ending(line: str) -> str:
 
 
 def _groups(lines: list[DiffLine], context: int) -> Iterator[tuple[int, int]]:
-    """Half-open ranges of lines around the changes; those that touch or overlap are one."""
+    """Yield half-open ranges of lines around the changes; ranges that touch or overlap are merged."""
     start = end = -1
     for index, line in enumerate(lines):
         if line.kind is LineKind.SAME:
@@ -201,7 +203,7 @@ def _hunks(lines: list[DiffLine], groups: list[tuple[int, int]], headings: _Head
 
 
 class _Headings:
-    """The heading above each line of a note. It is looked up on the side of the file that is there."""
+    """Look up the heading above each line of a note, on the side of the diff where the file exists."""
 
     def __init__(self, data: bytes, *, old_side: bool) -> None:
         text = data.decode("utf-8", "surrogateescape")
@@ -211,7 +213,7 @@ class _Headings:
         self._old_side = old_side
 
     def above(self, lines: Sequence[DiffLine]) -> str:
-        """The heading above the first line of a hunk that changed; empty where there is none."""
+        """Return the heading above the first changed line of a hunk, or an empty string."""
         first = next(index for index, line in enumerate(lines) if line.kind is not LineKind.SAME)
         around = (*lines[first::-1], *lines[first:])
         numbers = (line.old if self._old_side else line.new for line in around)

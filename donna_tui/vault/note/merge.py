@@ -1,4 +1,4 @@
-"""Lays the frontmatter of a new text over that of the note it replaces; no byte changes but those of changed keys."""
+"""Merge the frontmatter of a new text into that of the note it replaces, changing only the bytes of changed keys."""
 
 from __future__ import annotations
 
@@ -16,26 +16,28 @@ from donna_tui.vault.note.yaml import YamlNode, top_level_nodes
 _BOM = "\ufeff"
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK = re.compile(r"(?:[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))*+")
-"""Whole lines, or the rest of one and then whole lines, that hold nothing but comments."""
+"""The rest of a line and whole lines that hold nothing but comments."""
 
 _COLON = re.compile(r"[ \t]*:")
 _MERGE_KEY = "<<"
 _COMMENT_BEHIND = re.compile(r"[ \t]*(#[^\r\n]*)")
 _COMMENT_OF_KEY = re.compile(r"[ \t]*:(?:[ \t]+[|>][-+\d]*)?[ \t]+(#[^\r\n]*)")
 _WITHOUT_END = re.compile(r"---[ \t]*(?:\r\n|\r|\n)[^\s#:][^\r\n:]*:(?:[ \t\r\n]|\Z)")
-"""A fence and a “key:” line: frontmatter by its looks."""
+"""A fence and a “key:” line: text that looks like frontmatter."""
 
 _CORRECT_NOTE = "correct the note’s frontmatter in an editor, then write again"
 _CORRECT_TEXT = "correct the frontmatter of the new text, then write again"
 
 
 def merge_frontmatter(existing: str, incoming: str) -> str:
-    """The text to write when `incoming` replaces the note `existing`: its body, under the frontmatter of both.
+    """Return the text to write when `incoming` replaces the note `existing`: its body, under the frontmatter of both.
 
-    Keys that `incoming` does not name stay; null removes a key; any other value takes the place of the old one in the
-    source form of `incoming`, or is added at the end. A key whose value stays equal keeps its bytes, as do comments,
-    order, line ends and byte order mark of the note. Without frontmatter in `incoming`, the note's stays whole.
-    Raises VaultWriteError(invalid_frontmatter) where that cannot be done for sure.
+    Keys that `incoming` does not name are kept; null removes a key; any other value replaces the old one in the source
+    form
+    of `incoming`, or is appended. A key whose value is equal keeps its bytes, as do comments, order, line endings and
+    byte
+    order mark of the note. Without frontmatter in `incoming`, the note's is kept whole.
+    Raises VaultWriteError (`invalid_frontmatter`) if the result would be uncertain.
     """
     before = _split(existing.removeprefix(_BOM), "the note", _CORRECT_NOTE)
     new_text = _with_line_ends_of(existing, incoming.removeprefix(_BOM))
@@ -49,7 +51,7 @@ def merge_frontmatter(existing: str, incoming: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Note:
-    """A text cut at its fences, which are whole lines; without frontmatter all of it is body."""
+    """A text split at its fence lines; without frontmatter all of it is body."""
 
     opening: str
     block: str
@@ -69,8 +71,10 @@ class _Note:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A “key: value” in `block`, by offsets. `comment` is where the comment lines right above the key begin, and `end`
-    is behind the line that the value ends on."""
+    """A “key: value” entry of `block`, by offsets.
+
+    `comment` is the start of the comment lines directly above the key, and `end` follows the last line of the value.
+    """
 
     block: str
     comment: int
@@ -83,7 +87,7 @@ class _Entry:
 
     @property
     def is_on_one_line(self) -> bool:
-        """Whether the value can stand between its key and a comment, which an empty block scalar cannot."""
+        """True if the value fits between its key and a comment, which an empty block scalar does not."""
         return self.block[self.value] not in "|>" and not _LINE_END.search(self.block, self.key, self.value_end)
 
 
@@ -101,7 +105,7 @@ def _split(text: str, whose: str, hint: str) -> _Note:
 
 
 def _with_line_ends_of(existing: str, incoming: str) -> str:
-    """`incoming` with CRLF if `existing` has no other line end and `incoming` does not show a choice of its own."""
+    """Convert `incoming` to CRLF if `existing` uses only CRLF and `incoming` contains no CR."""
     pairs = existing.count("\r\n")
     is_wholly_crlf = 0 < pairs == existing.count("\n") == existing.count("\r")
     return incoming.replace("\n", "\r\n") if is_wholly_crlf and "\r" not in incoming else incoming
@@ -120,12 +124,12 @@ def _patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_same(one: object, other: object) -> bool:
-    """Equality as JSON has it: to Python, true is 1."""
+    """Compare as JSON does: in Python, `True == 1`."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _edit(base: _Note, source: _Note, wanted: Mapping[str, Any]) -> str:
-    """The block of `base` so that it says what is wanted; what is new comes from the block of `source`."""
+    """Edit the block of `base` to hold the wanted values; new ones are taken from the block of `source`."""
     changed = [key for key, value in base.data.items() if key not in wanted or not _is_same(value, wanted[key])]
     added = [key for key in wanted if key not in base.data]
     if not changed and not added:
@@ -143,7 +147,7 @@ def _edit(base: _Note, source: _Note, wanted: Mapping[str, Any]) -> str:
 
 
 def _replace(old: _Entry, new: _Entry) -> tuple[int, int, str]:
-    """The span of the old block that changes, and the text that takes its place. A comment beside the key stays."""
+    """Return the span of the old block to replace, and its replacement. A comment on the line of the key is kept."""
     if old.is_on_one_line and new.is_on_one_line:
         space = " " if old.block[old.value - 1] == ":" else ""
         return old.value, old.value_end, space + new.block[new.value : new.value_end]
@@ -152,7 +156,7 @@ def _replace(old: _Entry, new: _Entry) -> tuple[int, int, str]:
 
 
 def _comment_line(entry: _Entry) -> str:
-    """The comment beside a key as a line of its own: a value of several lines leaves no room for it."""
+    """Return the comment on the line of a key as a separate line, for a value of several lines."""
     if entry.is_on_one_line:
         found = _COMMENT_BEHIND.match(entry.block, entry.value_end)
     else:
@@ -166,7 +170,7 @@ def _refuse_links(entries: list[_Entry]) -> None:
 
 
 def _entries(note: _Note) -> dict[str, _Entry]:
-    """The top-level entries of the block. Raises VaultWriteError if they are not plain lines from the margin on."""
+    """Return the top-level entries of the block. Raises VaultWriteError if they are not plain unindented lines."""
     nodes = top_level_nodes(note.block)
     entries: list[_Entry] = []
     at = 0
@@ -179,7 +183,7 @@ def _entries(note: _Note) -> dict[str, _Entry]:
 
 
 def _entry(block: str, at: int, key: YamlNode, value: YamlNode) -> _Entry:
-    """The entry whose key is the first thing after the line start `at` but for comments."""
+    """Parse the entry whose key is the first thing, except comments, after the line start `at`."""
     end = _next_line(block, value.end)
     is_plain = (
         _BLANK.fullmatch(block, at, key.start)
@@ -195,13 +199,13 @@ def _entry(block: str, at: int, key: YamlNode, value: YamlNode) -> _Entry:
 
 
 def _next_line(block: str, offset: int) -> int:
-    """The first line start at or after `offset`, which is not 0."""
+    """Return the first line start at or after `offset`, which is not 0."""
     found = _LINE_END.search(block, offset)
     return offset if block[offset - 1] in "\r\n" or not found else found.end()
 
 
 def _comment_above(block: str, start: int, end: int) -> int:
-    """The offset of the last run of comments at the margin in the lines from `start` to `end`, if it reaches `end`."""
+    """Return the start of the run of unindented comment lines that ends at `end`, or `end` if there is none."""
     comment = end
     for line, _, _ in each_line(block[start:end]):
         if block[start + line] != "#":
@@ -218,7 +222,7 @@ def _join(base: _Note, block: str, body: str) -> str:
 
 
 def _check(merged: str, is_present: bool, wanted: Mapping[str, Any], body: str) -> None:
-    """Refuse a text that does not read as what was wanted, down to the order of the keys."""
+    """Raise VaultWriteError if a text does not parse to the wanted values, including the order of the keys."""
     found = parse_frontmatter(merged)
     if found.problem:
         raise _refusal(f"after the change, {found.problem}", _CORRECT_NOTE)

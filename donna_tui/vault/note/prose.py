@@ -1,4 +1,4 @@
-"""The parts of a note that are read as text: neither code blocks nor comments.
+"""Find the prose of a note: everything but code blocks and comments.
 
 The rules are CommonMark 0.31 (https://spec.commonmark.org/0.31.2/) and the comments of Obsidian. HTML counts as text.
 """
@@ -12,10 +12,10 @@ from donna_tui.text.lines import each_line
 
 CODE_INDENT = 4
 MOST_NESTED = 100
-"""Quotes and lists inside each other that are followed: a line takes no more time than its length times this."""
+"""Maximum depth of nested quotes and lists, which bounds the time per line to its length times this."""
 
 _QUOTE = 0
-"""Stands for a quote among the open containers; a list item is the number of columns that its text is moved in."""
+"""Marks a quote among the open containers; a list item is represented by its indentation in columns."""
 
 _SPACES = re.compile(r" *")
 _FENCE = re.compile(r"(`{3,})[^`]*$|(~{3,})")
@@ -28,9 +28,10 @@ Span = tuple[int, int]
 
 
 def prose(text: str, start: int = 0) -> Iterator[Span]:
-    """Each paragraph, heading or table row from the line start `start` on, by its half-open offsets. Takes linear time.
+    """Yield each paragraph, heading or table row from the line start `start` on, as half-open offsets. Takes linear
+    time.
 
-    The marks of quotes and lists are outside the span before its first line, and inside before the others.
+    The markers of quotes and lists are outside the span on its first line, and inside on the others.
     """
     scanner = _Scanner(text)
     for low, high, _ in each_line(text, start):
@@ -39,7 +40,7 @@ def prose(text: str, start: int = 0) -> Iterator[Span]:
 
 
 class _Scanner:
-    """The block structure at one line. Columns of a line are the indices of its copy without tabs, `shown`."""
+    """The block structure at one line. Columns of a line are indices into `shown`, its copy with tabs expanded."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -47,13 +48,13 @@ class _Scanner:
         self._shown = ""
         self._containers: list[int] = []
         self._fence = ""
-        """The mark that ends the open code block."""
+        """The mark that closes the open code block."""
         self._comment = ""
-        """The mark that ends the open comment."""
+        """The mark that closes the open comment."""
         self._paragraph: Span | None = None
 
     def line(self, low: int, high: int) -> Iterator[Span]:
-        """What the line ends, or holds by itself."""
+        """Process one line; yield the blocks that it ends or contains."""
         self._low, self._high = low, high
         self._shown = self._text[low:high].expandtabs(CODE_INDENT)
         column, matched = self._continued()
@@ -68,13 +69,13 @@ class _Scanner:
         yield from self._blocks(column, matched)
 
     def end_paragraph(self) -> Iterator[Span]:
-        """The open paragraph, if there is one."""
+        """Yield the open paragraph, if there is one, and close it."""
         if self._paragraph:
             yield self._paragraph
         self._paragraph = None
 
     def _continued(self) -> tuple[int, int]:
-        """The column after the marks of the open containers that go on in this line, and how many do."""
+        """Return the column after the markers of the open containers that continue in this line, and their number."""
         column = 0
         if self._is_blank(column):
             return column, next(
@@ -93,7 +94,7 @@ class _Scanner:
         return column, len(self._containers)
 
     def _inside(self, column: int) -> None:
-        """A line of an open code block or comment."""
+        """Process a line of an open code block or comment."""
         if self._comment:
             found = self._text.find(self._comment, self._low, self._high)
             if found >= 0:
@@ -106,7 +107,7 @@ class _Scanner:
                 self._fence = ""
 
     def _blocks(self, column: int, matched: int) -> Iterator[Span]:
-        """The blocks that begin in this line, from the outermost in."""
+        """Process the blocks that begin in this line, from the outermost in."""
         while True:
             at = self._indented(column)
             continues = bool(self._paragraph) and matched == len(self._containers)
@@ -128,7 +129,7 @@ class _Scanner:
         yield from self._leaf(at, matched, continues)
 
     def _container(self, column: int, at: int, continues: bool) -> tuple[int, int] | None:
-        """The quote or list item that begins at column `at`, and the column where its text begins."""
+        """Parse the quote or list item that begins at column `at`; return it with the column where its text begins."""
         if self._shown.startswith(">", at):
             return _QUOTE, self._after_quote_mark(at)
         marker = _ITEM.match(self._shown, at)
@@ -166,7 +167,7 @@ class _Scanner:
             self._paragraph = (self._offset(at), self._high)
 
     def _opened_comment(self, at: int) -> str:
-        """What ends the comment that begins at column `at` and goes on after this line; empty if none does."""
+        """Return the closing mark of a comment that begins at column `at` and continues on the next line, or empty."""
         if self._shown.startswith("<!--", at):
             return "" if self._shown.find("-->", at + 2) >= 0 else "-->"
         return "%%" if self._shown.startswith("%%", at) and self._shown.count("%%", at) % 2 else ""
@@ -182,7 +183,7 @@ class _Scanner:
         return at + 2 if self._shown.startswith(" ", at + 1) else at + 1
 
     def _offset(self, column: int) -> int:
-        """The offset in the text of a column of this line."""
+        """Map a column of this line to an offset in the text."""
         line = self._text[self._low : self._high]
         if "\t" not in line:
             return self._low + column

@@ -1,4 +1,4 @@
-"""Read the frontmatter of a note, and what it means: title, aliases, tags, type and date."""
+"""Parse the frontmatter of a note, and derive title, aliases, tags, type and date."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from donna_tui.text.lines import each_line
 from donna_tui.vault.note.yaml import YamlBlock, YamlError, load_yaml
 
 LARGEST_BLOCK = 64 * 1024
-"""Characters of frontmatter that are parsed as a whole; more is data that a program left there."""
+"""Maximum number of characters of frontmatter that are parsed as a whole; a larger block is data left by a program."""
 
 DRAFT_KEY = "donna_draft"
-"""In the frontmatter of a note that Donna wrote and nobody has approved."""
+"""Frontmatter key of a note that Donna wrote and nobody has approved yet."""
 
 MOST_TAGS = 1_000
 
@@ -32,8 +32,9 @@ _BETWEEN_TAGS = re.compile(r"[,\s]+")
 class Frontmatter:
     """The frontmatter of a note. The body begins at offset `body_start` of its text.
 
-    `data` is fit for JSON. `problem` says in plain words why the block cannot be read or is ambiguous, else it is
-    empty; the block is no part of the body either way. `present` is False for a note without frontmatter.
+    `data` is JSON-serialisable. `problem` says why the block cannot be parsed or is ambiguous, else it is empty; the
+    block
+    is excluded from the body either way. `present` is False for a note without frontmatter.
     """
 
     data: dict[str, Any]
@@ -46,9 +47,9 @@ ABSENT = Frontmatter({}, 0, "", False)
 
 
 def parse_frontmatter(text: str) -> Frontmatter:
-    """The frontmatter of `text`, which begins after any byte order mark. Never raises; bounded on any input.
+    """Parse the frontmatter of `text`, which excludes any byte order mark. Never raises; bounded on any input.
 
-    A block without an end is body, and so is prose between two rules.
+    An unterminated block is body, and so is prose between two thematic breaks.
     """
     opening = _OPENING.match(text)
     if not opening:
@@ -60,26 +61,26 @@ def parse_frontmatter(text: str) -> Frontmatter:
 
 
 def title_of(data: Mapping[str, Any], path: str) -> str:
-    """The title to show, on one row: the frontmatter's own if it is text or a number, else the file's name."""
+    """Return the title to show, on one line: the frontmatter's if it is text or a number, else the file name."""
     title = frontmatter_value(data, "title")
     shown = _one_row(title) if _is_word(title) else ""
     return shown or _one_row(PurePosixPath(path).stem) or path
 
 
 def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Other names of the note, each once."""
+    """Return the other names of the note, each once."""
     return _unique(_one_row(alias) for alias in _words(data, "aliases", "alias"))
 
 
 def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
-    """The tags of the note without their `#`, each once whatever its case: from the frontmatter, then from the body."""
+    """Return the tags of the note without `#`, unique regardless of case: from the frontmatter, then from the body."""
     listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
     inline = (found[1] for found in _INLINE_TAG.finditer(body))
     return _unique(tag for raw in _chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 
 def note_type_of(data: Mapping[str, Any]) -> str:
-    """The `type` of the note on one row, empty if it has none."""
+    """Return the `type` of the note on one line, or an empty string."""
     note_type = frontmatter_value(data, "type")
     return _one_row(note_type) if _is_word(note_type) else ""
 
@@ -110,7 +111,7 @@ def _judge(loaded: YamlBlock, body_start: int, could_be_prose: bool) -> Frontmat
 
 
 def _simple_lines(block: str) -> dict[str, Any]:
-    """What the top-level lines of a block say that is too large to parse, as far as each line makes sense alone."""
+    """Parse the top-level lines of a block that is too large to parse whole, each line on its own."""
     data: dict[str, Any] = {}
     for start, end, _ in each_line(block):
         line = _SIMPLE_LINE.fullmatch(block, start, min(end, start + 1_000))
@@ -123,7 +124,7 @@ def _simple_lines(block: str) -> dict[str, Any]:
 
 
 def frontmatter_value(data: Mapping[str, Any], *names: str) -> Any:
-    """The value of the first key that is one of `names`, whatever its case."""
+    """Return the value of the first key that equals one of `names` regardless of case."""
     return next((value for key, value in data.items() if key.casefold() in names), None)
 
 
@@ -158,7 +159,7 @@ def _unique(words: Iterable[str]) -> tuple[str, ...]:
 
 
 DATE_KEYS = ("date", "event_start", "created")
-"""Frontmatter keys that date a note, the first one that holds a date wins."""
+"""Frontmatter keys that date a note. The first one that holds a date wins."""
 
 _MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
@@ -185,13 +186,13 @@ _IN_NAME = tuple(
 `2026-03`."""
 
 _NESTED = re.compile(rf"(?:^|/){_YEAR}/(?P<number>0[1-9]|1[0-2])/(?P<day>0[1-9]|[12]\d|3[01])(?!\d)[^/]*$")
-"""A daily note in folders: `Journal/2026/03/12.md`."""
+"""A daily note in nested folders: `Journal/2026/03/12.md`."""
 
 
 def note_date(frontmatter: Mapping[str, Any], path: str, mtime: float) -> float:
-    """The date of a note as Unix time.
+    """Return the date of a note as Unix time.
 
-    A day without a time counts as noon of that day, local time: it stays the same day wherever the machine travels.
+    A day without a time is noon local time, so that it remains the same day in other time zones.
     """
     for key in DATE_KEYS:
         found = _moment(frontmatter_value(frontmatter, key))
@@ -203,7 +204,7 @@ def note_date(frontmatter: Mapping[str, Any], path: str, mtime: float) -> float:
 
 
 def iso_date(at: float | None) -> str:
-    """The local day of a moment, as 2026-03-12; empty where there is none."""
+    """Format the local day of a moment as 2026-03-12, or return an empty string if there is none."""
     try:
         return datetime.datetime.fromtimestamp(at).date().isoformat() if at else ""
     except (ValueError, OverflowError, OSError):
@@ -211,8 +212,8 @@ def iso_date(at: float | None) -> str:
 
 
 def _moment(value: object) -> float | None:
-    """The moment that a frontmatter value stands for; the first of a list."""
-    while isinstance(value, list):  # `[[2026-03-12]]` without quotes is a list in a list
+    """Convert a frontmatter value to a moment, of a list the first; None if it is not a date."""
+    while isinstance(value, list):  # unquoted `[[2026-03-12]]` is a list in a list
         value = value[0] if value else None
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return None
@@ -227,7 +228,7 @@ def _moment(value: object) -> float | None:
 
 
 def _days_in(text: str) -> Iterator[datetime.date]:
-    """The real days that a file name or a value names, the most exact form first."""
+    """Yield the valid days that a file name or a value contains, the most specific form first."""
     name = text.rsplit("/", 1)[-1]
     for form, within in (*((each, name) for each in _IN_NAME), (_NESTED, text)):
         for match in form.finditer(within):

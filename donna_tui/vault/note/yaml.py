@@ -1,4 +1,4 @@
-"""Reads a block of YAML that may be hostile: bounded in time, memory and depth, and plain data in the end."""
+"""Parse a block of untrusted YAML to plain data, bounded in time, memory and depth."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ import yaml
 
 try:
     from yaml import CSafeLoader as _SafeLoader
-except ImportError:  # PyYAML was built without libyaml: slower, the same results
+except ImportError:  # PyYAML was built without libyaml: slower, with the same results
     from yaml import SafeLoader as _SafeLoader  # type: ignore[assignment]
 
 LARGEST = 20_000
-"""Values and hundreds of characters in a block, aliases counted with all that they stand for."""
+"""Maximum size of a block, in values and hundreds of characters. Aliases count with their expansion."""
 
 DEEPEST = 40
 LARGEST_INT = 2**63 - 1
-"""SQLite's largest integer."""
+"""The largest integer of SQLite."""
 
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _KEEPS_BLANK_LINES = re.compile(r"[^\r\n#]*\+")
 
 
 class YamlError(Exception):
-    """The block is not used. The message never holds text of the block; `line` is 0-based, or None if unknown."""
+    """The block is rejected. The message never contains text of the block; `line` is 0-based, or None if unknown."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
         super().__init__(message)
@@ -34,14 +34,14 @@ class YamlError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class YamlBlock:
-    """What a block holds, fit for JSON, and whether two of its top-level keys are the same."""
+    """The JSON-serialisable content of a block, and whether two of its top-level keys are equal."""
 
     value: Any
     repeats_keys: bool
 
 
 class _Loader(_SafeLoader):
-    """Reads plain words as Obsidian does (YAML 1.2): dates, `12:30`, `007`, `1.10`, `no` and `on` stay text."""
+    """Resolve plain scalars as Obsidian does (YAML 1.2): dates, `12:30`, `007`, `1.10`, `no` and `on` remain text."""
 
     yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
 
@@ -53,7 +53,7 @@ _Loader.add_implicit_resolver("tag:yaml.org,2002:merge", re.compile(r"<<\Z"), ["
 
 
 def load_yaml(block: str) -> YamlBlock:
-    """The value of a YAML block. Raises YamlError if it does not parse, or is too deep or too large."""
+    """Parse a YAML block. Raises YamlError if it is invalid, too deep or too large."""
     try:
         survey = _Survey()
         for event in yaml.parse(block, _Loader):
@@ -68,16 +68,16 @@ def load_yaml(block: str) -> YamlBlock:
 
 @dataclass(slots=True)
 class YamlNode:
-    """Where a key or value stands in a block, without what follows it: half-open offsets in characters."""
+    """The span of a key or value in a block, as half-open character offsets without what follows it."""
 
     start: int
     end: int
     is_linked: bool
-    """Whether it holds an anchor or an alias, which tie it to other values."""
+    """True if it contains an anchor or an alias."""
 
 
 def top_level_nodes(block: str) -> list[YamlNode]:
-    """The keys and values, in turn, of the mapping that the block is. `load_yaml` must have accepted the block."""
+    """Return the keys and values, alternating, of a mapping. `load_yaml` must have accepted the block."""
     nodes: list[YamlNode] = []
     flows: list[bool] = []
     for event in yaml.parse(block, _Loader):
@@ -102,7 +102,7 @@ def _offsets(event: Any) -> tuple[int, int]:
 
 
 def _end_of_text(event: yaml.NodeEvent, block: str) -> int:
-    """Where a scalar or alias ends. Blank lines that follow a block scalar are its own only if it keeps them."""
+    """Return the end of a scalar or alias. Blank lines after a block scalar belong to it only if it keeps them."""
     start, end = _offsets(event)
     is_block = isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">")
     if not is_block or _KEEPS_BLANK_LINES.match(block, start, end):
@@ -112,7 +112,7 @@ def _end_of_text(event: yaml.NodeEvent, block: str) -> int:
 
 @dataclass(slots=True)
 class _Survey:
-    """Sizes up the events of a block before anything is built from them, which is where aliases explode."""
+    """Measure the events of a block before anything is built from them, to stop an expansion of aliases."""
 
     repeats_keys: bool = False
     _open: list[_Node] = field(default_factory=list)
@@ -164,7 +164,7 @@ class _Node:
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON has it: keys are text, and what JSON or SQLite cannot hold is text."""
+    """Convert `value` to JSON types: keys become text, and so does what JSON or SQLite cannot hold."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, dict):

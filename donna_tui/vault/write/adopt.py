@@ -1,4 +1,4 @@
-"""Adopts what another program saved: the bytes are on disk already, and become a commit and a step of undo."""
+"""Adopt files saved by another program: the bytes already on disk become a commit and an undo step."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from donna_tui.vault.write.recovery import keep_record
 
 
 class Adopter:
-    """Plans commits of what is on disk. Every method blocks and raises VaultWriteError."""
+    """Plan commits of the state on disk. Every method blocks and raises VaultWriteError."""
 
     def __init__(self, vault_state: PlanContext, history: History, context: WriteContext) -> None:
         self._vault_state, self._history, self._context = vault_state, history, context
 
     def keep(self, place: Place, path: str) -> Version:
-        """Put a note as it is now into git, if it is not there, so that it can be restored whatever an editor does.
+        """Store the current bytes of a note in git, unless it has them, so that they can be restored after an editor.
 
-        Must be called `alone`.
+        Must be called within `alone`.
         """
         data = self._vault_state.read(path)
         if data is None:
@@ -43,9 +43,9 @@ class Adopter:
         return Version(path=path, data=data, committed=committed)
 
     def since(self, place: Place, version: Version) -> Plan:
-        """Commit what became of a note since a version; without changes if it is as it was.
+        """Plan a commit of the changes of a note since a version; without changes if it is unchanged.
 
-        Where it was committed meanwhile, by another Donna or by git, the change is the one since that commit.
+        If it was committed meanwhile, by another Donna or by git, the change is relative to that commit.
         """
         now = self._vault_state.read(version.path)
         if now is None:
@@ -59,7 +59,7 @@ class Adopter:
         )
 
     def outside(self, paths: Iterable[str]) -> Plan:
-        """Commit what was edited outside: the last commit's version of these notes against the one on disk."""
+        """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
         found = (self._history.outside_change(path) for path in paths)
         return _plan(
             [
@@ -96,7 +96,7 @@ def _plan(changes: list[Change]) -> Plan:
 
 
 def _in_the_form_of(now: bytes | None, before: bytes | None) -> bytes | None:
-    """What a commit has of a note, with the line ends that the file has on disk."""
+    """Return the committed bytes of a note, with the line endings that the file has on disk."""
     if before is None or now is None or b"\r" in before:
         return before
     is_crlf = now.count(b"\r\n") == now.count(b"\n") > 0

@@ -1,4 +1,4 @@
-"""Replace one file atomically, so that at no moment its old or new text is missing."""
+"""Replace one file atomically, so that neither its old nor its new text is ever missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ _CANNOT = frozenset({errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP
 
 
 def exchange(folder: int, one: str, other: str) -> bool:
-    """Swap two existing names in the folder behind a descriptor. False if this system or disk cannot do it.
+    """Swap two existing names in the folder of a descriptor. Return False if the system or the disk does not support
+    it.
 
     Raises OSError as a rename does. Source: renameat2(2) of Linux 3.15, renameatx_np(2) of macOS 10.12.
     """
@@ -54,10 +55,11 @@ def _call(function: Callable[..., int], flag: int, folder: int, one: bytes, othe
 
 
 def open_for_writing(descriptor: int) -> bool:
-    """Whether some program has the file behind a descriptor, which is open to read only, open for writing.
+    """Return whether a program has the file of a read-only descriptor open for writing.
 
-    False too where the system or the disk cannot tell. Source: leases of fcntl(2), Linux 2.4. The lease is held
-    no longer than the question takes, and its signal is one that nobody minds.
+    Also False if the system or the disk cannot report it. Source: leases of fcntl(2), Linux 2.4. The lease is held only
+    for
+    the query, and its signal (SIGURG) is ignored by default.
     """
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
@@ -71,24 +73,24 @@ def open_for_writing(descriptor: int) -> bool:
 
 
 _TURNS = 16
-"""How often a file is exchanged back while a neighbour saves it again and again."""
+"""Maximum number of exchanges while another program saves the file again and again."""
 
 _WRITER_PATIENCE_SECONDS = 1.0
-"""How long a neighbour who is in the middle of saving may take."""
+"""Seconds that another program may take to finish a save in progress."""
 
 _NO_FILE = frozenset({Reason.NOT_REGULAR, Reason.PATH_ESCAPE})
 NO_LINKS = frozenset({errno.EPERM, errno.ENOTSUP, errno.EMLINK})
-"""What a disk says that cannot give a file a second name."""
+"""Errors of a disk that does not support hard links."""
 
 
 class SavedMeanwhileError(Exception):
-    """The file is not what it was to be changed from: somebody saved it a moment ago."""
+    """The file does not hold the expected bytes: another program saved it in the meantime."""
 
 
 def put(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Make a file what `change` says; until `settle` or `revert`, what it displaced is kept under `waiting`.
+    """Apply `change` to a file; what it displaced is kept as `waiting` until `settle` or `revert`.
 
-    Raises SavedMeanwhileError if the file is not as `before` says; it then has its own bytes again.
+    Raises SavedMeanwhileError if the file does not match `before`; its own bytes are then restored.
     """
     if change.after is None:
         _take_away(folder, name, waiting, change)
@@ -99,14 +101,14 @@ def put(folder: int, name: str, waiting: str, change: Change) -> None:
 
 
 def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
-    """Undo as much of `put` as was done, unless somebody saved the file since.
+    """Undo as much of `put` as was done, unless another program saved the file since.
 
-    False if text that stands nowhere else still waits: the caller must keep it before it may go.
+    Return False if `waiting` has the only copy of a text: the caller must keep it before removing it.
     """
     here = found(folder, name)
     if change.before is None:
         if here == change.after:
-            remove(folder, waiting)  # perhaps another name of the same file, which a rename would leave as it is
+            remove(folder, waiting)  # may be a hard link to the same file, for which a rename does nothing
             _take_away(folder, name, waiting, change.reversed)
     elif change.after is None:
         if here is None and found(folder, waiting) is not None:
@@ -124,9 +126,9 @@ def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
 
 
 def settle(folder: int, name: str, waiting: str, change: Change) -> bool:
-    """Let go of what a `put` displaced, unless somebody who had it open has written to it since: that gets the name.
+    """Remove what a `put` displaced. If a program that had it open has written to it since, restore it to the name.
 
-    False if it cannot get the name because a third version is there: it still waits then, to be kept by the caller.
+    Return False if a third version has the name: the displaced file is still there, and the caller must keep it.
     """
     if found(folder, waiting) not in (None, change.before, change.after):
         give_name(folder, name, waiting, change.after)
@@ -137,7 +139,7 @@ def settle(folder: int, name: str, waiting: str, change: Change) -> bool:
 
 
 def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
-    """Give what waits the name of the note if that holds nothing but `ours`; a third version keeps the name."""
+    """Rename the displaced file to the note's name if that holds nothing but `ours`; a third version keeps the name."""
     if ours is None:
         _bring_back(folder, name, waiting)
     elif found(folder, name) == ours:
@@ -145,12 +147,12 @@ def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
 
 
 def spare(waiting: str) -> str:
-    """The name by which bytes come back where two names cannot be exchanged."""
+    """Return the temporary name for restored bytes if the disk cannot exchange two names."""
     return f"{waiting}-back"
 
 
 def found(folder: int, name: str) -> bytes | None:
-    """The bytes under a name, None where nothing is. Raises VaultReadError for what is no regular file."""
+    """Return the bytes under a name, or None if there is no file. Raises VaultReadError if it is not a regular file."""
     try:
         return read_at(folder, name)
     except VaultReadError as error:
@@ -160,7 +162,7 @@ def found(folder: int, name: str) -> bytes | None:
 
 
 def read_at(folder: int, name: str) -> bytes:
-    """The bytes of a regular file in an open folder. Raises VaultReadError."""
+    """Read a regular file in an open folder. Raises VaultReadError."""
     with opened_in(folder, name) as descriptor:
         try:
             with os.fdopen(os.dup(descriptor), "rb") as file:
@@ -170,7 +172,7 @@ def read_at(folder: int, name: str) -> bytes:
 
 
 def remove(folder: int, name: str) -> None:
-    """Take a name away, if it is there. Raises OSError."""
+    """Remove a name if it exists. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
 
@@ -190,7 +192,7 @@ def _create(folder: int, name: str, waiting: str, change: Change) -> None:
 
 
 def _create_without_links(folder: int, name: str, waiting: str, change: Change) -> None:
-    """For disks such as FAT: an exclusive empty file keeps the place, and the written one replaces it."""
+    """Create a file on a disk such as FAT: an exclusively created empty file reserves the name, then is replaced."""
     try:
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
     except FileExistsError:
@@ -203,7 +205,7 @@ def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
     _expect(folder, name, change)
     _write(folder, waiting, change, name)
     if not exchange(folder, waiting, name):
-        _expect(folder, name, change)  # for disks without an exchange: look once more, then rename
+        _expect(folder, name, change)  # for disks without an exchange: check once more, then rename
         os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     try:
@@ -224,7 +226,7 @@ def _take_away(folder: int, name: str, waiting: str, change: Change) -> None:
 
 
 def _bring_back(folder: int, name: str, waiting: str) -> None:
-    """Give a file that was taken away its name again; if somebody saved a newer one there, it goes on waiting."""
+    """Restore the name of a displaced file; if a newer file has it, leave the displaced one where it is."""
     try:
         os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
@@ -257,7 +259,7 @@ def _restore(folder: int, name: str, waiting: str, change: Change) -> None:
 
 
 def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
-    """Give the name to what waits, and go on as long as somebody saved something newer there meanwhile."""
+    """Restore the displaced file to the name; repeat while another program saves something newer there."""
     expected: bytes | None = ours
     for _ in range(_TURNS):
         given = _readable(folder, waiting)
@@ -268,7 +270,7 @@ def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
 
 
 def _expect(folder: int, name: str, change: Change) -> None:
-    """Raises SavedMeanwhileError unless the name holds the bytes to be changed, VaultReadError if nobody can tell."""
+    """Raise SavedMeanwhileError unless the file holds the bytes of `before`, VaultReadError if it cannot be read."""
     try:
         here = found(folder, name)
     except VaultReadError as error:
@@ -280,7 +282,7 @@ def _expect(folder: int, name: str, change: Change) -> None:
 
 
 def _expect_at_rest(folder: int, waiting: str, change: Change) -> None:
-    """`_expect` for a file that was just displaced, into which a neighbour may be about to write."""
+    """Check a file that was just displaced as `_expect` does, after waiting for a program that is writing to it."""
     deadline = time.monotonic() + _WRITER_PATIENCE_SECONDS
     while _is_being_written(folder, waiting):
         if time.monotonic() > deadline:
@@ -298,7 +300,7 @@ def _is_being_written(folder: int, name: str) -> bool:
 
 
 def _readable(folder: int, name: str) -> bytes | None:
-    """The bytes under a name; None where nothing, or nothing that can be read, is."""
+    """Return the bytes under a name, or None if there is no readable file."""
     try:
         return read_at(folder, name)
     except VaultReadError:
@@ -306,7 +308,7 @@ def _readable(folder: int, name: str) -> bytes | None:
 
 
 def _write(folder: int, name: str, change: Change, like: str | None) -> None:
-    """Our bytes, safe on the disk under a name of their own, with the rights of the file `like`."""
+    """Write the new bytes to a new file and sync it, with the permissions of the file `like`."""
     assert change.after is not None
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=folder)
@@ -321,9 +323,9 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
 
 
 def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
-    """Give a new file the owner, the rights and the extended attributes of the one that it replaces.
+    """Copy owner, permissions and extended attributes to a new file from the one that it replaces.
 
-    Raises VaultReadError (`unreadable`) if that one belongs to somebody who would lose access to it.
+    Raises VaultReadError (`unreadable`) if the owner of the old file would lose access to it.
     """
     if like is None:
         if mode != REGULAR_FILE:
@@ -341,7 +343,7 @@ def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
 
 
 def _give(descriptor: int, user: int, group: int) -> None:
-    """Give a file to a user and a group, as far as that is permitted: only root gives files to others."""
+    """Change the user and group of a file as far as permitted: only root may change the user."""
     there = os.fstat(descriptor)
     if (there.st_uid, there.st_gid) == (user, group):
         return
@@ -353,7 +355,7 @@ def _give(descriptor: int, user: int, group: int) -> None:
 
 
 def _check_access(old: os.stat_result, new: os.stat_result) -> None:
-    """Raises VaultReadError if a file of another owner would leave those without access who have it now."""
+    """Raise VaultReadError if the new owner or group would take access from those who have it now."""
     of_user, of_group, of_all = ((old.st_mode >> shift) & 0o6 for shift in (6, 3, 0))
     keeps_group = old.st_gid == new.st_gid
     user_loses = old.st_uid != new.st_uid and of_user & ~((of_group if keeps_group else 0) | of_all)

@@ -1,4 +1,4 @@
-"""Changes as values: a file, a plan, an operation, and the version that a caller has seen."""
+"""Value types of changes: a change of a file, a plan, an operation, and the version that a caller has seen."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ REGULAR_FILE = 0o100644
 
 
 class OperationKind(StrEnum):
-    """What an operation is called in the history."""
+    """The kind of an operation in the history."""
 
     WRITE = "write"
     DELETE = "delete"
@@ -19,14 +19,14 @@ class OperationKind(StrEnum):
     UNDO = "undo"
     REDO = "redo"
     KEPT = "kept"
-    """A record alone: text that an interrupted write had displaced. It changes no note and is not undone."""
+    """A record only: text that an interrupted write had displaced. It changes no note and cannot be undone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What becomes of one file: its bytes now, and its bytes then. None stands for no file.
+    """The change of one file: its bytes before and after. None means that there is no file.
 
-    `owner` is the user and group, as `uid:gid`, of a file that goes or comes back, if they are not those of Donna.
+    `owner` is the user and group, as `uid:gid`, of a file that is removed or restored, if they differ from Donna's.
     """
 
     path: str
@@ -37,7 +37,7 @@ class Change:
 
     @property
     def reversed(self) -> Change:
-        """The change that takes this one back."""
+        """The inverse change."""
         return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
 
 
@@ -78,13 +78,13 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to do. Taking back a write and the deletion that followed is something."""
+        """True if there is nothing to do. Undoing both a write and the following deletion is not empty."""
         return not (self.changes or self.undoes or self.redoes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Version:
-    """A note as it was before another program opened it. `committed` is what the last commit had of it, if anything."""
+    """A note before another program opened it. `committed` is its blob in the last commit, or None."""
 
     path: str
     data: bytes
@@ -93,11 +93,12 @@ class Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlobChange:
-    """A change as the history has it: the git blobs of the bytes on disk before and after.
+    """A change in the history: the git blobs of the bytes on disk before and after.
 
-    `stored_before` and `stored_after` are what the branch has of them where git's attributes make that something else.
-    `record_only` changes are of private notes that the branch does not have, and must not get. A note that is private
-    again has an empty `stored_after`: the branch no longer gets it.
+    `stored_before` and `stored_after` are the blobs in the branch, if git's attributes make them differ. `record_only`
+    changes are of private notes that are not in the branch, and must not be. A note that has become private again has
+    an
+    empty `stored_after`: it is removed from the branch.
     """
 
     path: str
@@ -111,15 +112,15 @@ class BlobChange:
 
     @property
     def in_branch(self) -> str | None:
-        """The blob that the branch gets; None if the file goes."""
+        """The blob to store in the branch; None if the file is removed."""
         return self.after if self.stored_after is None else self.stored_after or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One change of the vault made by Donna: one commit, one step of undo. `at` is Unix time in seconds.
+    """One change of the vault made by Donna: one commit, one undo step. `at` is Unix time in seconds.
 
-    `session` names the session of the client that asked for it; it is empty for what a person or Donna herself did.
+    `session` is the id of the client session that requested it; empty for a change by a person or by Donna itself.
     """
 
     id: str
@@ -145,18 +146,18 @@ class Operation:
 
     @property
     def published(self) -> tuple[BlobChange, ...]:
-        """The changes that the commit message of the branch names."""
+        """The changes named in the commit message of the branch."""
         return tuple(change for change in self.changes if not change.record_only and change.stored_after != "")
 
     @property
     def is_record_only(self) -> bool:
-        """Whether nothing of it is in the branch."""
+        """True if no change is in the branch."""
         return bool(self.changes) and len(self.hidden) == len(self.changes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
-    """A commit in the history of the vault or of a note. `operation` is None where a person made it."""
+    """A commit in the history of the vault or of a note. `operation` is None if a person made it."""
 
     commit: str
     at: float
@@ -168,9 +169,9 @@ class Revision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came of a plan. If nothing was to be written, `operation` is empty and `commit` is the tip as it was.
+    """The result of a plan. If nothing was written, `operation` is empty and `commit` is the unchanged tip.
 
-    Where nothing of it is in the branch, `commit` is that of the record.
+    If no change is in the branch, `commit` is that of the record.
     """
 
     operation: str
@@ -178,21 +179,21 @@ class Outcome:
     kind: OperationKind
     paths: tuple[str, ...]
     etags: tuple[str, ...]
-    """The etag of each path now; empty for a file that is gone."""
+    """The current etag of each path; empty for a removed file."""
     record_only: tuple[str, ...] = ()
     """The private notes whose change is in Donna's own record and not in the branch."""
 
     @property
     def changed(self) -> bool:
-        """Whether anything was written."""
+        """True if anything was written."""
         return bool(self.operation)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clash:
-    """A file that stands in the way of an undo or redo, three ways. None stands for no file.
+    """A file that conflicts with an undo or redo, in three versions. None means that there is no file.
 
-    `expected` is what Donna left, `found` is what is there now, and `wanted` is what would have come back.
+    `expected` is what Donna left, `found` is the current version, and `wanted` is the one to be restored.
     """
 
     path: str
@@ -202,19 +203,19 @@ class Clash:
 
 
 def etag_of(data: bytes) -> str:
-    """The etag of a file with these bytes: their sha256, in hex."""
+    """Return the etag of a file with these bytes: their sha256, in hex."""
     return hashlib.sha256(data).hexdigest()
 
 
 Seen = Callable[[bytes | None], bool]
-"""Whether these bytes (None: no note) are what the caller has seen."""
+"""A predicate: whether these bytes (None: no note) are what the caller has seen."""
 
 
 def expecting(etag: str | None) -> Seen:
-    """A check against an etag; None means that there must be no such note yet."""
+    """Return a predicate that compares with an etag; None means that the note must not exist yet."""
     return lambda found: (None if found is None else etag_of(found)) == etag
 
 
 def whatever(_: bytes | None) -> bool:
-    """The caller does not mind what is there."""
+    """Accept any current bytes."""
     return True

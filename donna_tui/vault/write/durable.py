@@ -1,4 +1,4 @@
-"""Small files in Donna's own folders that are whole or not there, also after a power cut."""
+"""Write small files in Donna's own folders that are either complete or missing, even after a power failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.vault.write.files import refused_write
 
 
 def write_durably(path: Path, text: str) -> None:
-    """Put a text in the place of a file. Raises VaultWriteError; the old one is still there then."""
+    """Replace a file with a text, atomically. Raises VaultWriteError; the old file then remains."""
     pending = path.with_suffix(".new")
     try:
         private_folder(path.parent)
@@ -31,7 +31,7 @@ def write_durably(path: Path, text: str) -> None:
 
 
 def remove_durably(path: Path) -> None:
-    """Remove a file. What cannot be removed now is found again, and does no harm then."""
+    """Remove a file. Errors are ignored: the caller tolerates a file that remains."""
     with contextlib.suppress(OSError):
         path.unlink()
         _sync(path.parent)

@@ -14,10 +14,10 @@ from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import LONGEST_NAME, VaultRoot, check_relative, refused
 
 LONGEST_TARGET = 1_024
-"""Bytes of a whole path; the least of the limits of the systems that a vault is synced to (PATH_MAX of macOS)."""
+"""Maximum bytes of a path: the smallest limit of the systems that a vault is synced to (PATH_MAX of macOS)."""
 
 EVERYWHERE = "*"
-"""In the allowlist: every folder, and the top of the vault."""
+"""Allowlist entry for every folder and the top of the vault."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -33,13 +33,13 @@ _WINDOWS_DEVICES = frozenset(
 
 
 NAMED_FOLDERS = 20
-"""Folders that a refusal names at the most."""
+"""Maximum number of folders that an error message names."""
 
 
 def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies: bool = False) -> list[str]:
-    """The parts of a vault-relative path that Donna may create or change; with `copies` also that of a conflict copy.
+    """Split and check a vault-relative path that Donna may create or change; with `copies`, allow conflict copies.
 
-    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding`, `too_long`,
+    Checks the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding`, `too_long`,
     `not_markdown`, `ignored` or `outside_allowlist`.
     """
     parts = path.split("/")
@@ -55,9 +55,9 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies
 
 
 def check_place(path: str) -> list[str]:
-    """The parts of a vault-relative path that leads to no hidden place on any system, whatever file it names.
+    """Split and check a vault-relative path that is not hidden on any system, whatever file it names.
 
-    Judges the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding` or `too_long`.
+    Checks the name alone and touches no file. Raises VaultWriteError: `path_escape`, `encoding` or `too_long`.
     """
     parts = path.split("/")
     _check_below(path, parts)
@@ -68,7 +68,7 @@ def check_place(path: str) -> list[str]:
 
 
 def check_new_name(path: str) -> None:
-    """Raises VaultWriteError (`path_escape`) for a path that Windows cannot hold; only what exists may have one."""
+    """Raise VaultWriteError (`path_escape`) for a new path that is invalid on Windows; existing files may have one."""
     for part in path.split("/"):
         found = _WINDOWS_CHARACTER.search(part)
         word = part.partition(".")[0].rstrip(" ")
@@ -82,9 +82,9 @@ def check_new_name(path: str) -> None:
 
 
 def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
-    """The path of a file or folder on the way to `path` whose name differs from it only in case or Unicode form.
+    """Return an existing file or folder along `path` whose name differs only in case or Unicode form, or None.
 
-    Some systems take both for one. `besides` is the note that is about to be moved away. Raises VaultReadError.
+    Some systems treat both as one. `besides` is the note about to be moved away. Raises VaultReadError.
     """
     parts = check_relative(path)
     for depth, part in enumerate(parts):
@@ -106,7 +106,7 @@ def _check_below(path: str, parts: list[str]) -> None:
 
 
 def _check_encoding(path: str, parts: list[str]) -> None:
-    """Length comes before form: to order a very long row of accents takes quadratic time."""
+    """Check length before form: normalising a very long sequence of accents takes quadratic time."""
     _check_length(path, parts)
     composed = unicodedata.normalize("NFC", path)
     if composed != path:
@@ -126,7 +126,7 @@ def _check_length(path: str, parts: list[str]) -> None:
 
 
 def _check_visible(path: str, part: str) -> None:
-    """A part must not be hidden, nor become so where a system ignores format characters or folds wide ones."""
+    """Check that a part is not hidden, not even on a system that ignores format characters or folds wide ones."""
     bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
@@ -157,7 +157,7 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
 
 
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:
-    """What is in a folder; nothing if it is gone."""
+    """Return the names in a folder; none if it does not exist."""
     try:
         with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
             return [each.name for each in found]
@@ -170,7 +170,7 @@ def _names(root: VaultRoot, folder: list[str]) -> list[str]:
 
 
 def _folded(name: str) -> str:
-    """Names are alike if this is equal: canonical caseless matching, Unicode 15 §3.13, D145."""
+    """Fold a name for canonical caseless matching, Unicode 15 §3.13, D145."""
     return unicodedata.normalize("NFD", unicodedata.normalize("NFD", name).casefold())
 
 

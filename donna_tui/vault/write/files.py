@@ -1,4 +1,4 @@
-"""Puts one file of the vault in place, or takes it away, so that no moment and no neighbour can lose its bytes."""
+"""Write or remove one file of the vault without ever losing bytes, neither in a crash nor to a concurrent writer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from donna_tui.vault.write import atomic as placement
 from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 MARK = ".donna-"
-"""How the names of files that wait to be put in place begin; hidden, so that neither Donna nor Obsidian lists them."""
+"""Prefix of temporary files next to notes. It hides them, so that neither Donna nor Obsidian lists them."""
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MODES = {
@@ -26,7 +26,7 @@ _MODES = {
 
 
 def refused_write(error: OSError, path: str) -> VaultWriteError:
-    """What an operating system error means for the writer of a note."""
+    """Convert an operating system error to a VaultWriteError."""
     if error.errno in _FULL:
         return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
     if error.errno == errno.ENAMETOOLONG:
@@ -36,7 +36,7 @@ def refused_write(error: OSError, path: str) -> VaultWriteError:
 
 
 def changed_meanwhile(path: str) -> VaultWriteError:
-    """Somebody else saved the note between reading and writing."""
+    """Return the error for a note that another program saved between reading and writing."""
     return VaultWriteError(
         Reason.CONFLICT,
         "this note was edited elsewhere a moment ago",
@@ -46,13 +46,13 @@ def changed_meanwhile(path: str) -> VaultWriteError:
 
 
 class VaultFiles:
-    """Writes to files below one root. Every folder is held open while it is used; no link is followed."""
+    """Write files below one root. Every folder is held open while it is used; no symbolic link is followed."""
 
     def __init__(self, root: VaultRoot) -> None:
         self._root = root
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a file, None if there is none. Raises VaultReadError for what is no regular file."""
+        """Return the bytes of a file, or None if there is none. Raises VaultReadError if it is not a regular file."""
         *parts, name = check_relative(path)
         try:
             with self._root.open_folder(parts) as folder:
@@ -123,7 +123,7 @@ class VaultFiles:
         return found, is_empty
 
     def nested_repository(self, path: str) -> str:
-        """The folder on the way to a file that is a git repository of its own; empty if none is."""
+        """Return the folder along the path of a file that is a nested git repository, or an empty string."""
         parts = check_relative(path)[:-1]
         for depth in range(1, len(parts) + 1):
             with contextlib.suppress(VaultReadError), self._root.open_folder(parts[:depth]) as folder:
@@ -132,12 +132,12 @@ class VaultFiles:
         return ""
 
     def mode(self, path: str) -> int:
-        """The mode that git keeps for a file: executable or not. Raises VaultWriteError."""
+        """Return the git mode of a file: executable or not. Raises VaultWriteError."""
         with told(path), self._root.open(path) as descriptor:
             return REGULAR_FILE | (0o111 if os.fstat(descriptor).st_mode & stat.S_IXUSR else 0)
 
     def owner(self, path: str) -> str:
-        """User and group of a file as `uid:gid`; empty if they are those of this process, or cannot be told."""
+        """Return user and group of a file as `uid:gid`; empty if they are those of this process, or unknown."""
         with contextlib.suppress(VaultReadError), self._root.open(path) as descriptor:
             there = os.fstat(descriptor)
             if (there.st_uid, there.st_gid) != (os.geteuid(), os.getegid()):
@@ -145,10 +145,10 @@ class VaultFiles:
         return ""
 
     def put(self, change: Change, waiting: str) -> None:
-        """Make a file what `change` says; what was there is kept beside it, under the name `waiting`.
+        """Apply `change` to a file; keep the displaced bytes next to it under the name `waiting`.
 
-        Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Follow it with `settle` or,
-        also after an error, with `revert`.
+        Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `settle` afterwards, or
+        `revert`, also after an error.
         """
         *parts, name = check_relative(change.path)
         with told(change.path), self._folder(parts, create=change.after is not None) as folder:
@@ -156,9 +156,9 @@ class VaultFiles:
             os.fsync(folder)
 
     def revert(self, change: Change, waiting: str) -> bool:
-        """Undo a `put`, or as much of it as was done. A file that was saved since stays. Needs no room on the disk.
+        """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
 
-        False if text still waits that stands nowhere else.
+        Return False if a displaced file has the only copy of a text.
         """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
@@ -167,31 +167,33 @@ class VaultFiles:
         return done
 
     def settle(self, change: Change, waiting: str) -> bool:
-        """End a `put` whose change is in the history: what it displaced may go. False if other text still waits."""
+        """Complete a `put` whose change is in the history, removing what it displaced. Return False if that is other
+        text.
+        """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
             done = placement.settle(folder, name, waiting, change)
         return done
 
     def displaced(self, path: str, waiting: str) -> bytes | None:
-        """What a `put` that did not come to its end left under the name `waiting`."""
+        """Return the bytes that an incomplete `put` left under the name `waiting`."""
         return self.read(str(PurePosixPath(path).with_name(waiting)))
 
     def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
-        """Give the file under the name `waiting` its place back, if that holds `ours`, which then waits instead."""
+        """Restore the file named `waiting` to `path`, if that holds `ours`, which is then displaced instead."""
         with self._beside(path) as (folder, name):
             placement.give_name(folder, name, waiting, ours)
             os.fsync(folder)
 
     def drop(self, path: str, waiting: str) -> None:
-        """Remove what waits beside a file, if there is something."""
+        """Remove the displaced file next to a file, if there is one."""
         with _if_there(), self._beside(path) as (folder, _):
             for name in (waiting, placement.spare(waiting)):
                 placement.remove(folder, name)
 
     @contextlib.contextmanager
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
-        """The open folder of a file, and the file's name."""
+        """Yield the open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
         with told(path), self._folder(parts) as folder:
             yield folder, name
@@ -212,7 +214,7 @@ class VaultFiles:
 
 @contextlib.contextmanager
 def _if_there() -> Iterator[None]:
-    """Nothing waits in a folder that does not exist."""
+    """Ignore a missing folder: it contains no displaced file."""
     try:
         yield
     except VaultWriteError as error:
@@ -222,7 +224,7 @@ def _if_there() -> Iterator[None]:
 
 @contextlib.contextmanager
 def told(path: str) -> Iterator[None]:
-    """Turn what goes wrong inside into a VaultWriteError about this path."""
+    """Convert errors raised in the block to a VaultWriteError about this path."""
     try:
         yield
     except placement.SavedMeanwhileError:

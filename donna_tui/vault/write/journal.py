@@ -1,4 +1,4 @@
-"""Record the intent of a write durably before the first note changes."""
+"""Write-ahead journal: record the intent of a write durably before the first note changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOME = re.compile(r"[0-9a-f]{16}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intent:
-    """What a write was about to do: its operation (with the commit that it prepared), on which tip, and since when."""
+    """The intent of a write: its operation (with the prepared commit), the tip it is based on, and its start time."""
 
     operation: Operation
     ref: str
@@ -30,25 +30,26 @@ class Intent:
 
     @property
     def tip(self) -> Tip:
-        """What the branch and the records were when the write began."""
+        """The branch and the record when the write began."""
         return Tip(self.ref, self.parent, self.previous_record)
 
     def waiting(self, number: int) -> str:
-        """The name beside the note under which the bytes of change `number` wait."""
+        """Return the name, next to the note, of the file with the bytes of change `number`."""
         return f"{MARK}{self.operation.id}-{number}"
 
 
 class Journal:
-    """Keeps at most one intent, in Donna's own folder for the space."""
+    """Store at most one intent, in Donna's own folder for the space."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / "intent.json"
         self._home = folder / "home"
 
     def home(self) -> str:
-        """The random name of this state folder, made at its first write. Raises VaultWriteError.
+        """Return the random name of this state folder, created at its first write. Raises VaultWriteError.
 
-        Two installations that write to one vault keep their objects under it, so that neither drops the other's.
+        Installations that write to the same vault keep their objects under different names, so that neither drops the
+        other's.
         """
         try:
             name = self._home.read_text(encoding="ascii").strip()
@@ -62,11 +63,11 @@ class Journal:
         return name
 
     def write(self, intent: Intent) -> None:
-        """Keep an intent, durably. Raises VaultWriteError."""
+        """Store an intent durably. Raises VaultWriteError."""
         write_durably(self._path, json.dumps(asdict(intent)))
 
     def read(self) -> Intent | None:
-        """The intent that was not cleared; None if there is none, or none that was whole. Raises VaultWriteError."""
+        """Return the intent that was not cleared; None if there is none or it is incomplete. Raises VaultWriteError."""
         try:
             raw = json.loads(self._path.read_text(encoding="utf-8"))
             return _intent(raw)
@@ -76,7 +77,7 @@ class Journal:
             raise _unreadable(error, self._path) from error
 
     def clear(self) -> None:
-        """Forget the intent: the write is done, or is not to be done."""
+        """Remove the intent: the write is complete or abandoned."""
         remove_durably(self._path)
 
 

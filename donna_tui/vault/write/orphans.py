@@ -1,4 +1,4 @@
-"""Restore the text in files that interrupted writes left beside notes, after the journal of those writes was lost."""
+"""Restore the text in temporary files that interrupted writes left next to notes, if their journal is lost."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from donna_tui.vault.write.changes import BlobChange, Operation
 from donna_tui.vault.write.files import MARK, told
 
 UPLOAD = f"{MARK}upload-"
-"""How the names of files begin that `serve-webdav` receives; its next start removes them."""
+"""Prefix of the files that `serve-webdav` is receiving; its next start removes them."""
 
 MOST_NAMES = 1_000
 _NAME = re.compile(rf"{re.escape(MARK)}(?P<operation>[0-9a-f]{{20}})-(?P<number>\d{{1,6}})(?:-back)?")
 
 
 class Fate(StrEnum):
-    """What became of such a file."""
+    """The result for one orphaned file."""
 
     RESTORED = "restored"
     COPIED = "copied"
@@ -39,7 +39,7 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What was done with one file: the path of the note that holds its text now; of none if it was removed."""
+    """The result of restoring one file: the path of the note that has its text now, or empty if it was removed."""
 
     path: str
     fate: Fate
@@ -47,7 +47,7 @@ class Restored:
 
 
 def find_orphans(root: Path) -> list[str]:
-    """The paths of files of unfinished writes below a vault, sorted. Skips git's folders and follows no links."""
+    """Return the paths of temporary files below a vault, sorted. Skips git's folders and follows no symbolic links."""
     paths: list[str] = []
     for top, folders, files in os.walk(root):
         folders[:] = [each for each in folders if each != ".git"]
@@ -59,10 +59,10 @@ def find_orphans(root: Path) -> list[str]:
 
 
 class OrphanFiles:
-    """Restores the text of such files. Must be used while no other Donna writes, and after `recover`.
+    """Restore orphaned files. Must be used while no other Donna writes, and after `recover`.
 
-    A text never replaces another one: it returns to the name of its note where nothing is, and becomes a conflict copy
-    beside it otherwise. A file is removed only if its text is in the note, in a commit or in a record.
+    A text never replaces another one: it is restored under the name of its note if that is free, and otherwise as a
+    conflict copy next to it. A file is removed only if its text is in the note, in a commit or in a record.
     """
 
     def __init__(self, root: VaultRoot, repo: GitRepo, place: Place | None) -> None:
@@ -72,7 +72,7 @@ class OrphanFiles:
         self._stamp = time.strftime("%Y-%m-%d %H%M%S")
 
     def restore(self, path: str) -> Restored:
-        """Restore one file. Raises VaultWriteError; the file stays then."""
+        """Restore one file. Raises VaultWriteError; the file then remains."""
         *parts, name = check_relative(path)
         with told(path), self._root.open_folder(parts) as folder:
             data = found(folder, name)
@@ -87,7 +87,7 @@ class OrphanFiles:
             return Restored(path, fate, "/".join([*parts, target]))
 
     def _operations(self) -> Iterator[Operation]:
-        """The operations in the history, and those that were being prepared by whichever installation."""
+        """Yield the operations in the history, and those that any installation was preparing."""
         if self._place is None:
             return
         yield from each_operation(self._repo, self._repo.record())
@@ -103,7 +103,7 @@ class OrphanFiles:
         return operation, operation.changes[int(parts["number"])]
 
     def _note(self, parts: list[str], change: BlobChange | None, data: bytes | None) -> str:
-        """The name of the note that the text is from, as far as the operation or the last commit tells it."""
+        """Return the name of the note that the text is from, according to the operation or the last commit."""
         if change is not None:
             return PurePosixPath(change.path).name
         if self._place is None or data is None:
@@ -117,12 +117,12 @@ class OrphanFiles:
     def _is_kept(
         self, folder: int, data: bytes, operation: Operation | None, change: BlobChange | None, note: str
     ) -> bool:
-        """Whether the text is the note's, is in the history, or is the beginning of what Donna was about to write."""
+        """Return whether the text is in the note or the history, or is a prefix of what Donna was about to write."""
         there = _readable(folder, note) if note else None
         if there == data:
             return True
         if change is None or operation is None or self._place is None:
-            return change is None and there is not None  # `note` is named by the last commit, which holds the text
+            return change is None and there is not None  # the last commit, which contains the text, names `note`
         blob = blob_id(data, self._place.object_format)
         if operation.id in self._done and blob in (change.before, change.after):
             return True
@@ -132,7 +132,7 @@ class OrphanFiles:
         return after is not None and after.startswith(data)
 
     def _name(self, folder: int, name: str, note: str) -> tuple[Fate, str]:
-        """Give the text a name that is free: its note's, or one beside it."""
+        """Rename the file to the first free name: that of its note, or a similar one."""
         for target in self._names(note):
             if _take_name(folder, name, target):
                 return (Fate.RESTORED if target == note else Fate.COPIED), target
@@ -148,7 +148,7 @@ class OrphanFiles:
 
 
 def _take_name(folder: int, name: str, target: str) -> bool:
-    """Rename without ever replacing a file; False if the name is taken."""
+    """Rename without ever replacing a file. Return False if the name is taken."""
     try:
         os.link(name, target, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
     except FileExistsError:
@@ -162,7 +162,7 @@ def _take_name(folder: int, name: str, target: str) -> bool:
 
 
 def _copy_to(folder: int, name: str, target: str) -> bool:
-    """For disks without links: an exclusive new file, complete on the disk before the old one is removed."""
+    """Copy to an exclusively created file, and sync it before the old one is removed, for disks without hard links."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         new = os.open(target, flags, 0o666, dir_fd=folder)

@@ -1,4 +1,4 @@
-"""Provide planners with the notes as they are now, and check whether a name is free."""
+"""Provide planners with the current notes, and check whether a name is free."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Listed:
 
 
 class PlanContext:
-    """Looks at one vault, and touches nothing. Every method blocks and raises VaultWriteError."""
+    """Read one vault without changing it. Every method blocks and raises VaultWriteError."""
 
     def __init__(
         self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
@@ -40,14 +40,14 @@ class PlanContext:
         self._files = files
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a note, None if there is none."""
+        """Return the bytes of a note, or None if there is none."""
         with told(path):
             return self._files.read(path)
 
     def notes(self, moved: str) -> Listed:
-        """All notes that may link to the one that is moved.
+        """Return all notes that may link to the one that is moved.
 
-        Refuses where the disk fails: what cannot be read for a moment may hold links, too.
+        Raises VaultWriteError on a disk error, as the unreadable part may have links too.
         """
         with told(moved):
             entries = list(self._client.scan())
@@ -71,7 +71,7 @@ class PlanContext:
         return self._files.is_folder(path)
 
     def existing(self, path: str, seen: Seen) -> bytes:
-        """The bytes of a note that must be there, in the version that the caller has seen."""
+        """Return the bytes of an existing note, checked to be the version that the caller has seen."""
         self.rules.check_path(path)
         before = self.read(path)
         if before is None:
@@ -81,18 +81,18 @@ class PlanContext:
         return before
 
     def mode(self, path: str, before: bytes | None) -> int:
-        """The mode of a note for git; a new one is an ordinary file."""
+        """Return the git mode of a note; a new one is a regular file."""
         if before is None:
             return REGULAR_FILE
         return self._files.mode(path) if self.repo.knows_modes() else self.repo.mode(path)
 
     def check_new(self, path: str, *, besides: str = "") -> None:
-        """Raises for a new name that is taken, or that some system cannot hold or takes for a taken one."""
+        """Raise VaultWriteError for a new name that is taken, or is invalid or equal to a taken one on some system."""
         check_new_name(path)
         self.check_free(path, besides=besides)
 
     def check_free(self, path: str, *, besides: str = "") -> None:
-        """Raises for a name that is taken, or that some system takes for a taken one; `besides` is moved away."""
+        """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
         if path != besides and self.read(path) is not None:
             raise VaultWriteError(Reason.CONFLICT, "there is a note of that name", hint="choose another", path=path)
         with told(path):
@@ -102,7 +102,7 @@ class PlanContext:
             raise VaultWriteError(Reason.CONFLICT, message, hint="use the name that is there", path=path)
 
     def refused(self, changes: Sequence[Change]) -> set[str]:
-        """The paths of those changes that Donna or git may not make."""
+        """Return the paths of those changes that Donna or git may not make."""
         if not changes:
             return set()
         place = self.repo.place()
@@ -112,12 +112,12 @@ class PlanContext:
 
 
 def gone(path: str) -> VaultWriteError:
-    """There is nothing to change."""
+    """Return the error for a note that does not exist."""
     return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
 
 
 def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteError:
-    """Another note, or a folder, may hold links to the one that is moved, and cannot be looked at."""
+    """Return the error for an unreadable note or folder that may have links to the one that is moved."""
     return VaultWriteError(
         reason,
         f"links in “{other}” cannot be looked at: {message}",

@@ -1,4 +1,4 @@
-"""Plans a write, a deletion or a move: what exactly would change. A plan changes nothing by itself."""
+"""Plan a write, a deletion or a move: the exact changes, without making them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from donna_tui.vault.write.plan_context import PlanContext, gone
 
 
 class Planner:
-    """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
+    """Plan changes of one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    `seen` says whether the bytes there now are those that the caller has seen. `settle` is called first: it recovers an
-    interrupted write, since a plan made from notes that are half written would be refused when it is applied.
+    `seen` checks whether the current bytes are those that the caller has seen. `settle` is called first to recover an
+    interrupted write, as a plan based on half-written notes would be refused when it is applied.
     """
 
     def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
@@ -26,9 +26,9 @@ class Planner:
         self._rules = vault_state.rules
 
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
-        """Make a note say `content`.
+        """Plan to write `content` to a note.
 
-        The frontmatter is merged with that of the note unless `replace` says that `content` is the whole note.
+        The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note.
         """
         self._rules.check_path(path)
         data = _encoded(path, content)
@@ -48,14 +48,14 @@ class Planner:
         return Plan(kind=OperationKind.WRITE, subject=subject, changes=() if before == data else (change,))
 
     def possible(self, changes: Sequence[Change]) -> list[Change]:
-        """Those of these changes that Donna may make and that git keeps."""
+        """Return those of these changes that Donna may make and git can store."""
         refused = self._vault_state.refused(changes)
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
-        """Remove a note. Its bytes stay in git.
+        """Plan to remove a note. Its bytes remain in git.
 
-        With `links` the plan says how many links it breaks; with `unlinks` it replaces them by their words.
+        With `links` the plan counts the links that it breaks; with `unlinks` it replaces them with their labels.
         """
         self._settle()
         before = self._vault_state.existing(path, seen)
@@ -71,7 +71,7 @@ class Planner:
         )
 
     def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
-        """Give a note another path, and rewrite the links to it in all notes that Donna may write to."""
+        """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
         self._settle()
         before = self._vault_state.existing(src, seen)
@@ -85,7 +85,7 @@ class Planner:
         arrive = Change(path=dst, before=None, after=moved.own, mode=mode)
         for change in (leave, arrive):
             self._rules.check(change)
-        # where only the case differs, some systems would find the old file under the new name
+        # if only the case differs, some systems would find the old file under the new name
         order = (leave, arrive) if src.casefold() == dst.casefold() else (arrive, leave)
         return Plan(
             kind=OperationKind.MOVE,
@@ -101,7 +101,7 @@ def _merged(path: str, before: bytes, content: str) -> bytes:
 
 
 def _in_the_form_of(before: bytes, data: bytes) -> bytes:
-    """New bytes with the byte order mark of the note, and with its line ends where they are all the same."""
+    """Return new bytes with the byte order mark of the note, and with its line endings if they are uniform."""
     if before.count(b"\r\n") == before.count(b"\n") > 0 and b"\r" not in data:
         data = data.replace(b"\n", b"\r\n")
     return codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8) if before.startswith(codecs.BOM_UTF8) else data

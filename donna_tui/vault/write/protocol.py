@@ -1,4 +1,4 @@
-"""Carries out a plan: check, objects, intent, files, branch. A note is at every moment its old bytes or its new."""
+"""Execute a plan: check, objects, intent, files, branch. A note always has either its old or its new bytes."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from donna_tui.vault.write.rules import WriteRules
 LOCK_PATIENCE_SECONDS = 5.0
 
 REBUILD_PATIENCE_SECONDS = 3.0
-"""How long a commit is made anew because the branch moved meanwhile: less than another Donna waits for this one."""
+"""Seconds during which a commit is rebuilt on a moving branch: less than another Donna waits for this one."""
 
 
 class Step(StrEnum):
-    """The steps of a write, for those who want to know how far it is."""
+    """The steps of a write, for a caller that follows its progress."""
 
     CHECKED = "checked"
     PREPARED = "prepared"
@@ -45,7 +45,7 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """What a write works with."""
+    """The collaborators of a write."""
 
     repo: GitRepo
     files: VaultFiles
@@ -57,9 +57,9 @@ class WriteContext:
 
 @contextlib.contextmanager
 def alone(place: Place) -> Iterator[None]:
-    """No other Donna writes to this repository meanwhile, nor a git that one of them left behind when it was killed.
+    """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
 
-    Raises VaultWriteError (`busy`) if one does for too long.
+    Raises VaultWriteError (`busy`) if it is held for too long.
     """
     try:
         descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
@@ -91,9 +91,9 @@ def _locked(descriptor: int) -> bool:
 
 
 def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
-    """Do what a plan says, as one operation. Must be called `alone`, with nothing left to recover.
+    """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
 
-    Raises VaultWriteError; then the notes are as they were before.
+    Raises VaultWriteError; then the notes are unchanged.
     """
     context.repo.check_at_rest(place)
     tip = context.repo.tip()
@@ -121,7 +121,7 @@ def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, sessi
 
 
 def _check(context: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attributes]:
-    """Raises VaultWriteError for what must not or cannot be written; the attributes by which git stores the notes."""
+    """Return the attributes of the notes. Raises VaultWriteError for a change that is not allowed or not possible."""
     for change in plan.changes:
         context.rules.check(change)
         if _read(context, change.path) != (change.after if plan.on_disk else change.before):
@@ -134,7 +134,7 @@ def _check(context: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attr
 
 
 def _with_owners(context: WriteContext, plan: Plan) -> Plan:
-    """Note who owns the files that go, so that a move and an undo can give the files that come to them."""
+    """Add the owners of removed files, so that a move and an undo can apply them to the files they create."""
     owners = {each.path: context.files.owner(each.path) for each in plan.changes if each.after is None}
     moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
     if not any(owners.values()):
@@ -178,7 +178,7 @@ def _operation(
 def make_objects(
     context: WriteContext, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
 ) -> Prepared:
-    """`prepare`, without the report that git leaves in the repository each time it cannot go on."""
+    """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
         return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
@@ -187,7 +187,7 @@ def make_objects(
 
 
 def _remove_reports(place: Place) -> None:
-    """Ours name our process, or name nothing where the disk was full."""
+    """Remove the crash reports that name our process, or are empty because the disk was full."""
     ours = f"parent process     : {os.getpid()}\n".encode()
     for report in place.git_dir.glob("fast_import_crash_*"):
         text = read_small(report)
@@ -218,7 +218,7 @@ def _change_vault(
 
 
 def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
-    """The write is done. What cannot be cleared away now, or is not to be forgotten, is left to the next recovery."""
+    """Clean up after a write. What cannot be removed now, or must be remembered, is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
         settled = [context.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
         if forget and all(settled):
@@ -226,7 +226,7 @@ def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *
 
 
 def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
-    """Write down what is about to happen."""
+    """Write the intent to the journal."""
     intent = Intent(
         operation=prepared.operation,
         ref=tip.ref,
@@ -240,7 +240,7 @@ def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
 
 
 def advance(context: WriteContext, place: Place, intent: Intent) -> str:
-    """Move the branch to the operation's commit, made anew on a branch that has moved. The commit that it is now."""
+    """Move the branch to the operation's commit, rebuilt if the branch has moved. Return the resulting commit."""
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     while not _moved(context, place, intent):
         if time.monotonic() > deadline:
@@ -256,7 +256,7 @@ def advance(context: WriteContext, place: Place, intent: Intent) -> str:
 
 
 def _moved(context: WriteContext, place: Place, intent: Intent) -> bool:
-    """Move the branch once. What counts is what the history holds, not what git said before it was cut off."""
+    """Move the branch once. The result is read from the history, not from git's answer, which may have been cut off."""
     operation = intent.operation
     try:
         moved = context.repo.advance(intent.tip, operation.commit, intent.record, f"donna: {operation.kind}")
@@ -270,7 +270,7 @@ def _moved(context: WriteContext, place: Place, intent: Intent) -> bool:
 
 
 def is_done(context: WriteContext, intent: Intent) -> bool:
-    """Whether the operation is in the history. Git moves the branch first: a record that was left behind catches up."""
+    """Return whether the operation is in the history. Git moves the branch first: a missing record is appended here."""
     tip = context.repo.tip()
     if _contains(context, tip.record, intent.record):
         return True
@@ -295,7 +295,7 @@ def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
 
 
 def _revert(context: WriteContext, intent: Intent, changes: tuple[Change, ...]) -> None:
-    """Undo the files of a write that failed. What cannot be taken back now is left to the next recovery."""
+    """Undo the files of a failed write. What cannot be undone now is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
         latest = context.journal.read() or intent
         if is_done(context, latest):

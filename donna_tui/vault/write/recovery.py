@@ -1,4 +1,4 @@
-"""Recover from a crash: finish the interrupted write or drop it, and lose no text that it had displaced."""
+"""Recover from a crash: complete or abandon the interrupted write, without losing any displaced text."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from donna_tui.vault.write.protocol import (
 )
 
 _ELSEWHERE = frozenset({Reason.PATH_ESCAPE, Reason.NOT_REGULAR})
-"""Where a folder or a file made way for something else, nothing of a write can wait any more."""
+"""Errors of a path that another kind of file has replaced: no file of a write is left there."""
 
 _RECENT = 50
-"""Records that are looked at to see whether a text was kept already by a recovery that was itself interrupted."""
+"""Number of recent records searched for a text that an interrupted recovery has already kept."""
 
 
 class State(Enum):
-    """What a note holds that a write was to change."""
+    """The content of a note that a write was to change."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -43,7 +43,7 @@ class State(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What is on disk of one change: the note, and the file that waits beside it."""
+    """The state on disk of one change: the note, and the temporary file next to it."""
 
     change: BlobChange
     waiting: str
@@ -51,10 +51,10 @@ class Found:
     note: bytes | None
     left: bytes | None
     is_foreign: bool
-    """Whether the waiting file holds neither side of the change: an editor that had the note open wrote to it."""
+    """True if the file has neither side of the change: an editor that had the note open wrote to it."""
 
     def images(self) -> Iterator[bytes]:
-        """The bytes that git may lack: those that wait, and the note if it is the one that was being written."""
+        """Yield the bytes that git may lack: the displaced file, and the note if it is the new version."""
         if self.left is not None:
             yield self.left
         if self.state is State.AFTER and self.note is not None:
@@ -62,11 +62,13 @@ class Found:
 
 
 def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
-    """Bring the vault to the end or to the beginning of the write that a crash cut short. Must be called `alone`.
+    """Complete or roll back the write that a crash interrupted. Must be called within `alone`.
 
-    Returns what to tell the user if somebody edited a note meanwhile: then nothing is written, and what the note held
-    before is kept as a record. Nothing that waits is removed before git has it below a ref. Raises VaultWriteError if
-    that is not possible now; the next call goes on.
+    Return a message for the user if somebody edited a note meanwhile: then nothing is written, and the earlier text of
+    the
+    note is kept as a record. No displaced file is removed before git has it below a ref. Raises VaultWriteError if
+    recovery
+    is not possible now; the next call continues.
     """
     intent = context.journal.read()
     remove_stale_locks(place, intent)
@@ -87,9 +89,9 @@ def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
 
 
 def keep_leftovers(context: WriteContext, place: Place) -> None:
-    """Keep as a record what a refused write had displaced and could not put back, since somebody saved meanwhile.
+    """Keep as a record what a refused write had displaced and could not restore because of a concurrent save.
 
-    A write whose notes could not all be restored is left to `recover`. Must be called `alone`.
+    A write whose notes could not all be restored is left to `recover`. Must be called within `alone`.
     """
     with contextlib.suppress(VaultWriteError):
         intent = context.journal.read()
@@ -104,14 +106,14 @@ def keep_leftovers(context: WriteContext, place: Place) -> None:
 
 
 def _end(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
-    """The write is in the history. What an editor wrote to the displaced file gets the note's name, or is kept."""
+    """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
     _follow(context, place, intent)
     third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
     return _clash(intent, third, _keep(context, place, intent.operation, third)) if third else None
 
 
 def _go_on(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
-    """Finish the write with the bytes that git has, or else the disk."""
+    """Complete the write with the bytes that are in git, or else on disk."""
     wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
     missing = wanted - context.repo.existing(sorted(wanted))
@@ -122,12 +124,12 @@ def _go_on(context: WriteContext, place: Place, intent: Intent, found: Sequence[
 
 
 def _is_edited(found: Found) -> bool:
-    """Whether somebody else wrote to the note, or to the file that it was, since the write began."""
+    """Return whether somebody else wrote to the note, or to its displaced file, since the write began."""
     return found.is_foreign or found.state is State.OTHER
 
 
 def _cleared(context: WriteContext, found: Sequence[Found]) -> bool:
-    """Remove what waits; False if somebody saved at this very moment, so that the next recovery must look again."""
+    """Remove the displaced files. Return False if one was just saved, for the next recovery to check again."""
     for each in found:
         if each.is_foreign and each.state is State.AFTER:
             context.files.put_back(each.change.path, each.waiting, each.note)
@@ -156,7 +158,7 @@ def _left(context: WriteContext, path: str, waiting: str) -> bytes | None:
 
 
 def _is_foreign(context: WriteContext, place: Place, change: BlobChange, left: bytes | None) -> bool:
-    """Whether the bytes are none of the write's own, nor the beginning of what it was to write."""
+    """Return whether the bytes are neither a side of the change nor a prefix of what was to be written."""
     if left is None or blob_id(left, place.object_format) in (change.before, change.after):
         return False
     (after,) = context.repo.blobs([change.after]) if change.after else (None,)
@@ -180,7 +182,7 @@ def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | Non
 
 
 def _keep(context: WriteContext, place: Place, operation: Operation, found: Sequence[Found]) -> str:
-    """Append a record of what a write displaced to the chain of operations; the id by which `donna diff` shows it."""
+    """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
     return keep_record(
         context, place, operation, _kept_changes(context, place, found, set(images)), list(images.values())
@@ -190,7 +192,7 @@ def _keep(context: WriteContext, place: Place, operation: Operation, found: Sequ
 def _kept_changes(
     context: WriteContext, place: Place, found: Sequence[Found], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
-    """The changes as far as their bytes are known, and one more for each text that an editor left beside a note."""
+    """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
     foreign = [
         dataclasses.replace(each.change, before=blob_id(each.left, place.object_format))
         for each in found
@@ -219,9 +221,9 @@ def keep_record(
     *,
     subject: str = "",
 ) -> str:
-    """Append a record of these changes to the chain of operations, unless one of the newest is the same; its id.
+    """Append a record of these changes to the chain of operations, unless a recent one is equal. Return its id.
 
-    It belongs to no commit of the branch and is no step of undo: it only keeps bytes. Raises VaultWriteError.
+    It belongs to no commit of the branch and is no undo step: it only keeps bytes. Raises VaultWriteError.
     """
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     changes = tuple(
@@ -253,7 +255,7 @@ def keep_record(
 def _finish(
     context: WriteContext, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]
 ) -> None:
-    """Go on to the end: put the notes that are still as they were, and move the branch.
+    """Complete the write: put the notes that are still unchanged, and move the branch.
 
     `images` are bytes that git no longer has.
     """
@@ -280,7 +282,7 @@ def _with_bytes(context: WriteContext, change: BlobChange) -> Change:
 
 
 def _follow(context: WriteContext, place: Place, intent: Intent) -> None:
-    """The branch has moved; perhaps the user's index has not followed yet."""
+    """Update the user's index, which may not have followed the moved branch yet."""
     with contextlib.suppress(DonnaError):
         if context.repo.tip().commit == intent.operation.commit:
             follow_tip(context.repo, place, intent.tip, intent.operation.changes)

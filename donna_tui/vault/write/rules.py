@@ -1,4 +1,4 @@
-"""Check every change before it is written: the one place that decides what Donna may write."""
+"""Check every change before it is written: this module alone decides what Donna may write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from donna_tui.vault.write.file_names import check_target
 
 @dataclass(frozen=True, slots=True)
 class WriteRules:
-    """The limits of the configuration. Sizes are bytes."""
+    """The limits of the configuration. Sizes are in bytes."""
 
     allowlist: Sequence[str]
     ignore: GlobSet
@@ -27,15 +27,15 @@ class WriteRules:
     def of(
         cls, *, allowlist: Sequence[str], ignore: Iterable[str], max_note_bytes: int, sensitive_key: str
     ) -> WriteRules:
-        """The rules with the ignore patterns compiled."""
+        """Return the rules with the ignore patterns compiled."""
         return cls(tuple(allowlist), GlobSet(ignore), max_note_bytes, sensitive_key)
 
     def check_path(self, path: str) -> None:
-        """Raises VaultWriteError for a place that Donna does not write to."""
+        """Raise VaultWriteError for a path that Donna does not write to."""
         check_target(path, allowlist=self.allowlist, ignore=self.ignore)
 
     def check_size(self, path: str, data: bytes) -> None:
-        """Raises VaultWriteError (`too_large`) for more bytes than a note may have."""
+        """Raise VaultWriteError (`too_large`) for more bytes than a note may have."""
         if len(data) > self.max_note_bytes:
             message = f"the note would have {len(data):,} bytes; Donna writes up to {self.max_note_bytes:,}"
             raise VaultWriteError(
@@ -43,9 +43,9 @@ class WriteRules:
             )
 
     def check(self, change: Change) -> None:
-        """Raises VaultWriteError if the place is not allowed, or the note is sensitive before or after.
+        """Raise VaultWriteError if the path is not allowed, or the note is sensitive before or after.
 
-        A conflict copy may go, and come back; no plan but for that ever names one.
+        A conflict copy may be deleted and restored; no other plan ever names one.
         """
         comes_or_goes = change.before is None or change.after is None
         check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=comes_or_goes)
@@ -55,7 +55,7 @@ class WriteRules:
                 raise VaultWriteError(Reason.SENSITIVE, message, hint="change it yourself", path=change.path)
 
     def refuses(self, change: Change) -> bool:
-        """Whether `check` raises."""
+        """Return whether `check` raises."""
         try:
             self.check(change)
         except DonnaError:
@@ -63,7 +63,7 @@ class WriteRules:
         return False
 
     def sensitivity(self, path: str, data: bytes) -> Sensitivity:
-        """How private a note with these bytes is. Raises VaultWriteError (`encoding`) for what is no text."""
+        """Return the sensitivity of a note with these bytes. Raises VaultWriteError (`encoding`) if not text."""
         try:
             text, _ = decode(data)
         except VaultReadError as error:
@@ -73,7 +73,7 @@ class WriteRules:
         return classify(metadata, text, key=self.sensitive_key, broken=bool(front.problem))
 
     def objection(self, path: str, data: bytes) -> DonnaError | None:
-        """Why Donna may not change this note; None if she may."""
+        """Return the reason why Donna may not change this note, or None."""
         try:
             self.check(Change(path=path, before=data, after=None))
         except DonnaError as error:

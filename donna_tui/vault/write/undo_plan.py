@@ -1,4 +1,4 @@
-"""Plans undo and redo: what comes back and what goes, net over several operations, and what stands in the way."""
+"""Plan undo and redo: the net changes of several operations, and the conflicts that prevent them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, 
 from donna_tui.vault.write.plan_context import PlanContext
 
 SHORTEST_ID = 6
-"""Characters of an operation's id that are enough to name it."""
+"""Minimum number of leading characters that identify an operation."""
 
 
 class Restorer:
-    """Plans undo and redo. Every method blocks and raises VaultWriteError.
+    """Plan undo and redo. Every method blocks and raises VaultWriteError.
 
-    `settle` is called before a plan is made: it recovers an interrupted write, which may add an operation.
+    `settle` is called before a plan is made to recover an interrupted write, which may add an operation.
     """
 
     def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
@@ -26,7 +26,7 @@ class Restorer:
         self._repo = vault_state.repo
 
     def undo(self, n: int = 1) -> Plan:
-        """Undo the last `n` operations in one step, if every note still is as Donna left it."""
+        """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
         self._settle()
         chosen = self._chosen(OperationKind.UNDO, n)
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
@@ -43,9 +43,9 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, chosen, undoes=(identity,))
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
-        """Take back what a session of a client did, or the last `n` operations of it, in one step.
+        """Plan to undo a client session, or its last `n` operations, in one step.
 
-        What others did meanwhile stays, unless it was done to the same notes: then `undo_conflict` is raised.
+        Changes by others meanwhile are kept; if they are to the same notes, `undo_conflict` is raised.
         """
         self._repo.place()
         self._settle()
@@ -55,26 +55,26 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
     def redo(self, n: int = 1) -> Plan:
-        """Redo the last `n` undone operations in one step."""
+        """Plan to redo the last `n` undone operations in one step."""
         self._settle()
         chosen = self._chosen(OperationKind.REDO, n)
         return self._restoring(OperationKind.REDO, chosen, redoes=tuple(each.id for each in chosen))
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """The notes that stand in the way of an undo or redo, three ways; empty if none does."""
+        """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
         net = _net(_effects(kind, self._chosen(kind, n)))
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
     def undoable(self) -> tuple[Operation, ...]:
-        """The operations that can be undone, newest first."""
+        """Return the operations that can be undone, newest first."""
         return self._stacks().undoable
 
     def redoable(self) -> tuple[Operation, ...]:
-        """The operations that can be done again, the next one first."""
+        """Return the operations that can be redone, the next one first."""
         return self._stacks().redoable
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
-        """What the operation whose id begins so changed; None if there is none. Raises `undo_conflict`."""
+        """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
         if len(identity) < SHORTEST_ID or self._repo.find() is None:
             return None
         known = each_operation(self._repo, self._repo.record())
@@ -118,7 +118,7 @@ class Restorer:
         return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
 
     def _in_its_mode(self, change: Change) -> Change:
-        """A note that is there keeps the mode that it has now: the user may have changed it."""
+        """Use the current mode for an existing note, as the user may have changed it."""
         if change.before is None:
             return change
         return replace(change, mode=self._vault_state.mode(change.path, change.before))
@@ -130,7 +130,7 @@ class Restorer:
         return Clash(path=change.path, expected=change.before, found=found, wanted=change.after)
 
     def _images(self, net: Sequence[BlobChange]) -> list[Change]:
-        """The changes with their bytes. Raises `undo_conflict` if git no longer has them."""
+        """Load the bytes of the changes. Raises VaultWriteError (`undo_conflict`) if git no longer has them."""
         ids = [blob for change in net for blob in (change.before, change.after) if blob]
         images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
         for change in net:
@@ -154,7 +154,7 @@ class Restorer:
 
 
 def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobChange]:
-    """What restoring does, change by change, in the order in which it is done."""
+    """Yield the changes of an undo or redo, in the order in which they apply."""
     for operation in chosen:
         changes = operation.changes if kind is OperationKind.REDO else operation.changes[::-1]
         for each in changes:
@@ -165,7 +165,7 @@ def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobC
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
-    """One change a path. Raises `undo_conflict` where the user changed a note between two of the operations."""
+    """Merge changes to one per path. Raises VaultWriteError (`undo_conflict`) if a note was edited in between."""
     net: dict[str, BlobChange] = {}
     for each in effects:
         earlier = net.get(each.path)

@@ -1,4 +1,4 @@
-"""`VaultWriter`: the one door for what Donna does to a vault. Each call is one commit and one step of undo."""
+"""`VaultWriter`: the single entry point for writes to a vault. Each call is one commit and one undo step."""
 
 from __future__ import annotations
 
@@ -45,32 +45,33 @@ from donna_tui.vault.write.selection import SelectionPlanner
 from donna_tui.vault.write.undo_plan import Restorer
 
 _MTIME_SLACK_NS = 1_000
-"""Times of the seed's interface are floats, which hold no more than this."""
+"""The precision of the float times in the seed's interface."""
 
 BESIDE = "beside-"
-"""How the names of refs begin that keep a change made by other means until it is recorded."""
+"""Prefix of refs that keep a change made by other means until it is recorded."""
 
 A_NOTE = "note.md"
 """A note that could be in a folder, to judge the folder's name by."""
 
 LOCAL_ACTOR = "you"
-"""The actor of what a person does by way of Donna."""
+"""The actor of a change that a person makes with Donna."""
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What the writer tells after an operation: who did what."""
+    """The notification after an operation: its outcome and actor."""
 
     outcome: Outcome
     actor: str
 
 
 class VaultWriter:
-    """Writes, deletes, moves, undoes and redoes. Every method blocks; all may be called from several threads.
+    """Write, delete, move, undo and redo. Every method blocks; all may be called from several threads.
 
-    `planner` and `restorer` make plans, `apply` carries them out, and `write`, `delete`, `move`, `undo_last` and `redo`
-    do both. All raise VaultWriteError with a reason, and then nothing has changed.
-    `on_recovered` hears what the user should know of an interrupted write that a call found and cleaned up.
+    `planner` and `restorer` make plans, `apply` executes them, and `write`, `delete`, `move`, `undo_last` and `redo` do
+    both. All raise VaultWriteError with a reason, and then nothing has changed. `on_recovered` receives what the user
+    should
+    know of an interrupted write that a call found and cleaned up.
     """
 
     def __init__(
@@ -103,16 +104,16 @@ class VaultWriter:
 
     @property
     def rules(self) -> WriteRules:
-        """What may be written."""
+        """The rules for writes."""
         return self._context.rules
 
     def init_if_missing(self) -> bool:
-        """Begin a history in the vault, after the user agreed; False if it has one already."""
+        """Initialise the history of the vault, after the user agreed. Return False if it has one already."""
         context = self._context
         return begin(self.repo, context.files, context.rules, context.author, self._client.list())
 
     def recover(self) -> VaultWriteError | None:
-        """Finish or drop the write that a crash cut short; what to tell the user, if there is something to tell."""
+        """Complete or abandon the write that a crash interrupted. Return a message for the user, or None."""
         place = self.repo.find() if self._context.journal.read() else None
         if place is None:
             return None
@@ -120,17 +121,17 @@ class VaultWriter:
             return recover(self._context, place)
 
     def _settle(self) -> None:
-        """Recover an interrupted write, if that is possible now; `apply` raises what is in the way otherwise."""
+        """Recover an interrupted write if that is possible now; otherwise `apply` raises the reason."""
         with contextlib.suppress(VaultWriteError):
             if (trouble := self.recover()) is not None:
                 self._on_recovered(trouble)
 
     def orphans(self) -> list[str]:
-        """The files of unfinished writes that no journal knows any more, relative to the vault."""
+        """Return the temporary files of unfinished writes without a journal, relative to the vault."""
         return find_orphans(self._root)
 
     def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
-        """Restore the text of these files, after an unfinished write of our own was recovered; each with its outcome.
+        """Restore orphaned files, after recovering an unfinished write of our own; yield the outcome of each.
 
         Files that are being uploaded are left alone. Raises VaultWriteError.
         """
@@ -147,9 +148,9 @@ class VaultWriter:
                         yield VaultWriteError(error.reason, error.message, hint=error.hint, path=path)
 
     def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
-        """Carry out a plan as one operation; `session` names that of the client who asked for it.
+        """Execute a plan as one operation; `session` is that of the client that requested it.
 
-        Raises `conflict` if a note is no longer what the plan was made for.
+        Raises VaultWriteError (`conflict`) if a note has changed since the plan was made.
         """
         place = self.repo.place()
         wait_for_index(place)
@@ -196,7 +197,7 @@ class VaultWriter:
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def keep_version(self, path: str) -> Version:
-        """A note as it is now, which is in git from then on: for whoever lets another program change it."""
+        """Store the current version of a note in git and return it, before another program may change it."""
         place = self.repo.place()
         with alone(place):
             trouble = recover(self._context, place)
@@ -205,20 +206,22 @@ class VaultWriter:
             return self._adopter.keep(place, path)
 
     def plan_since(self, version: Version) -> Plan:
-        """Commit what another program made of a note since that version."""
+        """Plan a commit of the changes that another program made to a note since that version."""
         return self._adopter.since(self.repo.place(), version)
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """Commit what was edited outside, in these notes."""
+        """Plan a commit of the outside edits of these notes."""
         return self._adopter.outside(paths)
 
     @contextlib.contextmanager
     def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
-        """Record changes that the block makes by other means: the bytes before and after, as a step of undo.
+        """Record changes that the block makes by other means: the bytes before and after, as one undo step.
 
-        The branch does not move. The bytes are in git, below a ref, before the block is entered; the record joins the
-        history once it has ended, and is dropped if it fails. What Donna or git may not change back is recorded too,
-        but is no step of undo. Raises VaultWriteError, and then the block has not been entered.
+        The branch does not move. The bytes are in git, below a ref, before the block is entered; the record is appended
+        to the
+        history once it has ended, and is dropped if it fails. Changes that Donna or git may not revert are recorded
+        too, but are
+        no undo step. Raises VaultWriteError, and then the block has not been entered.
         """
         place = self.repo.place()
         with alone(place):
@@ -272,14 +275,14 @@ class VaultWriter:
         replace: bool = False,
         actor: str = LOCAL_ACTOR,
     ) -> str:
-        """Write a note; the commit. Without an etag or a time it may overwrite whatever is there."""
+        """Write a note and return the commit. Without an etag or a time it may overwrite any version."""
         plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
         return self._apply(plan, message, actor)
 
     def delete(
         self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
     ) -> str:
-        """Delete a note; the commit."""
+        """Delete a note and return the commit."""
         return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message, actor)
 
     def move(
@@ -292,33 +295,33 @@ class VaultWriter:
         links: bool = True,
         actor: str = LOCAL_ACTOR,
     ) -> str:
-        """Move a note and, unless told otherwise, the links to it; the commit."""
+        """Move a note and, unless `links` is False, update the links to it. Return the commit."""
         return self._apply(
             self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links), message, actor
         )
 
     def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
-        """Take back the last `n` operations in one commit; the ids of what was undone, newest first."""
+        """Undo the last `n` operations in one commit. Return the ids of what was undone, newest first."""
         plan = self.restorer.undo(n)
         self.apply(plan, actor=actor)
         return list(plan.undoes)
 
     def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
-        """Do the last `n` undone operations again in one commit; their ids, the first one first."""
+        """Redo the last `n` undone operations in one commit. Return their ids, in order of execution."""
         plan = self.restorer.redo(n)
         self.apply(plan, actor=actor)
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
-        """The operations that can be undone, newest first."""
+        """Return the operations that can be undone, newest first."""
         return self.restorer.undoable()
 
     def redoable(self) -> tuple[Operation, ...]:
-        """The operations that can be done again, the next one first."""
+        """Return the operations that can be redone, the next one first."""
         return self.restorer.redoable()
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """The notes that stand in the way of an undo or redo, three ways."""
+        """Return the notes that conflict with an undo or redo, in three versions."""
         return self.restorer.clashes(kind, n)
 
     def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
