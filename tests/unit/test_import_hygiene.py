@@ -275,6 +275,43 @@ def test_every_module_says_what_it_is_for() -> None:
     assert silent == []
 
 
+SPECIALISED = {
+    "EmbeddingConfig": "the settings of an agent add a first provider",
+    "MemoryConfig": "the settings of an agent replace some blocks",
+    "OptionRows": "a list for any screen",
+    "PassageView": "a view for any screen",
+    "CallError": "an error of one module, caught by the others as what it is",
+    "VecTable": "an engine of its own, which another one warms up",
+}
+"""Bases with one subclass in another file that are useful without it, and why."""
+
+
+def test_no_class_is_spread_over_files() -> None:
+    where: dict[str, set[str]] = {}
+    below: dict[str, list[str]] = {}
+    for module in MODULES:
+        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                where.setdefault(node.name, set()).add(name(module))
+                for base in node.bases:
+                    below.setdefault(ast.unparse(base).split("[")[0].split(".")[-1], []).append(name(module))
+    spread = {
+        each for each, files in below.items() if each in where and len(files) == 1 and files[0] not in where[each]
+    }
+    assert spread == set(SPECIALISED)
+
+
+def test_no_module_only_forwards() -> None:
+    def forwards(module: Path) -> bool:
+        body = ast.parse(module.read_text(encoding="utf-8")).body
+        rest = [each for each in body if not isinstance(each, ast.Import | ast.ImportFrom | ast.Expr)]
+        return bool(body) and all(
+            isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__" for each in rest
+        )
+
+    assert [name(each) for each in MODULES if each.name != "__init__.py" and forwards(each)] == []
+
+
 def test_no_module_is_too_long_to_read_in_one_go() -> None:
     assert {name(each): lines for each in MODULES if (lines := len(each.read_text("utf-8").splitlines())) > 800} == {}
 

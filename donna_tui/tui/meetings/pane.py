@@ -7,7 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from time import time
 
+from textual import work
 from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.getters import query_one
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -15,21 +20,70 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.lib.messages import EngineEvents, OpenDraft, OpenNote
+from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
-from donna_tui.tui.meetings.reading import MeetingsReading, is_about_meetings
-from donna_tui.tui.meetings.wording import LOADING, Agenda, is_in_review, local_day, why_no_draft_now, why_no_note
+from donna_tui.tui.meetings.wording import (
+    LOADING,
+    NO_CALENDAR,
+    UNWANTED_BY_USER,
+    Agenda,
+    Span,
+    calendars_line,
+    cannot_look,
+    day_title,
+    has_preview,
+    is_in_review,
+    local_day,
+    nothing_there,
+    rests_on,
+    state_says,
+    why_no_draft_now,
+    why_no_note,
+)
+from donna_tui.tui.review.flows import DraftFlows
+from donna_tui.tui.review.lists import line_of
+from donna_tui.tui.review.wording import lacks_repository
+from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
+from donna_tui.types.events import EngineEvent, VaultWritten
+
+LOOK_AGAIN = 0.3
+"""Seconds after an event until the list is read again, so that many events cause one read."""
+
+PAUSE = 0.05
+"""Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
+
+_ABOUT_MEETINGS = ("vault_autowrite", "calendar")
+"""Prefixes of event names after which the list may have changed."""
 
 
-class MeetingsPane(MeetingsReading):
+class MeetingsPane(Horizontal):
     """The layout of the Meetings screen. On narrow screens, `-on-list` or `-on-text` names the visible part."""
 
+    rows = query_one(MeetingList)
+    card = query_one(MeetingCard)
+    notice = query_one("#meetings-notice", Notice)
     BINDINGS = bindings("meetings")
+
+    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+        super().__init__(id="meetings", classes="-on-list -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._agenda = Agenda(local_day(time()))
+        self._being_written: set[str] = set()
+        self._is_stale = True
+        self._goes_to = ""
+        self._timer: Timer | None = None
+        self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Meetings", id="agenda-part"):
@@ -182,3 +236,184 @@ class MeetingsPane(MeetingsReading):
     def _place(self, place: str) -> None:
         for each in ("list", "text"):
             self.set_class(each == place, f"-on-{each}")
+
+    @property
+    def selected(self) -> MeetingRow | None:
+        """The meeting that actions apply to."""
+        return None if self.has_class("-empty") else self.rows.selected
+
+    def on_show(self) -> None:
+        """Read the calendar when the screen is shown."""
+        self.look()
+
+    def look(self) -> None:
+        """Read the list again; while hidden, once it is shown."""
+        self._is_stale = not self.display
+        if self._backend is not None and not self._is_stale:
+            self._look(self._backend)
+
+    def look_at(self, identity: str, day: datetime.date) -> None:
+        """Go to a meeting, which begins on this local day."""
+        self._goes_to, self._agenda = identity, replace(self._agenda, day=day)
+        self.look()
+
+    def look_soon(self) -> None:
+        """Schedule reading the list, once for several events."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, backend: Backend) -> None:
+        agenda = self._agenda
+        try:
+            calendars = await backend.drafts.calendars()
+            meetings = await backend.drafts.meetings(*agenda.bounds)
+        except DonnaError as error:
+            self._say(cannot_look(error))
+            return
+        self._show_calendars(calendars)
+        if not calendars and not meetings:
+            self._say(NO_CALENDAR)
+            return
+        self._show_agenda(agenda, meetings)
+        self.follow()
+
+    @work(group="rule")
+    async def want_notes(self, backend: Backend, row: MeetingRow) -> None:
+        """Turn drafts of a series off, or on again, and show which."""
+        wanted = row.unwanted.startswith(UNWANTED_BY_USER)
+        try:
+            await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+            return
+        what = "this series" if row.meeting.series_id else "this meeting"
+        key = shown_key(self._keys["meetings.never"], typing=False)
+        said = f"Drafts of {what} are written again." if wanted else f"No more drafts of {what}. {key} turns them on."
+        self.notify(said, timeout=5, markup=False)
+        self.look()
+
+    @work(group="write")
+    async def write_now(self, backend: Backend, event_id: str) -> None:
+        """Write the draft of a meeting, and show where it is; offer to create a missing repository."""
+        self._being_written.add(event_id)
+        self.follow()
+        try:
+            row = await backend.drafts.write_now(event_id)
+            if lacks_repository(row):
+                deciding = DraftFlows(self, self._keys, backend)
+                if not await deciding.creates_repository():
+                    return
+                for each in await deciding.without_repository():
+                    again = await backend.drafts.regenerate(each.id)
+                    row = again if again.id == row.id else row
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+        else:
+            key = shown_key(self._keys["meetings.open"], typing=False)
+            failed = sentence(row.detail) if row.detail else ""
+            self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
+        finally:
+            self._being_written.discard(event_id)
+            self.look()
+            self.follow()
+
+    @one_dialog("add")
+    async def add_calendar(self, backend: Backend) -> None:
+        """Ask for a calendar, and show the number of its meetings once it is followed."""
+        from donna_tui.tui.meetings.add_calendar import AddCalendar
+
+        row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
+        if row is not None:
+            held = plural(row.meetings, "meeting")
+            said = f"{line_of(row.name)} is followed now: {held} from a month back to two ahead."
+            self.notify(said, timeout=6, markup=False)
+            self.look()
+
+    @work(group="calendars", exclusive=True)
+    async def read_calendars(self, backend: Backend) -> None:
+        """Read all calendars, and list their current meetings."""
+        self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
+        try:
+            await backend.drafts.refresh()
+        except DonnaError as error:
+            self.notify(told(error), severity="error", timeout=8, markup=False)
+        self.look()
+
+    def follow(self) -> None:
+        """Update the card for the selected meeting: known facts at once, its note after a short delay."""
+        row = self.selected
+        if row is None:
+            self.card.show_meeting(None, "", "")
+            self.card.show_text("", "")
+        else:
+            says = state_says(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
+            self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), says)
+        self.post_message(ActionsChanged())
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = self.set_timer(PAUSE, self._read_selected)
+
+    def _read_selected(self) -> None:
+        if self._backend is not None and self.selected is not None:
+            self._read(self._backend, self.selected)
+
+    @work(group="read", exclusive=True)
+    async def _read(self, backend: Backend, row: MeetingRow) -> None:
+        try:
+            await self._show_note(backend, row)
+        except DonnaError as error:
+            self.card.show_text("", "", told(error))
+
+    async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
+        """Show the draft, the note or the preview of a meeting, with its path or target. Raises DonnaError."""
+        if row.state is MeetingState.DRAFTED and row.draft:
+            draft = await backend.drafts.draft(row.draft)
+            place = draft.row.path
+            goes = f" · goes to {draft.row.target}" if draft.row.target != place else ""
+            self.card.show_text(draft.text, f"waits in {place}{goes} · {rests_on(len(draft.evidence))}")
+        elif row.state is MeetingState.WRITTEN and row.path:
+            self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
+        elif has_preview(row):
+            found = await backend.drafts.preview(row.meeting.event_id)
+            goes_to = f"would go to {found.target} · {rests_on(len(found.evidence))}"
+            self.card.show_text(found.text, goes_to, *map(sentence, found.remarks))
+        else:
+            self.card.show_text(row.meeting.description, "")
+
+    def _show_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
+        now = time()
+        today = local_day(now)
+        was_said = self.notice.has_focus
+        self.remove_class("-empty")
+        if was_said:
+            self.rows.focus()
+        style = "$text-accent" if agenda.first <= today < local_day(agenda.bounds[1]) else "$text-muted"
+        self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
+        self.rows.empty_text = nothing_there(agenda, shown_key(self._keys["meetings.span"], typing=False))
+        days = {row.meeting.day for row in meetings} if agenda.span is Span.WEEK else set()
+        goes_to, self._goes_to = self._goes_to, ""
+        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=goes_to)
+
+    def _show_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
+        words, problems = calendars_line(calendars)
+        self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
+        trouble = self.query_one("#calendar-problems", Static)
+        trouble.update(Content(problems))
+        trouble.display = bool(problems)
+
+    def _say(self, words: Words) -> None:
+        """Show a notice instead of the list."""
+        had_focus = self.has_focus_within
+        self.notice.say(words)
+        self.add_class("-empty")
+        self.query_one("#agenda-head", Static).update(Content(""))
+        self.follow()
+        if had_focus:
+            self.notice.focus()
+
+
+def is_about_meetings(event: EngineEvent) -> bool:
+    """Return whether an event may change the list."""
+    return isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_MEETINGS)

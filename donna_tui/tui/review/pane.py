@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
+from functools import partial
+from time import time
 
+from textual import work
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Horizontal
+from textual.content import Content
+from textual.getters import query_one
+from textual.message import Message
+from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
@@ -14,40 +21,105 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
+from donna_tui.tui.lib.dialogs import one_dialog
 from donna_tui.tui.lib.diff import DiffView
-from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.jump import JumpTarget
-from donna_tui.tui.lib.keymap import shown_key
+from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
-from donna_tui.tui.lib.messages import ActionsChanged
+from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review.draft_text import DraftText
-from donna_tui.tui.review.lists import DraftList, EvidenceList
-from donna_tui.tui.review.reading import FIRST_LOOK, ReviewReading
+from donna_tui.tui.review.flows import DraftFlows
+from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text, line_of
 from donna_tui.tui.review.wording import (
     CREATING,
     LOADING,
+    NOTHING_AT_ALL,
+    NOTHING_WAITS,
+    approval_words,
+    asks_for_repository,
+    cannot_look,
+    change_of,
+    draft_head,
+    evidence_head,
+    evidence_of,
     lacks_repository,
     note_of,
+    parts_out,
+    text_without,
     why_decided,
     why_no_approval,
+    why_no_text,
+    why_none_today,
 )
-from donna_tui.tui.vault.wording import why_nothing
-from donna_tui.types.drafts import DraftState
+from donna_tui.tui.vault.flows import VaultFlows
+from donna_tui.tui.vault.wording import why_no_write, why_not_here, why_nothing
+from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
+from donna_tui.types.events import EngineEvent, VaultWritten
+from donna_tui.types.notes import NoteText
+from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
+
+_WAITING_EDIT = "your own edit of this draft is not written, and is no part of it"
+
+LOOK_AGAIN = 0.3
+"""Seconds after an event until the queue is read again, so that many events cause one read."""
+
+FIRST_LOOK = 0.2
+"""Seconds after the start until drafts are counted, so that the first search is not delayed."""
+
+PAUSE = 0.03
+"""Seconds that a draft is selected before it is read, so that scrolling through the queue reads nothing."""
+
+_ABOUT_DRAFTS = ("vault_autowrite", "calendar")
+"""Prefixes of event names after which the queue may have changed."""
 
 PLACES = ("queue", "draft", "evidence", "passage")
+
 _PARTS = ("queue", "draft", "evidence")
 
 
-class ReviewPane(ReviewReading):
+class ReviewPane(Horizontal):
     """The layout of the Review screen. The width decides which parts are visible: the classes `-on-queue`, `-on-draft`
     and `-on-evidence` name the current part, and `-diffing` is set while the draft is shown as a diff.
     """
 
+    rows = query_one(DraftList)
+    text = query_one(DraftText)
+    diff = query_one("#draft-diff", DiffView)
+    passages = query_one(EvidenceList)
+    passage = query_one("#evidence-text", PassageView)
+    notice = query_one("#review-notice", Notice)
+
+    class Counted(Message):
+        """Posted with the number of waiting drafts."""
+
+        def __init__(self, waiting: int) -> None:
+            super().__init__()
+            self.waiting = waiting
+
     BINDINGS = bindings("review")
+
+    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+        super().__init__(id="review", classes="-on-queue -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._writing: VaultFlows | None = None
+        self._draft: Draft | None = None
+        self._left_out: dict[tuple[str, str], frozenset[int]] = {}
+        self._composing: set[str] = set()
+        self._everything = False
+        self._show = ""
+        self.asks = self._is_declined = False
+        self._undoable: tuple[Operation, ...] | None = None
+        self._redoable: tuple[Operation, ...] | None = None
+        self._timer: Timer | None = None
+        self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Drafts", id="queue-part"):
@@ -280,3 +352,383 @@ class ReviewPane(ReviewReading):
     def _place(self, place: str) -> None:
         for each in _PARTS:
             self.set_class(each == place, f"-on-{each}")
+
+    @property
+    def selected(self) -> DraftRow | None:
+        """The draft that actions apply to."""
+        return self.rows.selected
+
+    @property
+    def draft(self) -> Draft | None:
+        """The selected draft, once it is read."""
+        row = self.selected
+        return self._draft if row is not None and self._draft is not None and self._draft.row.id == row.id else None
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """The numbers of the hunks left out of the selected draft; empty for another version of it."""
+        draft = self.draft
+        return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
+
+    def write_with(self, writing: VaultFlows) -> None:
+        """Edit and undo through the same flows as the Vault screen, so that both know of an edit."""
+        self._writing = writing
+
+    def waits(self, row: DraftRow | None) -> bool:
+        """Return whether there is an unsaved edit of the draft."""
+        return bool(row and row.path and self._writing is not None and self._writing.edits.of(row.path))
+
+    def action_review_approve(self) -> None:
+        """Show the plan of approving the selected draft, and approve it."""
+        row = self.selected
+        if row is not None and self._backend is not None:
+            remarks = (_WAITING_EDIT,) if self.waits(row) else ()
+            self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
+
+    def action_review_reject(self) -> None:
+        """Show the plan of rejecting the selected draft, and reject it."""
+        if self.selected is not None and self._backend is not None:
+            self._decide(partial(self._deciding(self._backend).reject, self.selected))
+
+    def action_review_approve_all(self) -> None:
+        """Approve all waiting drafts."""
+        if self._backend is not None:
+            waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
+            self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
+
+    def action_review_regenerate(self) -> None:
+        """Compose the selected draft again."""
+        if self.selected is not None and self._backend is not None:
+            self._compose_anew(self._backend, self.selected)
+
+    def action_review_undo(self) -> None:
+        """Undo the last change."""
+        if self._writing is not None:
+            self._decide(partial(self._writing.step_back, OperationKind.UNDO))
+
+    def action_review_redo(self) -> None:
+        """Redo the last undone change."""
+        if self._writing is not None:
+            self._decide(partial(self._writing.step_back, OperationKind.REDO))
+
+    async def action_review_edit(self) -> None:
+        """Edit the draft in the editor, or open the note of the selected passage there."""
+        passage = self.passages.selected
+        if not self.is_in_evidence:
+            if self.selected is not None and self._backend is not None:
+                self._edit(self._backend, self.selected, here=False)
+        elif passage is not None:
+            self.post_message(EditNote(note_of(passage), passage.start_line))
+
+    def action_review_edit_here(self) -> None:
+        """Edit the draft on this screen."""
+        if self.selected is not None and self._backend is not None:
+            self._edit(self._backend, self.selected, here=True)
+
+    def action_review_copy_citation(self) -> None:
+        """Copy the citation of the passage, or a link to the draft."""
+        passage, row = self.passages.selected, self.selected
+        if self.is_in_evidence and passage is not None:
+            self._outside.copy(citation_text(passage), "The citation")
+        elif row is not None:
+            self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
+
+    def action_review_copy_text(self) -> None:
+        """Copy the passage, or the draft as it would be approved."""
+        passage, draft = self.passages.selected, self.draft
+        if self.is_in_evidence and passage is not None:
+            self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
+        elif draft is not None:
+            self._outside.copy(text_without(draft, self.left_out), "The text of the draft")
+
+    def _deciding(self, backend: Backend) -> DraftFlows:
+        return DraftFlows(self, self._keys, backend)
+
+    @one_dialog("decide")
+    async def _decide(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
+        await flow()
+        self.look()
+
+    @one_dialog("decide")
+    async def _edit(self, backend: Backend, row: DraftRow, *, here: bool) -> None:
+        line = max(1, self.text.line_number)
+        try:
+            note = await backend.notes.read_note(row.path)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        objection = self._why_no_edit(note, here=here)
+        if objection:
+            self.notify(objection, timeout=6, markup=False)
+        elif self._writing is not None:
+            await (self._writing.edit_here(note, line) if here else self._writing.edit_copy(note, line))
+            self.look()
+
+    def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
+        """Return why the note of a draft cannot be edited, as far as that depends on its text."""
+        own_editor = shown_key(self._keys["vault.edit"], typing=False)
+        why = why_no_write(note, f"In the Vault, {own_editor}")
+        return why or (why_not_here(note, shown_key(self._keys["review.edit"], typing=False)) if here else "")
+
+    @work(group="compose")
+    async def _compose_anew(self, backend: Backend, row: DraftRow) -> None:
+        has_text = row.state is not DraftState.FAILED
+        if has_text and not await self._deciding(backend).agrees_to_compose(row):
+            return
+        rows = [row]
+        try:
+            if lacks_repository(row):
+                if not await self._deciding(backend).creates_repository():
+                    return
+                rows += [each for each in await self._deciding(backend).without_repository() if each.id != row.id]
+            await self._compose_each(backend, rows)
+        except DonnaError as error:
+            self._complain(error)
+        finally:
+            self._composing -= {each.id for each in rows}
+            self.look_soon()
+
+    async def _compose_each(self, backend: Backend, rows: Iterable[DraftRow]) -> None:
+        for each in rows:
+            self._composing.add(each.id)
+            self.look()
+            new = await backend.drafts.regenerate(each.id)
+            self.look(new.id)
+
+    @one_dialog("repository")
+    async def create_repository(self, backend: Backend) -> None:
+        """Create a repository after the user agreed, and write the drafts that failed without one."""
+        rows: tuple[DraftRow, ...] = ()
+        try:
+            await backend.notes.create_repository()
+            rows = await self._deciding(backend).without_repository()
+            await self._compose_each(backend, rows)
+        except DonnaError as error:
+            self._complain(error)
+        finally:
+            self._composing -= {each.id for each in rows}
+            self.look_soon()
+
+    @work(group="compose")
+    async def write_today(self, skill: str) -> None:
+        """Write the draft of a skill for today or this week, and select it; show a notice if there is none."""
+        if self._backend is None:
+            return
+        self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)
+        try:
+            row = await self._backend.drafts.write_today(skill)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
+            self.look(row.id)
+        else:
+            self.notify(why_none_today(skill, row), timeout=6, markup=False)
+
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(told(error), severity="error", timeout=8, markup=False)
+
+    def on_show(self) -> None:
+        """Read the queue when the screen is shown."""
+        self.look()
+
+    def on_engine_events(self, event: EngineEvents) -> None:
+        """Schedule reading the queue after a draft was written, or the note of one has changed."""
+        if any(map(self._is_about_drafts, event.events)):
+            self.look_soon()
+
+    def look(self, show: str = "") -> None:
+        """Read the queue again, and select a draft if it is there."""
+        self._show = show or self._show
+        if self._backend is not None:
+            self._look(self._backend)
+
+    def decline(self) -> None:
+        """Show the drafts that failed without a repository instead of the question."""
+        self.asks, self._is_declined = False, True
+        self.look()
+
+    def look_soon(self) -> None:
+        """Schedule reading the queue, once for several events."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+
+    @work(group="look", exclusive=True)
+    async def _look(self, backend: Backend) -> None:
+        try:
+            drafts = await backend.drafts.drafts(everything=self._everything)
+        except DonnaError as error:
+            self._say(cannot_look(error))
+            return
+        await self._count_steps(backend)
+        self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
+        reveal, self._show = self._show, ""
+        self.rows.show(drafts, time(), reveal=reveal)
+        self.asks = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
+        if self.asks:
+            self._say(asks_for_repository(backend.status().root, len(drafts)))
+        elif drafts:
+            self._show_queue(drafts)
+        else:
+            self._say(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
+
+    async def _count_steps(self, backend: Backend) -> None:
+        """Load the operations that can be undone and redone; None if that fails."""
+        try:
+            self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
+        except DonnaError:
+            self._undoable = self._redoable = None
+
+    def follow(self) -> None:
+        """Update the other parts for the selected draft: known facts at once, its text after a short delay."""
+        self._show_head()
+        self.post_message(ActionsChanged())
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = self.set_timer(PAUSE, self._read_selected)
+
+    def _read_selected(self) -> None:
+        if not self.display:
+            return  # read again when the screen is shown
+        row = self.selected
+        if row is None or self._backend is None or self.has_class("-empty"):
+            self._without_text("")
+        elif objection := why_no_text(row, self._keys):
+            self._without_text(objection)
+        else:
+            self._read(self._backend, row)
+
+    @work(group="read", exclusive=True)
+    async def _read(self, backend: Backend, row: DraftRow) -> None:
+        try:
+            draft = await backend.drafts.draft(row.id)
+        except DonnaError as error:
+            self._without_text(told(error))
+            return
+        same = self.draft is not None and self.draft.row.id == row.id
+        if draft != self._draft or self.text.line_count == 0:
+            self._draft = draft
+            self.text.show(draft, self.left_out, keep=same)
+        self._show_head()
+        self.show_evidence()
+        self.post_message(ActionsChanged())
+        await self._report_approval(backend, draft)
+
+    @work(group="approval", exclusive=True)
+    async def _look_at_approval(self, backend: Backend, draft: Draft) -> None:
+        await self._report_approval(backend, draft)
+
+    async def _report_approval(self, backend: Backend, draft: Draft) -> None:
+        """Show the plan of approving the draft and its diff."""
+        plan: Plan | None = None
+        if draft.row.state is not DraftState.WAITING:
+            self._show_foot(why_decided(draft.row), "$text-disabled")
+        else:
+            try:
+                plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
+            except DonnaError as error:
+                self._show_foot(f"Cannot be approved: {told(error)}", "$text-warning")
+            else:
+                words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
+                self._show_foot(f"Approving: {words}", "$text-muted")
+        self.diff.show((change_of(draft, self.left_out, plan),))
+
+    def leave_out(self) -> None:
+        """Leave the part under the cursor out, or include it again."""
+        draft, hunk = self.draft, self.text.hunk
+        if draft is None or hunk is None or self._backend is None:
+            return
+        self._left_out[draft.row.id, draft.etag] = self.left_out ^ {hunk.number}
+        self.text.leave_out(self.left_out)
+        self.post_message(ActionsChanged())
+        self._look_at_approval(self._backend, draft)
+
+    def show_evidence(self) -> None:
+        """Show the sources of the line under the cursor, or else all sources."""
+        draft = self.draft
+        own = evidence_of(draft, self.text.line_number) if draft is not None else ()
+        whole = draft.evidence if draft is not None else ()
+        self.query_one("#evidence-head", Static).update(
+            Content.styled(evidence_head(len(own), len(whole)) if draft is not None else "", "$text-muted")
+        )
+        self.passages.empty_text = "Nothing was found to base it on." if draft is not None else ""
+        self.passages.show(own or whole)
+
+    def show_passage(self) -> None:
+        """Show the text of the selected passage."""
+        passage = self.passages.selected
+        self.passage.show(passage.text if passage is not None else "")
+
+    @work(group="read-around", exclusive=True)
+    async def read_around(self, backend: Backend) -> None:
+        """Show the section that contains the selected passage, with the passage marked."""
+        evidence = self.passages.selected
+        if evidence is None:
+            return
+        try:
+            found = await backend.passage(evidence.path, evidence.start_line, evidence.end_line)
+        except DonnaError as error:
+            self._complain(error)
+            return
+        if evidence == self.passages.selected:
+            first = found.start_line
+            self.passage.show(found.text, range(found.mark_start - first, found.mark_end - first + 1))
+            self.passage.focus()
+
+    def _without_text(self, words: str) -> None:
+        """Show a notice in the place of the text."""
+        self.workers.cancel_group(self, "read")
+        self._draft = None
+        self.text.empty_text = self.diff.empty_text = words
+        self.text.show(None)
+        self.diff.show((), empty=words)
+        self._show_foot("", "$text-muted")
+        self._show_head()
+        self.show_evidence()
+        self.post_message(ActionsChanged())
+
+    def _show_head(self) -> None:
+        row = self.selected
+        remarks = self.draft.remarks if self.draft is not None else ()
+        shown = Content("")
+        if row is not None and not self.has_class("-empty"):
+            shown = draft_head(row, time(), remarks, waiting_edit=self.waits(row))
+            if row.id in self._composing:
+                shown = Content.assemble(shown, "\n", ("It is being composed anew …", "$text-accent"))
+        self.query_one("#draft-head", Static).update(shown)
+
+    def _show_foot(self, words: str, style: str) -> None:
+        self.query_one("#draft-foot", Static).update(Content.styled(line_of(words), style))
+
+    def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
+        """Show the queue and the number of drafts in it."""
+        was_said = self.notice.has_focus
+        self.remove_class("-empty")
+        if was_said:
+            self.rows.focus()
+        waiting = sum(each.state is DraftState.WAITING for each in drafts)
+        failed = sum(each.state is DraftState.FAILED for each in drafts)
+        parts = (
+            f"{waiting} waiting",
+            f"{failed} failed" if failed else "",
+            "decided ones too" if self._everything else "",
+        )
+        words = " · ".join(filter(None, parts))
+        self.query_one("#queue-head", Static).update(Content.styled(words, "$text-disabled"))
+        self.follow()
+
+    def _say(self, words: Words) -> None:
+        """Show a notice instead of the parts."""
+        had_focus = self.has_focus_within
+        self.notice.say(words)
+        self.add_class("-empty")
+        self._without_text("")
+        if had_focus:
+            self.notice.focus()
+
+    def _is_about_drafts(self, event: EngineEvent) -> bool:
+        if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
+            return True
+        path = getattr(event, "path", "")
+        return bool(path) and any(path == each.path for each in self.rows.drafts)
