@@ -10,9 +10,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import frontmatter
+from frontmatter.default_handlers import YAMLHandler
+
 from donna_tui.drafts import sandbox
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.vault.note.read import parse_frontmatter
+from donna_tui.vault.note.yaml import YamlError, load_yaml
 
 ENDING = ".md.j2"
 PATIENCE_SECONDS = 10.0
@@ -46,12 +49,12 @@ class VaultTemplateRenderer:
 
     def _source(self, name: str) -> str:
         if not name.replace("_", "").isalnum():
-            raise _refused("a template is named by letters, digits and _")
+            raise _refused("the name of a template has only letters, digits and _")
         path = self._folder / f"{name}{ENDING}"
         try:
             found = path.lstat()
             if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST_TEMPLATE:
-                raise _refused(f"the template {path.name} is no plain file, or too large")
+                raise _refused(f"the template {path.name} is not a regular file, or too large")
             return path.read_text(encoding="utf-8")
         except FileNotFoundError:
             raise _refused(f"there is no template {path.name} in {self._folder}") from None
@@ -59,12 +62,26 @@ class VaultTemplateRenderer:
             raise _refused(f"the template {path.name} cannot be read") from None
 
 
+class _BoundedYaml(YAMLHandler):
+    """Parse the YAML of a template's frontmatter with the bounded loader of notes."""
+
+    def load(self, fm: str, **_: object) -> Any:
+        return load_yaml(fm).value
+
+
 def _apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
-    """Split a rendered note into its body and the frontmatter of its template."""
-    found = parse_frontmatter(text.lstrip("\n"))
-    if found.problem:
-        raise _refused(f"the frontmatter of the template {name} cannot be read: {found.problem}")
-    return (text.lstrip("\n")[found.body_start :], found.data) if found.data else (text, {})
+    """Split a rendered note into its body and the frontmatter of its template.
+
+    The library splits at any two thematic breaks, so it is used only where the text starts with one.
+    """
+    handler, note = _BoundedYaml(), text.lstrip("\n")
+    if not handler.detect(note):
+        return text, {}
+    try:
+        own, body = frontmatter.parse(note, handler=handler)
+    except YamlError as error:
+        raise _refused(f"the frontmatter of the template {name} cannot be read: it {error}") from error
+    return (f"{body}\n", own) if own else (text, {})
 
 
 def _is_free(key: str) -> bool:
@@ -79,9 +96,9 @@ def _ask_child(question: str, name: str) -> dict[str, Any]:
             command, input=question, capture_output=True, text=True, timeout=PATIENCE_SECONDS, check=False, env={}
         )
     except subprocess.TimeoutExpired:
-        raise _refused(f"the template {name} does not come to an end") from None
+        raise _refused(f"the template {name} did not finish") from None
     if done.returncode != 0:
-        raise _refused(f"the template {name} wants too much time or memory")
+        raise _refused(f"the template {name} needs too much time or memory")
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 

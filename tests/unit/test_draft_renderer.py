@@ -151,6 +151,16 @@ def test_what_a_template_says_of_the_frontmatter_changes_nothing(folder: Path) -
     assert front == {"type": "meeting"}
 
 
+def test_a_template_adds_keys_and_its_thematic_breaks_stay_text(folder: Path) -> None:
+    (folder / "note.md.j2").write_text("---\nstatus: open\n---\n# {{ title }}\n\n---\n\nmiddle\n\n---\n\nend\n")
+    body, front = VaultTemplateRenderer(folder).render("note", CONTEXT)
+    assert front == {"status": "open", "type": "meeting"}
+    assert body == "# Team\n\n---\n\nmiddle\n\n---\n\nend\n"
+    (folder / "note.md.j2").write_text("# {{ title }}\n\n---\n\nmiddle\n\n---\n\nend\n")
+    assert VaultTemplateRenderer(folder).render("note", CONTEXT)[0] == body
+    assert "is not valid YAML" in refused(folder, "---\nstatus: [open\n---\ntext\n").message
+
+
 @pytest.mark.parametrize("text", ["{{ 7 * 7 }}", "{% raw %}", "{# x #}", "{{ title }}", "\ud83d"])
 def test_what_data_says_is_no_template(folder: Path, text: str) -> None:
     (folder / "note.md.j2").write_text("{{ said }}\n")
