@@ -1,4 +1,4 @@
-"""Writes the reference pages, and the default settings file, from the code that they describe.
+"""Write the reference pages, and the default settings file, from the code that they describe.
 
 python docs/generate.py           write them
 python docs/generate.py --check   fail if any of them is not what it would write
@@ -27,20 +27,20 @@ from donna_tui.types.errors import Reason
 
 ROOT = Path(__file__).resolve().parent.parent
 
-KEYS_HEAD = "# Keys\n\nChange them with `ui.keys`; `donna keys --check` examines yours.\n\n"
+KEYS_HEAD = "# Keys\n\nChange them with `ui.keys`; `donna keys --check` checks your settings.\n\n"
 
 EXIT_WORDS = {
-    ExitCode.FINE: "fine",
+    ExitCode.FINE: "success",
     ExitCode.NOTHING_FOUND: "nothing relevant was found",
-    ExitCode.USAGE: "the command, a setting or a key is wrong",
-    ExitCode.REFUSED: "understood, and refused; the reason code says why",
-    ExitCode.DEGRADED: "done, but less than it could be: no model, or something needs attention",
+    ExitCode.USAGE: "a command, setting or key is invalid",
+    ExitCode.REFUSED: "refused; the reason code says why",
+    ExitCode.DEGRADED: "done, but incomplete: the model is missing, or something needs attention",
     ExitCode.FAILED: "failed",
 }
 
 
 def pages() -> dict[Path, str]:
-    """Every generated file with its content."""
+    """Return every generated file with its content."""
     return {
         ROOT / "config/memory.yaml": default_file(),
         ROOT / "docs/config.md": f"# Settings\n\n{markdown_reference().strip()}\n",
@@ -51,11 +51,11 @@ def pages() -> dict[Path, str]:
 
 
 def cli_reference() -> Iterator[str]:
-    """The page of the command line: exit codes, reason codes, and the help of every verb."""
+    """Yield the page of the command line: exit codes, reason codes, and the help of every command."""
     yield "# Command line\n"
-    yield "Results go to stdout, messages to stderr. With `--json` a verb prints one object; errors are"
+    yield "Results are printed on stdout, messages on stderr. With `--json` a command prints one object; errors are"
     yield '`{"ok": false, "reason", "message"}`.\n'
-    yield "## Exit codes\n\n| Code | Means |\n|---|---|"
+    yield "## Exit codes\n\n| Code | Meaning |\n|---|---|"
     for code, words in EXIT_WORDS.items():
         yield f"| {int(code)} | {words} |"
     yield "\n## Reason codes\n\n| Code | Exit |\n|---|---|"
@@ -66,21 +66,21 @@ def cli_reference() -> Iterator[str]:
 
 TOOLS_HEAD = """# Tools for agents
 
-What `donna mcp` offers; [agents.md](agents.md) says how. A tool answers with these fields and `"ok": true`, or with
-`{"ok": false, "reason", "message", "hint"}`; the reason codes are those of [cli.md](cli.md). All tools stay within this
-machine and the vault."""
+The tools of `donna mcp`; see [agents.md](agents.md). A tool returns these fields and `"ok": true`, or
+`{"ok": false, "reason", "message", "hint"}`; the reason codes are those of [cli.md](cli.md). Tools
+read and write only this vault and Donna's data on this machine."""
 
 
 def tools_reference() -> Iterator[str]:
-    """The page of the tools: what each takes and gives, from the models that the server publishes."""
+    """Yield the page of the tools: arguments and results, from the models that the server publishes."""
     yield TOOLS_HEAD
     for tool in TOOLS:
         yield f"\n## {tool.name}\n\n{tool.description}\n"
         yield f"*{'; '.join(_nature(tool))}.*\n"
-        yield "| Takes | | |\n|---|---|---|"
+        yield "| Arguments | | |\n|---|---|---|"
         yield from _fields(tool.takes.model_json_schema())
         given = tool.gives.model_json_schema(mode="serialization")
-        yield "\n| Gives | | |\n|---|---|---|"
+        yield "\n| Result | | |\n|---|---|---|"
         yield from _fields(given)
         for name, row in given.get("$defs", {}).items():
             if "properties" in row:
@@ -89,10 +89,10 @@ def tools_reference() -> Iterator[str]:
 
 
 def _nature(tool: Tool) -> Iterator[str]:
-    yield "Only with `--write`" if tool.writes else "Changes nothing"
+    yield "Only with `--write`" if tool.writes else "Read-only"
     if tool.destroys:
         yield "may replace or remove text, which can be undone"
-    yield "doing it twice is like doing it once" if tool.repeats else "doing it twice does more than doing it once"
+    yield "a repeated call has no further effect" if tool.repeats else "a repeated call has a further effect"
 
 
 def _fields(schema: dict[str, Any]) -> Iterator[str]:
@@ -119,7 +119,7 @@ def _kind(field: dict[str, Any]) -> str:
 
 
 def help_pages() -> Iterator[str]:
-    """The help text of `donna` and of each of its verbs."""
+    """Yield the help text of `donna` and of each of its commands."""
     command = get_command(app)
     context = typer.Context(command, info_name="donna", terminal_width=100, max_content_width=100)
     yield f"\n## donna\n\n```text\n{command.get_help(context).strip()}\n```"
@@ -128,7 +128,7 @@ def help_pages() -> Iterator[str]:
 
 
 def help_page(name: str, verb: Any, parent: typer.Context) -> Iterator[str]:
-    """The help text of one verb, and of the verbs below it."""
+    """Yield the help text of one command, and of its subcommands."""
     context = typer.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
     yield f"\n## {context.command_path}\n\n```text\n{verb.get_help(context).strip()}\n```"
     for below, inner in sorted(getattr(verb, "commands", {}).items()):
@@ -140,7 +140,7 @@ def main() -> None:
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         for path in stale:
-            print(f"{path.relative_to(ROOT)} is not fresh: run make docs", file=sys.stderr)
+            print(f"{path.relative_to(ROOT)} is out of date: run make docs", file=sys.stderr)
         sys.exit(bool(stale))
     for path in stale:
         path.write_text(pages()[path], encoding="utf-8")

@@ -18,9 +18,9 @@ class Walk(NamedTuple):
 
 
 WALKS: Mapping[str, Walk] = {
-    "open": Walk("Open a note that was changed lately", "anywhere", ("ctrl+k", "down", "enter"), "`ctrl+k` `↓` `↵`"),
+    "open": Walk("Open a recently changed note", "anywhere", ("ctrl+k", "down", "enter"), "`ctrl+k` `↓` `↵`"),
     "links": Walk(
-        "Follow two links and come back",
+        "Follow two links and return",
         "in a note",
         ("enter", "enter", "a", "ctrl+left", "ctrl+left"),
         "`↵` `↵` and a label, `ctrl+←` `ctrl+←`",
@@ -32,21 +32,24 @@ WALKS: Mapping[str, Walk] = {
         "a word or two, `f7`",
     ),
     "rename": Walk(
-        "Rename a note, with the links to it", "on the note", ("m", "2", "enter", "enter"), "`m`, the name, `↵` `↵`"
+        "Rename a note and update the links to it",
+        "on the note",
+        ("m", "2", "enter", "enter"),
+        "`m`, the name, `↵` `↵`",
     ),
     "undo": Walk(
         "Undo an earlier edit of one note",
         "on the note",
         ("h", "z", "enter"),
-        "`h`, `↓` where it is not the latest, `z` `↵`",
+        "`h`, `↓` unless it is the latest, `z` `↵`",
     ),
     "conflict": Walk(
-        "Resolve an edit of a line that changed meanwhile",
+        "Resolve a conflict with a line that was changed elsewhere",
         "where the edit is refused",
         ("o", "enter"),
         "`o` yours, `t` theirs or `e` both, `↵`",
     ),
-    "daily": Walk("Write in the note of today", "anywhere", ("alt+d",), "`alt+d`"),
+    "daily": Walk("Write in today's note", "anywhere", ("alt+d",), "`alt+d`"),
     "tick": Walk("Check the box of a task", "anywhere", ("alt+5", "T", "space"), "`alt+5` `T` `space`"),
     "why": Walk(
         "Find out why a note is not found",
@@ -58,7 +61,7 @@ WALKS: Mapping[str, Walk] = {
 
 
 def walks_markdown() -> str:
-    """The table of the key reference."""
-    lines = ["## Nine tasks, in keys", "", "| Task | Begins | Keys | How many |", "|---|---|---|---|"]
+    """Return the table for the key reference."""
+    lines = ["## Nine tasks, in keys", "", "| Task | Start | Keys | Number |", "|---|---|---|---|"]
     lines += [f"| {walk.task} | {walk.begins} | {walk.shown} | {len(walk.keys)} |" for walk in WALKS.values()]
     return "\n".join(lines) + "\n\n"
