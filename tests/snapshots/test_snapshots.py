@@ -58,7 +58,7 @@ class Camera:
             driver = Driver(app, pilot)
             await steps(driver)
             await still(pilot)
-            await driver.main.take_leave()
+            await driver.main.shut_down()
 
         return self.compare(app, terminal_size=size, run_before=go)
 
