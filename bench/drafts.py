@@ -469,16 +469,16 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
             at_least=True,
         )
         report.add(f"open boxes carried over, of {len(score.carried)}", share(score.carried), "", 0.95, at_least=True)
-        report.add("quoted lines that are no whole bullet or sentence", len(score.cut), "", 0)
+        report.add("quoted lines that are not a whole bullet or sentence", len(score.cut), "", 0)
         report.add("quoted lines from outside the series", len(score.foreign), "", 0)
-        report.add("boxes that were none", len(score.no_boxes), "", 0)
+        report.add("check boxes that were not check boxes in the source", len(score.no_boxes), "", 0)
         report.add("lines a draft", score.lines / max(1, drafts), "")
         own, kept, doubled = asyncio.run(second_weeks(home, small=small))
         report.add("lines of Donna's own sections in later weeks", len(own), "", 0)
         report.add(
             f"typed lines and boxes that are there a week later, of {len(kept)}", share(kept), "", 1, at_least=True
         )
-        report.add("tasks doubled by approving", doubled, "", 0)
+        report.add("tasks duplicated by approving", doubled, "", 0)
         found, cases = asyncio.run(mixed(home, keep))
         report.add("mixed vault: drafts", cases, "")
         report.add("leaks across meetings", len(found.leaks), "", 0)
@@ -486,7 +486,7 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         report.add(
             f"decisions, boxes and background found, of {len(found.found)}", share(found.found), "", 0.9, at_least=True
         )
-        report.add("lines that must not be there", len(found.wrong), "", 0)
+        report.add("lines that must not be quoted", len(found.wrong), "", 0)
         report.add("lines a draft of the mixed vault", found.lines / cases, "")
     for problem in (
         *score.wrong,

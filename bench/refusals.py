@@ -113,7 +113,7 @@ async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[
         if kind == "fact":
             for each in filter(lambda each: each.answer, asked):
                 await engine.memory.remember(each.answer)
-            await engine.memory.settle()
+            await engine.memory.wait_until_indexed()
         ours = [await _ask(engine, each) for each in asked]
         with patch(ONE_BAR, -1):
             return ours, [await _ask(engine, each) for each in asked]

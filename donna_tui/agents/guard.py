@@ -37,7 +37,9 @@ def token_of(state: Path) -> str:
         known = _read(file)
         return known if known is not None else _made(file)
     except OSError as error:
-        raise DonnaError(Reason.IO_ERROR, f"the token {file} cannot be read or written ({error.strerror})") from error
+        raise DonnaError(
+            Reason.IO_ERROR, f"the token file {file} cannot be read or written ({error.strerror})"
+        ) from error
 
 
 def _read(file: Path) -> str | None:
@@ -48,12 +50,12 @@ def _read(file: Path) -> str | None:
     with os.fdopen(descriptor, "rb") as opened:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or stat.S_IMODE(status.st_mode) & 0o077:
-            message = f"others can read the token {file}"
-            raise DonnaError(Reason.NOT_TRUSTED, message, hint="delete it; the next start makes another")
+            message = f"the token file {file} is readable by others"
+            raise DonnaError(Reason.NOT_TRUSTED, message, hint="delete it; the next start creates a new one")
         text = opened.read(100).decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):
         raise DonnaError(
-            Reason.NOT_TRUSTED, f"{file} does not hold a token", hint="delete it; the next start makes another"
+            Reason.NOT_TRUSTED, f"{file} does not contain a token", hint="delete it; the next start creates a new one"
         )
     return text
 
@@ -97,7 +99,7 @@ BURST = 500.0
 """Sustained requests per second, and maximum burst."""
 
 _PHRASES = {
-    400: "bad request", 401: "the token is missing or wrong", 403: "not from here", 404: "not found",
+    400: "bad request", 401: "the token is missing or wrong", 403: "forbidden", 404: "not found",
     408: "too slow", 413: "too large", 429: "too many requests", 431: "a header is too long",
 }  # fmt: skip
 

@@ -92,8 +92,8 @@ async def _served(listener: uvicorn.Server, port: int) -> None:
     try:
         await listener.serve()
     except SystemExit:
-        message = f"port {port} of this machine cannot be had"
-        raise DonnaError(Reason.IO_ERROR, message, hint="--port names another one; 0 takes any") from None
+        message = f"port {port} is not available"
+        raise DonnaError(Reason.IO_ERROR, message, hint="choose another with --port; 0 picks a free one") from None
 
 
 def _application(server: Server[Any]) -> Any:

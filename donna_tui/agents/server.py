@@ -167,7 +167,7 @@ class Dispatcher:
             async with self._turns:
                 return await self._answer(session, name, arguments)
         except TimeoutError:
-            return refusal(DonnaError(Reason.BUSY, "this took too long", hint="ask for less, or try again"))
+            return refusal(DonnaError(Reason.BUSY, "timed out", hint="ask for less, or try again"))
         except Exception as error:  # the server continues with the other calls
             log.error("%s failed: %s", name if self.tool(name) else "a tool", type(error).__name__)
             return refusal(DonnaError(Reason.INTERNAL, f"this failed ({type(error).__name__})"))

@@ -68,10 +68,7 @@ def _claude_desktop(command: Command) -> Setup:
     program, *arguments = command.words
     server = {"command": program, "args": arguments, **({"env": dict(command.environ)} if command.environ else {})}
     text = json.dumps({"mcpServers": {NAME: server}}, indent=2, ensure_ascii=True)
-    where = (
-        "Settings, Developer, Edit Config: put this into claude_desktop_config.json beside what is there, and start"
-        " Claude Desktop again."
-    )
+    where = "Settings, Developer, Edit Config: add this to claude_desktop_config.json, and start Claude Desktop again."
     return Setup(text, where)
 
 

@@ -30,7 +30,7 @@ class Wire:
     outgoing: int
 
 
-def take_wire() -> Wire:
+def take_over_stdio() -> Wire:
     """Take over stdin and stdout permanently: from now on, printed text is written to stderr.
 
     Raises DonnaError if there are no such streams.
@@ -42,7 +42,7 @@ def take_wire() -> Wire:
         os.close(nowhere)
         os.dup2(2, 1)
     except OSError as error:
-        message = f"there is no client on standard streams ({error.strerror})"
+        message = f"there is no client on standard input and output ({error.strerror})"
         raise DonnaError(Reason.USAGE, message, hint="donna mcp --http serves over HTTP") from error
     return wire
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from pydantic import ValidationError
 
 from donna_tui.calendar.following import window_around
-from donna_tui.calendar.http import keep_password
+from donna_tui.calendar.http import store_password
 from donna_tui.calendar.sources import sources_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
@@ -64,14 +64,14 @@ async def add_calendar(
     `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
     only the user can read. Raises DonnaError (`conflict`) if the name exists.
     """
-    kept = await asyncio.to_thread(keep_password, file.parent, name or _name(where), password) if password else None
+    kept = await asyncio.to_thread(store_password, file.parent, name or _name(where), password) if password else None
     try:
         if kept is not None:
             login = {**login, "password_file": kept}
         config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
         if config.name in known:
             raise DonnaError(
-                Reason.CONFLICT, f"a calendar is called {config.name} already", hint="give this one another name"
+                Reason.CONFLICT, f"a calendar named {config.name} already exists", hint="choose another name"
             )
         await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
     except BaseException:
@@ -94,7 +94,7 @@ def _config(**fields: Any) -> CalendarConfig:
         return CalendarConfig(**fields)
     except ValidationError as error:
         said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise DonnaError(Reason.USAGE, f"this is not the place of a calendar: {said}") from error
+        raise DonnaError(Reason.USAGE, f"this is not a calendar file or address: {said}") from error
 
 
 def _name(where: str) -> str:

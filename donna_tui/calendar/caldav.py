@@ -36,12 +36,12 @@ CHILD_SECONDS = 25.0
 
 _FAILURES = {
     "misled": (
-        "{host} does not answer as a calendar server does, or keeps the calendar on another server",
-        "put the address of the calendar itself into calendars",
+        "{host} did not answer like a CalDAV server, or redirects to another server",
+        "set url in calendars to the address of the calendar itself",
     ),
-    "nonsense": ("{host} does not answer as a calendar server does", "check its url"),
+    "nonsense": ("{host} did not answer like a CalDAV server", "check its url"),
     "no_calendar": ("{host} has no calendar at this address", "check its url in calendars"),
-    "too_much": ("{host} answers with more than Donna reads of a calendar", None),
+    "too_much": ("{host} returned more than Donna reads of a calendar", None),
 }
 
 
@@ -63,7 +63,7 @@ class CalDav:
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings in the window. Raises CalendarError."""
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
-            raise failed("what reads CalDAV servers is not installed", hint=INSTALL_HINT)
+            raise failed("the CalDAV library is not installed", hint=INSTALL_HINT)
         asked = {
             "url": self.config.url,
             "calendar": self.config.name,
@@ -114,8 +114,8 @@ class _Courier:
         place = self.home.join(asked["url"])
         if origin(place) != origin(self.home):
             raise failed(
-                f"{self.home.host} keeps the calendar on {place.host}, and Donna does not follow",
-                hint="if that is right, put the new address into calendars",
+                f"{self.home.host} redirects to {place.host}, which Donna does not follow",
+                hint="if that is right, set url in calendars to the new address",
             )
         request = Request(
             method=asked["method"],
@@ -151,7 +151,7 @@ async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, A
         frame: dict[str, Any] = await asyncio.to_thread(json.loads, data)
         return frame
     except (TimeoutError, ValueError, asyncio.IncompleteReadError) as error:
-        raise failed(f"reading what {host} answers took more time or memory than it may") from error
+        raise failed(f"reading the answer of {host} exceeded the limit of time or memory") from error
 
 
 async def _send(child: asyncio.subprocess.Process, frame: dict[str, Any]) -> None:

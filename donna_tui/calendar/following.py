@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from donna_tui.calendar.mirror import Stored, keep_only, note_problem, store
+from donna_tui.calendar.mirror import Stored, delete_unfollowed, note_problem, store
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.memory.database import MemoryDb
@@ -63,10 +63,10 @@ class Following:
         """Follow one more calendar."""
         self._sources = (*self._sources, source)
 
-    async def settle(self) -> None:
+    async def drop_unfollowed(self) -> None:
         """Drop calendars that are no longer followed."""
         now = self._clock()
-        await self._books.run(lambda db: keep_only(db, self.names, now))
+        await self._books.run(lambda db: delete_unfollowed(db, self.names, now))
 
     async def refresh(self, *, everything: bool = False) -> None:
         """Fetch the calendars that may have changed, or all. An error is stored for its calendar only.

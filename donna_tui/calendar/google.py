@@ -99,7 +99,7 @@ class Tokens:
 
     def _not_connected(self) -> CalendarError:
         return failed(
-            f"Donna may not read {self.config.name} yet",
+            f"Donna has no access to {self.config.name} yet",
             hint=f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}",
         )
 
@@ -135,7 +135,7 @@ class Tokens:
             lasts = float(answer.get("expires_in", 0))
             kept = {"access_token": str(answer["access_token"]), "expires_at": self.clock() + lasts - SPARE_SECONDS}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise failed("Google's answer cannot be read", hint="it is tried again later") from error
+            raise failed("Google's answer cannot be read", hint="it will be retried later") from error
         refresh = answer.get("refresh_token")
         return kept | ({"refresh_token": refresh} if isinstance(refresh, str) else {})
 
@@ -151,7 +151,7 @@ def oauth_client(config: CalendarConfig) -> OAuthClient:
         raise CalendarError(
             Reason.CALENDAR_FAILED,
             f"{config.client_file} is not the file of an OAuth client",
-            hint="make one of the kind “desktop app” at Google, and download its JSON file",
+            hint="create one of the type “desktop app” at Google, and download its JSON file",
         )
     return OAuthClient(inner["client_id"], inner["client_secret"])
 
@@ -204,7 +204,7 @@ def _event_id(item: dict[str, Any], original: Any, zone: ZoneInfo) -> str:
         raise UnusableError("it has no id")
     if not series:
         return own
-    moment = _moment(original, "it does not tell which occurrence it is", zone)
+    moment = _moment(original, "it does not say which occurrence it is", zone)
     if isinstance(moment, datetime.datetime):
         return f"{series}/{instant(moment, zone):%Y%m%dT%H%M%SZ}"
     return f"{series}/{moment:%Y%m%d}"
@@ -318,7 +318,7 @@ class _Listing:
                 return
             asked["pageToken"] = following
         self._complete = False
-        self._problems.append(EntryProblem(f"it holds too much; only {len(self._meetings):,} meetings are taken"))
+        self._problems.append(EntryProblem(f"it is too large; only {len(self._meetings):,} meetings are read"))
 
     async def _page(self, client: httpx2.AsyncClient, asked: dict[str, str]) -> dict[str, Any]:
         """Fetch a page of the listing. A refused token is renewed once."""
@@ -357,9 +357,9 @@ def _page_of(answer: Answer) -> dict[str, Any]:
     try:
         page = json.loads(answer.body)
     except (ValueError, RecursionError) as error:
-        raise failed(f"{answer.host} does not answer as a calendar does", hint="it is tried again later") from error
+        raise failed(f"{answer.host} did not answer like a calendar server", hint="it will be retried later") from error
     if not isinstance(page, dict) or not isinstance(page.get("items"), list):
-        raise failed(f"{answer.host} does not answer as a calendar does", hint="it is tried again later")
+        raise failed(f"{answer.host} did not answer like a calendar server", hint="it will be retried later")
     return page
 
 
@@ -388,7 +388,9 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
         async with asking(ANSWER_BYTES) as client:
             given = await tokens.ask(client, form)
     if "refresh_token" not in given:
-        raise failed("Google gave no lasting leave to read the calendar", hint="take it back at Google, and try again")
+        raise failed(
+            "Google granted no permanent access to the calendar", hint="revoke the access at Google, and try again"
+        )
     tokens.keep(given)
 
 
@@ -423,7 +425,7 @@ class _Waiting:
             async with asyncio.timeout(PATIENCE_SECONDS):
                 return await self.answer
         except TimeoutError as error:
-            raise failed("no answer came from the browser in five minutes") from error
+            raise failed("the browser did not answer within five minutes") from error
 
     def take(self, head: Head) -> bytes:
         """Handle a request of the browser. A request without the secret is answered and has no effect."""
@@ -435,7 +437,7 @@ class _Waiting:
             if "code" in told:
                 self.answer.set_result(told["code"][0])
             else:
-                self.answer.set_exception(failed("the calendar may not be read: Google says no, or you did"))
+                self.answer.set_exception(failed("access to the calendar was denied, by Google or by you"))
         return page(200, DONE)
 
 

@@ -50,7 +50,7 @@ def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
     return password
 
 
-def keep_password(folder: Path, name: str, password: str) -> Path:
+def store_password(folder: Path, name: str, password: str) -> Path:
     """Write the password of the calendar called `name` to a new file in `folder` that only its owner can read.
 
     Return the file. Raises DonnaError (`io_error`).
@@ -65,7 +65,7 @@ def keep_password(folder: Path, name: str, password: str) -> Path:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(f"{password}\n")
     except OSError as error:
-        message = f"the password cannot be kept in {folder} ({error.strerror})"
+        message = f"the password cannot be stored in {folder} ({error.strerror})"
         raise DonnaError(Reason.IO_ERROR, message) from error
     return file
 
@@ -81,7 +81,7 @@ def private_text(file: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise _unusable(f"{file} is not a file")
         if stat.S_IMODE(status.st_mode) & 0o077:
-            raise _unusable(f"others can read {file}", hint=f"chmod 600 {file}")
+            raise _unusable(f"{file} is readable by others", hint=f"chmod 600 {file}")
         return opened.read(MOST_BYTES).decode("utf-8", "replace")
 
 
@@ -129,12 +129,12 @@ class Answer:
         if self.status in (401, 403):
             raise CalendarError(
                 Reason.LOGIN_REFUSED,
-                f"{self.host} refuses the name or password",
+                f"{self.host} rejected the user name or password",
                 hint="check username and password in calendars",
             )
         if self.status in (404, 410):
             raise failed(f"{self.host} has no such calendar", hint="check its address in calendars")
-        raise failed(f"{self.host} answers with an error ({self.status})", hint="it is tried again later")
+        raise failed(f"{self.host} returned an error ({self.status})", hint="it will be retried later")
 
 
 def failed(message: str, *, hint: str | None = None) -> CalendarError:
@@ -159,9 +159,9 @@ async def exchange(client: httpx2.AsyncClient, request: Request) -> Answer:
     try:
         return await _followed(client, request)
     except httpx2.TimeoutException as error:
-        raise failed(f"{host} does not answer in time", hint="it is tried again later") from error
+        raise failed(f"{host} did not answer in time", hint="it will be retried later") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
-        raise failed(f"{host} cannot be reached ({type(error).__name__})", hint="it is tried again later") from error
+        raise failed(f"{host} cannot be reached ({type(error).__name__})", hint="it will be retried later") from error
 
 
 async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
@@ -175,7 +175,7 @@ async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
         if response.status_code not in _REDIRECTS or not place:
             return Answer(response.status_code, response.headers, response.content, url.host)
         url = url.join(place)
-    raise failed(f"{url.host} sends Donna in circles")
+    raise failed(f"{url.host} redirects in a loop")
 
 
 def origin(url: httpx2.URL) -> tuple[str, str, int | None]:

@@ -159,7 +159,7 @@ def _fetched(printed: bytes) -> Fetched:
     try:
         answer = json.loads(printed)
     except ValueError:
-        return _nothing("reading it took more time or memory than it may")
+        return _nothing("reading it exceeded the limit of time or memory")
     return fetched_from(answer)
 
 

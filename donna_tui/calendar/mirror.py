@@ -114,7 +114,7 @@ def _note(database: Database, calendar: str, kind: str, problem: str, at: float 
     )
 
 
-def keep_only(db: MemoryDb, followed: Iterable[str], at: float) -> None:
+def delete_unfollowed(db: MemoryDb, followed: Iterable[str], at: float) -> None:
     """Drop calendars that are no longer followed, with their future meetings. Imported and past meetings are kept."""
     names = set(followed)
     with db.change():

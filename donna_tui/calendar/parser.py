@@ -143,7 +143,7 @@ class _Reader:
     def _begin_event(self) -> bool:
         self._seen += 1
         if self._seen > MOST_ENTRIES:
-            self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are left out")
+            self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are ignored")
             return False
         self._entry = Entry(self._seen)
         self._depth = 0
@@ -170,7 +170,7 @@ class _Reader:
 
     def _unterminated(self) -> None:
         if self._entry is not None:
-            self._found.lose("the calendar ends, or begins anew, in the middle of it", self._entry.number)
+            self._found.lose("the calendar ends or starts again in the middle of it", self._entry.number)
         self._entry = self._zone = None
 
 
@@ -198,7 +198,7 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
     for person in people:
         key = person.email.casefold() or person.name.casefold()
         known = found.get(key)
-        if key and (known is None or _tells_more(person, known)):
+        if key and (known is None or _is_more_complete(person, known)):
             known = found[key] = person
         if known is not None and person.declined and not known.declined:
             found[key] = replace(known, declined=True)
@@ -211,7 +211,7 @@ def named(name: str, email: str, *, declined: bool = False) -> Attendee:
     return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
 
 
-def _tells_more(person: Attendee, known: Attendee) -> bool:
+def _is_more_complete(person: Attendee, known: Attendee) -> bool:
     """Check whether a person has a name, where the known one has only a mail address."""
     return known.name == known.email.partition("@")[0] and bool(person.name) and person.name != known.name
 
@@ -347,7 +347,7 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
     uid = _uid(event, entry)
     floats = _is_floating(_moment(event.get("DTSTART"), "its start cannot be read"))
     remarks = [*_zones_in_order(event, zone), *_end_in_order(event)]
-    remarks += ["it has too many attendees; the others are left out"] if entry.exceeds("ATTENDEE") else []
+    remarks += ["it has too many attendees; the others are ignored"] if entry.exceeds("ATTENDEE") else []
     _rules_in_order(event, entry, zone)
     return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
 
@@ -391,8 +391,8 @@ def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
                 value.dt = _zoned(value.dt, zone)
             elif name in ("RDATE", "EXDATE"):
                 raise UnusableError(f"its {name} cannot be read")
-    _moment(event.get("RECURRENCE-ID", event["DTSTART"]), "it does not tell which occurrence it replaces")
-    return ["its time zone is unknown; its times are taken as local"] if unknown else []
+    _moment(event.get("RECURRENCE-ID", event["DTSTART"]), "it does not say which occurrence it replaces")
+    return ["its time zone is unknown; its times are treated as local"] if unknown else []
 
 
 def _is_floating_time(value: Any) -> bool:
@@ -421,14 +421,14 @@ def _end_problem(event: Any, start: datetime.date) -> str:
     if "DTEND" not in event:
         duration = _value(event["DURATION"])
         if not isinstance(duration, datetime.timedelta):
-            return "its duration cannot be read; it is taken without an end"
-        return "its duration is negative; it is taken without an end" if duration < datetime.timedelta(0) else ""
+            return "its duration cannot be read; it is treated as having no end"
+        return "its duration is negative; it is treated as having no end" if duration < datetime.timedelta(0) else ""
     end = _value(event["DTEND"])
     if not isinstance(end, datetime.date):
-        return "its end cannot be read; it is taken without one"
+        return "its end cannot be read; it is treated as having none"
     if isinstance(end, datetime.datetime) != isinstance(start, datetime.datetime):
-        return "its end is a day and its start a time, or the other way round; it is taken without an end"
-    return "it ends before it begins; it is taken without an end" if end < start else ""
+        return "its end is a day and its start a time, or vice versa; it is treated as having no end"
+    return "it ends before it begins; it is treated as having no end" if end < start else ""
 
 
 def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:

@@ -32,19 +32,21 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
     of its calendar, `without_notes` the series for which the user disabled notes. A draft can be requested in any case.
     """
     if without_notes and {meeting.series_id, meeting.event_id} & set(without_notes):
-        return "You want no notes of this series." if meeting.series_id else "You want no notes of this meeting."
+        return (
+            "Notes are turned off for this series." if meeting.series_id else "Notes are turned off for this meeting."
+        )
     if rule == "never":
-        return "Meetings of this calendar get no notes."
+        return "Notes are turned off for this calendar."
     if meeting.cancelled:
         return "It was cancelled."
     if meeting.all_day:
-        return "It takes whole days."
+        return "It is an all-day event."
     own = {each.strip().casefold() for each in me}
     mine = [each for each in meeting.attendees if {each.name.casefold(), each.email.casefold()} & own]
     if any(each.declined for each in mine):
         return "You declined it."
     if rule == "meetings" and len(meeting.attendees) - len(mine) < (1 if own else 2):
-        return "Nobody else is invited."
+        return "No one else is invited."
     return ""
 
 
@@ -95,7 +97,7 @@ class MeetingEndPoller:
         """Poll until cancelled. A failed poll is reported, and polling continues."""
         self._hub.post(MeetingEndPollerStarted(calendars=len(self._following.names)))
         try:
-            await self._guarded(self._following.settle)
+            await self._guarded(self._following.drop_unfollowed)
             while True:
                 await self._guarded(self.look)
                 await set_within(self._asked, self._config.poll_interval_seconds)
@@ -139,7 +141,7 @@ class MeetingEndPoller:
         since = await self._since(row.name, now)
         until = now + self._config.brief_minutes * 60
         due = await self._books.run(lambda db: due_meetings(db.database, row.name, since, until))
-        waiting = [meeting for meeting in due if not await self._hand_on(meeting, now)]
+        waiting = [meeting for meeting in due if not await self._publish(meeting, now)]
         known_until = now if row.kind == IMPORTED else min(now, row.fetched_at or since)
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
@@ -158,7 +160,7 @@ class MeetingEndPoller:
             return first
         return max(mark, now - CATCH_UP_SECONDS)
 
-    async def _hand_on(self, meeting: Meeting, now: float) -> bool:
+    async def _publish(self, meeting: Meeting, now: float) -> bool:
         """Dispatch a meeting unless that was done; return whether it is finished, also if notes are disabled."""
         setback = self._setbacks.get(meeting.event_id)
         if meeting.event_id in self._handed_on or not self._config.enabled:

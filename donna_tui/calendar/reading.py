@@ -238,13 +238,13 @@ class _Reading:
             with _within(ENTRY_SECONDS):
                 meetings, all_of_them = meetings_of(series, self._calendar, self._window, self._zone)
         except TooLongError:
-            self._report("its occurrences take too long to tell", number, uid)
+            self._report("its occurrences take too long to compute", number, uid)
             return True
         except Exception:
-            self._report("its occurrences cannot be told", number, uid)
+            self._report("its occurrences cannot be computed", number, uid)
             return True
         if not all_of_them:
-            self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are taken", number, uid)
+            self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are used", number, uid)
         return self._add(meetings)
 
     def _add(self, meetings: list[Meeting]) -> bool:
@@ -252,7 +252,7 @@ class _Reading:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
             if len(self._meetings) >= MOST_MEETINGS or self._text > MOST_TEXT:
-                self._found.lose(f"it holds too much; only {len(self._meetings):,} meetings are taken")
+                self._found.lose(f"it is too large; only {len(self._meetings):,} meetings are read")
                 return False
             self._meetings[meeting.event_id] = meeting
         return True

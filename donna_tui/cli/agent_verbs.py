@@ -15,27 +15,39 @@ agent_app = typer.Typer()
 @agent_app.command("mcp")
 def mcp(
     http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine, not over stdio.")] = False,
-    port: Annotated[int, typer.Option("--port", help="The port for --http; 0 takes any.", min=0, max=65535)] = 8377,
-    write: Annotated[bool, typer.Option("--write", help="Let clients remember, write notes and undo that.")] = False,
-    quota: Annotated[int, typer.Option("--quota", help="How many writes may be made in an hour.", min=1)] = 50,
+    port: Annotated[
+        int, typer.Option("--port", help="The port for --http; 0 picks a free one.", min=0, max=65535)
+    ] = 8377,
+    write: Annotated[
+        bool, typer.Option("--write", help="Let clients remember, write notes and undo their own writes.")
+    ] = False,
+    quota: Annotated[int, typer.Option("--quota", help="The limit of writes per hour.", min=1)] = 50,
     allow_sensitive: Annotated[
-        bool, typer.Option("--allow-sensitive", help="Let clients see private notes. Their model may be elsewhere.")
+        bool,
+        typer.Option(
+            "--allow-sensitive", help="Let clients see private notes, even if their model is on another machine."
+        ),
     ] = False,
     allow_code: Annotated[
         bool,
-        typer.Option("--allow-code", help="Let clients write what Obsidian's plugins run: Templater, DataviewJS."),
+        typer.Option("--allow-code", help="Let clients write code that Obsidian plugins run: Templater, DataviewJS."),
     ] = False,
     setup: Annotated[
-        str, typer.Option("--setup", metavar="CLIENT", help="Print the setup: claude-code, claude-desktop or codex.")
+        str,
+        typer.Option(
+            "--setup",
+            metavar="CLIENT",
+            help="Print the configuration of a client: claude-code, claude-desktop or codex.",
+        ),
     ] = "",
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
     call: Annotated[
         tuple[str, str],
         typer.Option(
-            "--call", metavar="TOOL JSON", help="Call one tool and print its answer; plain words are a query."
+            "--call", metavar="TOOL JSON", help="Call one tool and print its result; plain words are a query."
         ),
     ] = ("", ""),
-    demo: Annotated[bool, typer.Option("--demo", help="On a fresh demo vault.")] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,
 ) -> None:
     """Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."""

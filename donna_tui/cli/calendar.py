@@ -18,18 +18,20 @@ from donna_tui.config.calendars import CalendarConfig
 if TYPE_CHECKING:
     from donna_tui.types.drafts import CalendarRow
 
-calendar_app = typer.Typer(no_args_is_help=True, help="Calendars: add one, list them, try them.")
+calendar_app = typer.Typer(no_args_is_help=True, help="Calendars: add, list and test them.")
 
 
 @calendar_app.command("add")
 def add(
     where: Annotated[str, typer.Argument(metavar="URL|FILE", help="An .ics file or folder, its address, or CalDAV.")],
-    name: Annotated[str, typer.Option("--name", help="What you call it; else its file or host.")] = "",
-    username: Annotated[str, typer.Option("--username", help="Your name on its server.")] = "",
+    name: Annotated[str, typer.Option("--name", help="Its name; by default that of the file or host.")] = "",
+    username: Annotated[str, typer.Option("--username", help="Your user name on the server.")] = "",
     password_file: Annotated[
-        Path | None, typer.Option("--password-file", help="A file with the password that only you can read.")
+        Path | None, typer.Option("--password-file", help="A file with the password, readable only by you.")
     ] = None,
-    password_env: Annotated[str, typer.Option("--password-env", help="The variable with the password.")] = "",
+    password_env: Annotated[
+        str, typer.Option("--password-env", help="The environment variable with the password.")
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Read a calendar once and, if that succeeds, follow it. Only your own settings file is changed."""
@@ -71,7 +73,7 @@ def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None
         )
     except DonnaError as error:
         if error.reason is Reason.CONFLICT:
-            raise DonnaError(error.reason, error.message, hint="give this one another --name") from error
+            raise DonnaError(error.reason, error.message, hint="choose another --name") from error
         raise
     count = len(fetched.meetings)
     data = {
@@ -83,7 +85,7 @@ def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None
     }
     lines = [
         f"Added {config.name}: {_meetings(count)} in the last month and the next two.",
-        f"    An app that is open follows it from its next start. The setting is in {user_file()}.",
+        f"    A running app follows it after a restart. The setting is in {user_file()}.",
     ]
     emit(data, as_json=as_json, human=lambda: lines)
 

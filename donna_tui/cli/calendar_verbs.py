@@ -9,13 +9,15 @@ import typer
 from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import AsJson, SpaceOption
 
-meetings_app = typer.Typer(no_args_is_help=True, help="Meetings: those of your calendars, and of calendar files.")
+meetings_app = typer.Typer(no_args_is_help=True, help="Meetings from your calendars and from calendar files.")
 
 
 @meetings_app.command("list")
 def meetings_list(
-    start: Annotated[str, typer.Option("--from", metavar="DAY", help="The first day, as 2026-03-12; or today.")] = "",
-    days: Annotated[int, typer.Option("--days", help="How many days.", min=1, max=3660)] = 7,
+    start: Annotated[
+        str, typer.Option("--from", metavar="DAY", help="The first day, such as 2026-03-12; today by default.")
+    ] = "",
+    days: Annotated[int, typer.Option("--days", help="The number of days.", min=1, max=3660)] = 7,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -45,7 +47,7 @@ def meetings_connect(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let Donna read a Google calendar: open the printed URL, and agree."""
+    """Allow Donna to read a Google calendar: open the printed URL, and allow access."""
     from donna_tui.cli.meetings import run_connect
 
     with guarded(as_json):
@@ -54,7 +56,7 @@ def meetings_connect(
 
 @meetings_app.command("write")
 def meetings_write(
-    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The meeting; list --json shows the ids.")],
+    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The id of the meeting; list --json shows it.")],
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

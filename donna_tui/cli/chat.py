@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.output import WIDTH, ExitCode, emit, emit_lines, say, shown_progress
+from donna_tui.cli.output import WIDTH, ExitCode, emit, emit_lines, print_message, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.importers import exports_in, size_of
@@ -36,13 +36,13 @@ def run_import(files: Sequence[str], user: str, space: str | None, *, sensitive:
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
     imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
-    emit(_fields(files, imported), as_json=as_json, human=lambda: _told(imported))
+    emit(_fields(files, imported), as_json=as_json, human=lambda: _chat_report(imported))
     for message in imported.messages[:SHOWN_LINES]:
-        say(f"donna: {message}")
+        print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
-        say("donna: more lines could not be used")
+        print_message("donna: more lines are not valid")
     if not imported.indexed:
-        say(f"donna: the chats are stored; {FOLLOWS}")
+        print_message(f"donna: the chats are stored; {FOLLOWS}")
     if imported.messages:
         raise SystemExit(ExitCode.DEGRADED if imported.report.sessions else ExitCode.FAILED)
 
@@ -79,7 +79,7 @@ async def _import(session: Session, paths: Sequence[Path], user: str, *, sensiti
         summaries = await service.compress_due()
         suggestions = await service.suggestions(limit=MOST_SUGGESTIONS)
         with shown_progress(engine):
-            indexed = await service.settle()
+            indexed = await service.wait_until_indexed()
     return Imported(_total(reports), tuple(messages), summaries, len(suggestions), indexed)
 
 
@@ -133,19 +133,19 @@ def _fields(files: Sequence[str], imported: Imported) -> dict[str, Any]:
     }
 
 
-def _told(imported: Imported) -> Iterator[str]:
+def _chat_report(imported: Imported) -> Iterator[str]:
     report = imported.report
     yield f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')} ({report.format})"
     if report.known:
-        yield f"{report.known:,} were there before"
+        yield f"{report.known:,} already imported"
     if report.left_out:
-        yield f"{report.left_out:,} left out: output of tools, other branches, messages without text"
+        yield f"{report.left_out:,} skipped: output of tools, other branches, messages without text"
     yield from _afterwards(imported.summaries, imported.suggestions)
 
 
 def _afterwards(summaries: Sequence[MemoryChunk], suggestions: int) -> Iterator[str]:
     if summaries:
-        yield f"{plural(len(summaries), 'old conversation')} summed up; `donna chat expand SESSION` undoes it"
+        yield f"{plural(len(summaries), 'old conversation')} summarised; `donna chat expand SESSION` undoes it"
     if suggestions:
         yield f"{plural(suggestions, 'preference')} found in chats: `donna chat suggestions` lists them"
 
@@ -154,7 +154,7 @@ def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) ->
     """Follow a folder of session logs until interrupted, and print imports."""
     place = Path(folder).expanduser() if folder else claude_code_folder()
     if not place.is_dir():
-        raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="--folder names another one")
+        raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="choose another with --folder")
     session = open_session(space)
     with contextlib.suppress(KeyboardInterrupt):
         run(_watch(session, place, once=once, sensitive=sensitive))
@@ -164,18 +164,18 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory
         logs = LogFolder(folder, service.parts.folder)
-        say(f"donna: following {folder}; ctrl+c ends it")
+        print_message(f"donna: following {folder}; ctrl+c to stop")
         while True:
             report = await service.follow(logs, sensitive=sensitive)
             closed = await service.close_quiet_sessions(time.time() - QUIET_SECONDS)
             if report.turns or report.malformed:
-                malformed = f", {plural(report.malformed, 'line')} could not be used" if report.malformed else ""
+                malformed = f", {plural(report.malformed, 'line')} not valid" if report.malformed else ""
                 emit_lines([f"{plural(report.turns, 'turn')} of {plural(report.sessions, 'conversation')}{malformed}"])
             if report.turns or closed:
                 suggestions = await service.suggestions(limit=MOST_SUGGESTIONS) if report.turns else ()
                 emit_lines(_afterwards(await service.compress_due(), len(suggestions)))
             if once:
-                await service.settle()
+                await service.wait_until_indexed()
                 return
             await asyncio.sleep(LOOK_SECONDS)
 
@@ -223,7 +223,7 @@ async def _sessions(session: Session) -> tuple[SessionRow, ...]:
 
 
 def _session_line(session: SessionRow) -> str:
-    summed = "  (summed up)" if session.summary else ""
+    summed = "  (summarised)" if session.summary else ""
     day = iso_day(session.started_at or 0.0)
     user = f"  ({session.user_id})" if session.user_id != ME else ""
     return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}"
@@ -238,7 +238,9 @@ def run_compress(space: str | None, *, as_json: bool) -> None:
         human=lambda: (line for memory in summaries for line in memory_lines(memory)),
     )
     if not summaries:
-        say("donna: there are not more conversations than recall.compression_threshold that are not summed up")
+        print_message(
+            "donna: nothing to summarise: no more than recall.compression_threshold conversations are without a summary"
+        )
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
@@ -246,14 +248,14 @@ async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
     async with engine_for(session, "donna chat compress") as engine:
         summaries = await engine.memory.compress_due()
         with shown_progress(engine):
-            await engine.memory.settle()
+            await engine.memory.wait_until_indexed()
         return summaries
 
 
 def run_expand(name: str, space: str | None, *, as_json: bool) -> None:
     """Undo the summary of a conversation; exit with 1 if it has none."""
     changed = run(_expand(open_session(space), name.removeprefix("chat:")))
-    told = f"{name}: {'its turns are recalled again' if changed else 'it is not summed up'}"
+    told = f"{name}: {'its turns are recalled again' if changed else 'it has no summary'}"
     emit({"id": name, "changed": changed}, as_json=as_json, human=lambda: [told])
     if not changed:
         raise SystemExit(ExitCode.NOTHING_FOUND)
@@ -262,5 +264,5 @@ def run_expand(name: str, space: str | None, *, as_json: bool) -> None:
 async def _expand(session: Session, name: str) -> bool:
     async with engine_for(session, "donna chat expand") as engine:
         changed = await engine.memory.expand(name)
-        await engine.memory.settle()
+        await engine.memory.wait_until_indexed()
         return changed

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.output import emit, emit_lines, fail, json_text, say
+from donna_tui.cli.output import emit, emit_lines, fail, json_text, print_message
 from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
@@ -25,7 +25,9 @@ config_app = typer.Typer(help="Settings: which are in effect, and where they are
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Space = Annotated[
     Path | None,
-    typer.Option("--space", envvar="DONNA_VAULT", help="The folder of a vault, for its own settings too; or an agent."),
+    typer.Option(
+        "--space", envvar="DONNA_VAULT", help="The folder of a vault, to include its own settings; or an agent."
+    ),
 ]
 
 
@@ -55,7 +57,7 @@ def path(space: Space = None, as_json: AsJson = False) -> None:
         {"places": places},
         as_json=as_json,
         human=lambda: (
-            f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (not there)'}" for place in places
+            f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places
         ),
     )
 
@@ -88,7 +90,7 @@ def _root_if_known(space: Path | None) -> Path | None:
         if load_agent(str(space)):
             return None
     except ConfigError as error:
-        say(f"donna: {error.message}")
+        print_message(f"donna: {error.message}")
     return expanded(space).absolute() if space else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from donna_tui.cli.consent import agreed_to
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.write import carry_out, open_writer_of
 from donna_tui.vault.conflicts import Keep
 
@@ -14,7 +14,7 @@ def run_list(space: str | None, *, as_json: bool) -> None:
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
     emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
     if not rows:
-        say("no conflict copies")
+        print_message("no conflict copies")
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
@@ -23,6 +23,6 @@ def run_resolve(path: str, keep: Keep, space: str | None, *, agreed: bool, as_js
     writer = open_writer_of(space)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        say("Nothing was changed.")
+        print_message("Nothing was changed.")
         return
     carry_out(writer, lambda: plan, agreed=agreed, as_json=as_json)

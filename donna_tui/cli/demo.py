@@ -18,10 +18,10 @@ from donna_tui.calendar.mirror import IMPORTED, meetings_between, set_watermark,
 from donna_tui.calendar.values import Fetched, Window, local_zone
 from donna_tui.cli.session import Session
 from donna_tui.drafts import queue
-from donna_tui.memory.chat import Cut
+from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, db_path, open_db
-from donna_tui.memory.facts import Told, remember
+from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
 from donna_tui.platform.demo import is_furnished, record_contents
 from donna_tui.platform.paths import AppPaths, private_folder
@@ -70,7 +70,7 @@ _TALK = (
     ("Mara", "And what did the failover cost us in February? Ruth will ask."),
     ("assistant", "47 seconds on 14 February, p99 at 2.4 s, and eleven pages in six months from the cache alone."),
 )
-_TOLD = (
+_REMEMBERED = (
     "Priya is on leave the week after the cutover; Tomasz decides about the gateway meanwhile.",
     "I prefer short answers with the number first.",
 )
@@ -194,8 +194,8 @@ def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
         file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         for _ in Import(Recorder(db)).run(file):
             pass
-    for text in _TOLD:
-        remember(db, Told(text), Cut(EstimatedTokens(), 256), now.timestamp())
+    for text in _REMEMBERED:
+        remember(db, RememberRequest(text), TextSplitter(EstimatedTokens(), 256), now.timestamp())
 
 
 def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from donna_tui.cli.consent import agreed_to
-from donna_tui.cli.output import ExitCode, emit, named_day, say
-from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import agrees_to_repository, writer_for
 from donna_tui.engine.draft_service import DraftService
@@ -116,7 +116,7 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
     if skill not in SKILLS:
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
     if person and skill != "person_profile":
-        raise DonnaError(Reason.USAGE, "--person is for person_profile")
+        raise DonnaError(Reason.USAGE, "--person applies to person_profile only")
     wanted = named_day(day) if day else datetime.date.today()
     session = open_session(space)
 
@@ -133,7 +133,7 @@ def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bo
         human=lambda: map(row_line, rows),
     )
     if not rows:
-        say("donna: there is nothing to write about")
+        print_message("donna: nothing to draft")
         raise SystemExit(ExitCode.NOTHING_FOUND)
     if any(row.state is DraftState.FAILED for row in rows):
         raise SystemExit(ExitCode.FAILED)
@@ -144,7 +144,9 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
-        say("donna: run git init in the vault, or agree when Donna asks, and then: donna draft regenerate " + row.id)
+        print_message(
+            "donna: run git init in the vault, or agree when Donna asks, and then: donna draft regenerate " + row.id
+        )
         return row
     await asyncio.to_thread(writer_for(session).init_if_missing)
     return await engine.drafts.regenerate(row.id)
@@ -172,7 +174,7 @@ def row_line(row: DraftRow) -> str:
 
 async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> Any:
     async with engine_for(session, "donna draft") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await work(engine)
 
 
@@ -191,7 +193,7 @@ async def _draft(service: DraftService, named: str) -> Draft:
 
 def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     if outcome is None:
-        return say("Nothing was changed.")
+        return print_message("Nothing was changed.")
     fields = {
         "id": outcome.operation or None,
         "operation": outcome.operation or None,
@@ -200,8 +202,8 @@ def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
         "paths": list(outcome.paths),
         "remarks": list(plan.remarks),
     }
-    told = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
-    lines = [told, *plan.remarks] if outcome.changed else ["Nothing was changed."]
+    summary = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
+    lines = [summary, *plan.remarks] if outcome.changed else ["Nothing was changed."]
     emit(fields, as_json=as_json, human=lambda: lines)
 
 
@@ -226,7 +228,7 @@ def _edited(file: Path) -> str:
     try:
         code = subprocess.call([*shlex.split(editor), str(file)])  # noqa: S603 - the user's own editor
     except (OSError, ValueError):
-        raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="correct $EDITOR") from None
+        raise DonnaError(Reason.USAGE, "the editor cannot be started", hint="check $EDITOR") from None
     if code != 0:
-        raise DonnaError(Reason.USAGE, "the editor ended with an error; nothing was changed", hint=f"see {file}")
+        raise DonnaError(Reason.USAGE, "the editor exited with an error; nothing was changed", hint=f"see {file}")
     return edited_text(file)

@@ -12,12 +12,12 @@ from donna_tui.cli.vault import AsJson, SpaceOption
 draft_app = typer.Typer(no_args_is_help=True, help="Drafts: notes that Donna wrote, and that you approve or reject.")
 
 Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="Its id, or the path of its note.")]
-Agreed = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+Agreed = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 @draft_app.command("list")
 def draft_list(
-    everything: Annotated[bool, typer.Option("--all", help="Also those that were approved or rejected.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include those that were approved or rejected.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,7 +40,9 @@ def draft_show(draft: Identity, space: SpaceOption = None, as_json: AsJson = Fal
 @draft_app.command("approve")
 def draft_approve(
     draft: Identity,
-    without: Annotated[list[int] | None, typer.Option("--without", help="Leave out this part; see show.")] = None,
+    without: Annotated[
+        list[int] | None, typer.Option("--without", help="Omit the part of this number; `donna draft show` prints it.")
+    ] = None,
     agreed: Agreed = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -82,8 +84,8 @@ def draft_regenerate(draft: Identity, space: SpaceOption = None, as_json: AsJson
 @draft_app.command("new")
 def draft_new(
     skill: Annotated[str, typer.Argument(help="daily_reflection, commitment_log, weekly_review or person_profile.")],
-    day: Annotated[str, typer.Option("--day", metavar="DAY", help="As 2026-03-12; today if it is not given.")] = "",
-    person: Annotated[str, typer.Option("--person", metavar="NAME", help="Whose person_profile to write.")] = "",
+    day: Annotated[str, typer.Option("--day", metavar="DAY", help="A day such as 2026-03-12; today by default.")] = "",
+    person: Annotated[str, typer.Option("--person", metavar="NAME", help="The person, for person_profile.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -15,7 +15,7 @@ from donna_tui.cli.session import Session, engine_for, run, session_for
 from donna_tui.ops.evaluation import Grep, read_set, read_turn_set, with_turns_around
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import space_at
-from donna_tui.search.evaluation import Place, Question, Scores, mean, score
+from donna_tui.search.evaluation import Question, ResultRange, Scores, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemorySource
 from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchRequest
@@ -89,7 +89,7 @@ async def _answer_turns(
     async with engine_for(session, "donna eval") as engine:
         with shown_progress(engine):
             await engine.memory.import_chat(file, user=person)
-            await engine.memory.settle()
+            await engine.memory.wait_until_indexed()
         for question in questions:
             for system in [each for each in answers if each != AROUND]:
                 places = await _ask(engine, question, system, sources=(MemorySource.CHAT,))
@@ -118,12 +118,12 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
                 answered.append((question, _scored(question, places)))
 
 
-async def _ask(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[Place]:
+async def _ask(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
     mode: Mode = next(each for each in MODES if each == system)
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)
     outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))
-    return [Place(_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
+    return [ResultRange(_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
 
 
 def _of(hit: Hit) -> str:
@@ -131,7 +131,7 @@ def _of(hit: Hit) -> str:
     return str(hit.metadata["session_id"]) if hit.source_type == MemorySource.CHAT else hit.path
 
 
-def _scored(question: Question, places: Sequence[Place]) -> Scores | None:
+def _scored(question: Question, places: Sequence[ResultRange]) -> Scores | None:
     if question.gold:
         return score(question, places)
     return Scores(0.0, 0.0, 0.0, 0.0, 0.0, 1.0) if places else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from donna_tui.cli.output import ExitCode, say
+from donna_tui.cli.output import ExitCode, print_message
 from donna_tui.types.errors import DonnaError, Reason
 
 MOST_FRAMES = 40
@@ -45,18 +45,18 @@ def require_open_streams(what: str) -> None:
     """Raise DonnaError (`usage`) if standard input or output was closed; `what` communicates over both."""
     if _closed & {0, 1}:
         name = "standard input" if 0 in _closed else "standard output"
-        raise DonnaError(Reason.USAGE, f"{what} talks over standard input and output, and {name} is closed")
+        raise DonnaError(Reason.USAGE, f"{what} uses standard input and output, and {name} is closed")
 
 
 def report_failure(error: Exception) -> ExitCode:
     """Log the traceback of an unexpected error, and report it in one sentence."""
     cause = error.__cause__ if isinstance(error, AppCrashError) and isinstance(error.__cause__, Exception) else error
     if isinstance(cause, OSError) and cause.errno == errno.EBADF and 1 in _closed:
-        say("donna: the result cannot be written: standard output is closed")
+        print_message("donna: the result cannot be written: standard output is closed")
         return ExitCode.FAILED
     log = _logged(cause)
-    where = f"the log says where: {log}" if log is not None else "set DONNA_DEBUG=1 to see where"
-    say(f"donna: stopped by an unexpected error ({type(cause).__name__}); {where}")
+    where = f"details are in the log: {log}" if log is not None else "set DONNA_DEBUG=1 for a traceback"
+    print_message(f"donna: stopped by an unexpected error ({type(cause).__name__}); {where}")
     return ExitCode.FAILED
 
 

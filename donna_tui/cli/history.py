@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.write import open_writer_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import NOTE_ENDINGS
@@ -23,7 +23,7 @@ def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
     if not rows:
-        say("no history yet")
+        print_message("no history yet")
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
@@ -34,7 +34,7 @@ def run_diff(what: str, space: str | None, *, as_json: bool) -> None:
     lines = [line for change in changes for line in diff_lines(change)]
     emit({"changes": rows}, as_json=as_json, human=lambda: lines)
     if not rows:
-        say("no difference")
+        print_message("no difference")
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 

@@ -16,7 +16,7 @@ from donna_tui.cli.draft_verbs import draft_app
 from donna_tui.cli.memory import memory_app
 from donna_tui.cli.model import model_app
 from donna_tui.cli.narrowed import ABOUT_ALL, narrowed, verb_meant
-from donna_tui.cli.output import ExitCode, guarded, say
+from donna_tui.cli.output import ExitCode, guarded, print_message
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
 from donna_tui.types.errors import ConfigError
@@ -37,7 +37,7 @@ class OpensByDefault(TyperGroup):
 
 app = typer.Typer(
     cls=OpensByDefault,
-    help="The memory of your vault, in the terminal. `donna SPACE` opens it; every screen has a verb of its own.",
+    help="The memory of your vault, in the terminal. `donna SPACE` opens it; every screen has its own commands.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -58,7 +58,9 @@ def run_command_line(args: Sequence[str]) -> None:
     """Run the command line. Always raises SystemExit."""
     meant = verb_meant(app, args)
     if meant and not _is_space(args[0]):
-        say(f"donna: there is no verb {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?")
+        print_message(
+            f"donna: there is no command {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?"
+        )
         raise SystemExit(ExitCode.USAGE)
     narrowed(app, args, OPEN)(args, prog_name="donna")
 
@@ -78,8 +80,8 @@ def _is_space(name: str) -> bool:
     return agent is not None or any(space.name == name for space in known_spaces(app_paths(os.environ)))
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(options: bool) -> None:
+    if options:
         from donna_tui import __version__
 
         typer.echo(f"donna {__version__}")
@@ -97,7 +99,9 @@ def _options(
 
 @app.command(OPEN)
 def open_space(
-    where: Annotated[str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or a name.")] = None,
+    where: Annotated[
+        str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or the name of a space.")
+    ] = None,
     space: SpaceOption = None,
 ) -> None:
     """Open the full-screen app (what `donna SPACE` does)."""
@@ -134,51 +138,53 @@ def index(
 @app.command()
 def search(
     query: Annotated[str, typer.Argument(help='Words, "phrases", -words and filters such as path: or tag:.')] = "",
-    k: Annotated[int, typer.Option("-k", help="How many hits; 0 means the configured number.", min=0)] = 0,
+    k: Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)] = 0,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
     source: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
-    path: Annotated[str, typer.Option("--path", help="Only below this folder.")] = "",
+    path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
     near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
-    everywhere: Annotated[bool, typer.Option("--everywhere", help="Ask all spaces at once.")] = False,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
     batch: Annotated[
-        str, typer.Option("--batch", help="A file of questions, one JSON object a line; - is stdin.")
+        str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")
     ] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Search, and print passages with their citations."""
-    from donna_tui.cli.search import Asked, run_batch, run_search
+    from donna_tui.cli.search import SearchOptions, run_batch, run_search
 
     with guarded(as_json):
-        asked = Asked(k=k, mode=mode, sources=tuple(source or ()), path=path, near=near, everywhere=everywhere)
+        options = SearchOptions(
+            k=k, mode=mode, sources=tuple(source or ()), path=path, near=near, everywhere=everywhere
+        )
         if batch:
-            run_batch(batch, asked, space)
+            run_batch(batch, options, space)
         else:
-            run_search(query, asked, space, as_json=as_json)
+            run_search(query, options, space, as_json=as_json)
 
 
 @app.command("why-not")
 def why_not(
     note: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
     query: Annotated[str, typer.Argument(help="The question that did not find it.")],
-    k: Annotated[int, typer.Option("-k", help="How many hits; 0 means the configured number.", min=0)] = 0,
+    k: Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)] = 0,
     mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Explain why a note is not among the hits of a search."""
     from donna_tui.cli.reports import run_why_not
-    from donna_tui.cli.search import Asked
+    from donna_tui.cli.search import SearchOptions
 
     with guarded(as_json):
-        run_why_not(note, query, Asked(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
+        run_why_not(note, query, SearchOptions(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
 
 
 @app.command()
 def get(
     path: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
     start: Annotated[int, typer.Option("--from", help="The first line to print.", min=1)] = 1,
-    lines: Annotated[int | None, typer.Option("--lines", help="How many lines to print.", min=1)] = None,
+    lines: Annotated[int | None, typer.Option("--lines", help="The number of lines to print.", min=1)] = None,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -222,12 +228,14 @@ def doctor(
 
 @app.command("eval")
 def evaluate(
-    folders: Annotated[list[str], typer.Argument(metavar="DIR", help="A vault, or a folder of vault/ and questions.")],
+    folders: Annotated[
+        list[str], typer.Argument(metavar="DIR", help="A vault, or a folder with vault/ and files of questions.")
+    ],
     mode: Annotated[str, typer.Option("--mode", help="Only hybrid, semantic, keyword or grep.")] = "",
     turns: Annotated[
-        bool, typer.Option("--turns", help="Ask for turns of turns.jsonl, imported as chats, instead of notes.")
+        bool, typer.Option("--turns", help="Search turns of turns.jsonl, imported as chats, instead of notes.")
     ] = False,
-    by_kind: Annotated[bool, typer.Option("--by-kind", help="Also a line for each kind of question.")] = False,
+    by_kind: Annotated[bool, typer.Option("--by-kind", help="Print a line for each kind of question too.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure the quality of search, compared with its single legs and plain grep."""

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from donna_tui.cli.failure import require_open_streams
-from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, say
-from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, print_message
+from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.http.guard import OncePerMinute
 from donna_tui.platform.demo import demo_folder, make_demo
@@ -73,7 +73,7 @@ def run_setup(client: str, served: Served, space: str | None) -> None:
     named = ["--space", meant.agent or str(meant.root)]
     setup = setup_for(client, server_command([*named, *served.arguments], os.environ))
     emit_lines([setup.text])
-    say(setup.where)
+    print_message(setup.where)
 
 
 def run_call(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
@@ -91,18 +91,20 @@ def run_server(served: Served, space: str | None, *, demo: bool) -> None:
     """Serve until the client disconnects or the process is terminated."""
     if importlib.util.find_spec("mcp") is None:
         raise DonnaError(
-            Reason.USAGE, "the SDK of MCP is not installed", hint="pip install 'donna-tui[mcp]', or make install"
+            Reason.USAGE, "the MCP SDK is not installed", hint="pip install 'donna-tui[mcp]', or make install"
         )
     _log_to_stderr()
     wire = None
     if not served.http:
         require_open_streams("donna mcp")
-        from donna_tui.agents.stdio import take_wire
+        from donna_tui.agents.stdio import take_over_stdio
 
         if sys.stdin is not None and sys.stdin.isatty():
-            say("donna: an agent's program talks to this over stdin; `donna mcp --setup` says how to connect one")
+            print_message(
+                "donna: an agent's program talks to this over stdin; `donna mcp --setup` says how to connect one"
+            )
 
-        wire = take_wire()
+        wire = take_over_stdio()
     session = open_session(_demo_space() if demo else space)
     with contextlib.suppress(asyncio.CancelledError, KeyboardInterrupt):
         run(_serve(session, served, wire))
@@ -113,7 +115,7 @@ async def _call(session: Session, name: str, arguments: dict[str, Any], served: 
     from donna_tui.agents.tools.context import ClientSession, Quota, actor_of
 
     async with engine_for(session, WHAT) as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await call(
             _workspace(engine, session, served, ClientSession(actor_of(WHAT), Quota(served.quota))), name, arguments
         )
@@ -149,7 +151,9 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
     token = token_of(state)
 
     def ready(address: str) -> None:
-        say(f"donna: serving {session.space.name} at {address}", f"       the token is in {token_file(state)}")
+        print_message(
+            f"donna: serving {session.space.name} at {address}", f"       the token is in {token_file(state)}"
+        )
 
     await serve_http(build_server(service), port=port, token=token, ready=ready)
 
@@ -206,24 +210,24 @@ def _demo_space() -> str:
 def _log_to_stderr() -> None:
     """Print log records of libraries in one clean line each, without tracebacks, which may contain text of notes."""
     root = logging.getLogger()
-    root.handlers[:] = [_Said()]
+    root.handlers[:] = [StderrHandler()]
     root.setLevel(logging.ERROR)
 
 
-class _Said(logging.Handler):
+class StderrHandler(logging.Handler):
     """Reports records on stderr, repeated ones once a minute, and none if stderr is not read, which would block."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._say = OncePerMinute(_say_if_read)
+        self._write = OncePerMinute(_write_if_read)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record in one line."""
         what = f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""
-        self._say(f"donna: {record.name}: {record.getMessage()}{what}")
+        self._write(f"donna: {record.name}: {record.getMessage()}{what}")
 
 
-def _say_if_read(line: str) -> None:
+def _write_if_read(line: str) -> None:
     with contextlib.suppress(OSError, ValueError):
         if sys.stderr is not None and select.select([], [sys.stderr], [], 0)[1]:
-            say(line)
+            print_message(line)

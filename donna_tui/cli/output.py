@@ -24,7 +24,7 @@ def named_day(text: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise DonnaError(Reason.USAGE, f"{text} is not a day", hint="write it as 2026-03-12") from None
+        raise DonnaError(Reason.USAGE, f"{text} is not a date", hint="write it as 2026-03-12") from None
 
 
 class ExitCode(IntEnum):
@@ -84,11 +84,11 @@ def emit_lines(lines: Iterable[str]) -> None:
         raise SystemExit(ExitCode.FINE) from None
     except OSError as error:
         _discard(sys.stdout)
-        say(f"donna: the result cannot be written: {error.strerror}")
+        print_message(f"donna: the result cannot be written: {error.strerror}")
         raise SystemExit(ExitCode.FAILED) from error
 
 
-def say(*lines: str) -> None:
+def print_message(*lines: str) -> None:
     """Print messages on stderr, sanitised."""
     try:
         _write(sys.stderr, [clean_line(line) for line in lines])
@@ -101,7 +101,7 @@ def fail(error: DonnaError, as_json: bool) -> NoReturn:
     if as_json:
         emit_lines([json_text({"ok": False, "reason": error.reason, "message": error.message})])
     else:
-        say(f"donna: {error.message}", *([f"       {error.hint}"] if error.hint else []))
+        print_message(f"donna: {error.message}", *([f"       {error.hint}"] if error.hint else []))
     raise SystemExit(exit_code(error.reason))
 
 
@@ -167,7 +167,7 @@ def shown_progress(engine: Engine) -> Iterator[None]:
 def progress_line(event: EngineEvent) -> str:
     """Return the progress line of an event; empty if it has none."""
     if isinstance(event, ModelStateChanged) and event.phase is ModelPhase.PREPARING:
-        return "Preparing the model for this machine, once …"
+        return "Preparing the model for this machine (only once) …"
     if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:
         return ""
     share = event.chunks_embedded / event.chunks

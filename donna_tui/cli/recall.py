@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, emit_lines, say
+from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
 from donna_tui.cli.remember import memory_fields, memory_lines, type_named
-from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.recall import assemble
 from donna_tui.search.query import readable
@@ -35,10 +35,10 @@ class Recalled:
 def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
     """Print the memories, or the block for a prompt; exit with 1 if there are none."""
     if not asked.query.strip():
-        raise DonnaError(Reason.USAGE, "there is no question", hint='donna recall "how do we deploy"')
+        raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
     result = run(_recall(open_session(space), asked, as_json=as_json))
     if result.note:
-        say(f"donna: {result.note}")
+        print_message(f"donna: {result.note}")
     if asked.prompt and not as_json:
         emit_lines(_prompt(result))
     else:
@@ -50,7 +50,7 @@ def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
 async def _recall(session: Session, asked: Recalled, *, as_json: bool) -> RecallResult:
     kinds = tuple(type_named(kind) for kind in asked.kinds)
     async with engine_for(session, "donna recall") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await engine.memory.recall(
             readable(asked.query),
             top_k=asked.k or None,

@@ -8,13 +8,13 @@ from typing import Any
 
 import typer
 
-from donna_tui.cli.output import ExitCode, emit, say
+from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.listing import iso_day
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, MemoryChunk, MemoryFilter, MemoryType
 
-SETTLING_SECONDS = 10.0
+INDEX_WAIT_SECONDS = 10.0
 FOLLOWS = "the running Donna indexes it"
 
 
@@ -24,8 +24,8 @@ def run_remember(
     """Remember a text, and print its memories. A preference is replaced only with consent."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
-    told = sys.stdin.read() if text == "-" else text
-    memories = run(_remember(session, told, hint, pin=pin, sensitive=sensitive, agreed=agreed, ask=not as_json))
+    to_remember = sys.stdin.read() if text == "-" else text
+    memories = run(_remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, ask=not as_json))
     emit(
         {"count": len(memories), "memories": [memory_fields(memory) for memory in memories]},
         as_json=as_json,
@@ -42,7 +42,7 @@ async def _remember(
                 _agree(held.content, text_of_it, ask=ask)
         memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
         if engine.read_only:
-            say(f"donna: {FOLLOWS}")
+            print_message(f"donna: {FOLLOWS}")
         return memories
 
 
@@ -58,7 +58,9 @@ def run_memories(
         human=lambda: (line for each in page for line in memory_lines(each)),
     )
     if offset + len(page) < total:
-        say(f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more")
+        print_message(
+            f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more"
+        )
     if not page:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
@@ -67,14 +69,14 @@ async def _memories(
     session: Session, wanted: MemoryFilter, limit: int, offset: int
 ) -> tuple[tuple[MemoryChunk, ...], int]:
     async with engine_for(session, "donna memories", by_meaning=False) as engine:
-        await engine.memory.settle(SETTLING_SECONDS)
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
         return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
 
 
 def _agree(held: str, fresh: str, *, ask: bool) -> None:
     """Ask whether a preference may be replaced. Raises DonnaError (`conflict`) without consent."""
     if ask and sys.stdin.isatty():
-        say(f"donna: this replaces “{' '.join(held.split())}”")
+        print_message(f"donna: this replaces “{' '.join(held.split())}”")
         if typer.confirm("Replace it?", err=True):
             return
         raise DonnaError(Reason.CONFLICT, "nothing was saved")
@@ -88,7 +90,7 @@ def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, 
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
     changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
     done = "restored" if undo else "erased" if for_good else "forgotten"
-    told = f"{identity}: {done}" if changed else f"{identity}: there was nothing to do"
+    told = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
     emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [told])
     if not changed:
         raise SystemExit(ExitCode.NOTHING_FOUND)
@@ -97,11 +99,13 @@ def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, 
 async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool) -> bool:
     async with engine_for(session, "donna forget") as engine:
         service = engine.memory
-        changed = await (service.bring_back(identity) if undo else service.forget(identity, for_good=for_good))
-        if not await service.settle() and engine.read_only:
-            say(f"donna: {FOLLOWS}")
+        changed = await (service.restore(identity) if undo else service.forget(identity, for_good=for_good))
+        if not await service.wait_until_indexed() and engine.read_only:
+            print_message(f"donna: {FOLLOWS}")
     if for_good and any(session.space.state.glob("*-erasing")):
-        say("donna: another program reads the index: the words may be in its log for a moment; see donna doctor")
+        print_message(
+            "donna: another program is reading the index: the text may remain in its log for a while; see donna doctor"
+        )
     return changed
 
 

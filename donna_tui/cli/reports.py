@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, say, shown_progress
-from donna_tui.cli.search import Asked, bring_up_to_date, question_of
+from donna_tui.cli.output import ExitCode, emit, print_message, shown_progress
+from donna_tui.cli.search import SearchOptions, question_of, update_index
 from donna_tui.cli.session import Session, engine_for, find_session, open_session, run
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
@@ -49,7 +49,7 @@ def run_status(space: str | None, *, as_json: bool) -> None:
     why = config.not_indexed if isinstance(config, AgentSettings) else ""
     emit({**report.fields(), "indexed": not why}, as_json=as_json, human=lambda: _status_lines(report))
     if why:
-        say(f"donna: the memory of {session.space.agent} is not indexed: {why}")
+        print_message(f"donna: the memory of {session.space.agent} is not indexed: {why}")
         raise SystemExit(ExitCode.DEGRADED)
     if report.model in ("missing", "damaged") or not session.space.root.is_dir():
         raise SystemExit(ExitCode.DEGRADED)
@@ -57,12 +57,13 @@ def run_status(space: str | None, *, as_json: bool) -> None:
 
 def _status_lines(report: SpaceReport) -> Iterator[str]:
     coverage = report.coverage
-    there = "" if report.space.root.is_dir() else "  (not there now)"
+    there = "" if report.space.root.is_dir() else "  (missing)"
     yield f"{report.space.name}: {report.space.root}{there}"
     yield f"{coverage.text} of {coverage.notes} notes searchable by keyword, {coverage.vectors} by meaning"
     yield f"{coverage.chunks_embedded} of {coverage.chunks} passages embedded"
     yield f"{coverage.sensitive} notes are local only"
-    yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {report.vector_engine or 'not made yet'})"
+    engine = report.vector_engine or "not created yet"
+    yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
     yield f"index maintained by: {report.watcher or 'no running Donna; each search updates the index first'}"
     for reason, number in sorted(coverage.skipped.items()):
@@ -89,7 +90,7 @@ def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
 
 def _state(row: SpaceRow) -> str:
     if row.state == "indexed":
-        return f"{row.notes} notes" + (f", kept by {row.maintainer}" if row.maintainer else "")
+        return f"{row.notes} notes" + (f", maintained by {row.maintainer}" if row.maintainer else "")
     return f"not indexed ({row.message})" if row.message else "not indexed yet"
 
 
@@ -131,7 +132,7 @@ def _finding_lines(findings: list[Finding]) -> Iterator[str]:
             yield f"    {each.hint}"
 
 
-def run_why_not(path: str, query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
+def run_why_not(path: str, query: str, asked: SearchOptions, space: str | None, *, as_json: bool) -> None:
     """Print the explanation. Raises DonnaError without a question."""
     session = open_session(space)
     request = question_of(query, asked, session)
@@ -141,7 +142,7 @@ def run_why_not(path: str, query: str, asked: Asked, space: str | None, *, as_js
 
 async def _explain(session: Session, path: str, request: SearchRequest) -> WhyNot:
     async with engine_for(session, "donna why-not") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await engine.why_not(path, request)
 
 
@@ -200,10 +201,10 @@ def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
     seconds = time.perf_counter() - started
     emit(_index_fields(status, seconds), as_json=as_json, human=lambda: _index_lines(status, seconds))
     if read_only:
-        say(f"donna: {status.state_detail}")
+        print_message(f"donna: {status.state_detail}")
     for problem in status.problems:
         if not problem.path:
-            say(f"donna: {problem.message}", *([f"       {problem.hint}"] if problem.hint else []))
+            print_message(f"donna: {problem.message}", *([f"       {problem.hint}"] if problem.hint else []))
     if status.model_phase is not ModelPhase.READY or any(
         p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
     ):
@@ -242,4 +243,4 @@ def _index_lines(status: Status, seconds: float) -> list[str]:
         f" {coverage.chunks_embedded} searchable by meaning",
         f"{status.embedded_this_run} embedded now, in {seconds:.1f} s",
     ]
-    return [*lines, f"{skipped} files skipped: donna status says why"] if skipped else lines
+    return [*lines, f"{skipped} files skipped: donna status shows why"] if skipped else lines

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, say, shown_progress
+from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message, shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.ops.hits import grouped_lines, hit_fields
 from donna_tui.search.query import readable
@@ -26,7 +26,7 @@ NEAR_MATCHES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SearchOptions:
     """The command line options; `k` 0 means the configured number."""
 
     k: int
@@ -71,10 +71,10 @@ class BatchQuery(BaseModel):
         return () if given is None else (given,) if isinstance(given, str) else given
 
 
-def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) -> None:
+def run_search(query: str, options: SearchOptions, space: str | None, *, as_json: bool) -> None:
     """Print the hits; exit with 1 if there are none, with 4 if nothing is indexed."""
     session = open_session(space)
-    request = question_of(query, asked, session)
+    request = question_of(query, options, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
     if not outcome.indexed:
@@ -83,11 +83,11 @@ def run_search(query: str, asked: Asked, space: str | None, *, as_json: bool) ->
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-def question_of(query: str, asked: Asked, session: Session) -> SearchRequest:
+def question_of(query: str, options: SearchOptions, session: Session) -> SearchRequest:
     """Return the request for a question. Raises DonnaError if it is empty."""
     if not query.strip():
-        raise DonnaError(Reason.USAGE, "there is no question", hint='donna search "why did we move"')
-    return replace(asked.request(session), text=query)
+        raise DonnaError(Reason.USAGE, "no question given", hint='donna search "why did we move"')
+    return replace(options.request(session), text=query)
 
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
@@ -95,11 +95,11 @@ async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
         if session.space.agent:  # the caller is a program with little time
             with shown_progress(engine):
                 return await engine.search_fresh(request)
-        fresh = await bring_up_to_date(engine)
+        fresh = await update_index(engine)
         return replace(await engine.search(request), stale=not fresh)
 
 
-async def bring_up_to_date(engine: Engine) -> bool:
+async def update_index(engine: Engine) -> bool:
     """Update the index; return whether that was possible.
 
     A missing vault, a full disk or a locked index leaves the existing index searchable.
@@ -108,7 +108,7 @@ async def bring_up_to_date(engine: Engine) -> bool:
         with shown_progress(engine):
             await engine.sync(counted=False)
     except (VaultReadError, DatabaseError) as error:
-        say(f"donna: {error.message}; searching what is known")
+        print_message(f"donna: {error.message}; searching the index as it is")
         return False
     return True
 
@@ -116,7 +116,7 @@ async def bring_up_to_date(engine: Engine) -> bool:
 def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
     for limit in (outcome.note, *(each.sentence for each in outcome.filter_problems)):
         if limit:
-            say(f"donna: {limit}")
+            print_message(f"donna: {limit}")
     fields = {
         "query": outcome.request.text,
         "mode": outcome.mode,
@@ -165,21 +165,21 @@ class BadLine:
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
-def run_batch(source: str, asked: Asked, space: str | None) -> None:
+def run_batch(source: str, options: SearchOptions, space: str | None) -> None:
     """Answer each line of a file of questions with one line, in the same order.
 
     An invalid line is answered with an error, and the exit code is then 2.
     """
     session = open_session(space)
     queries = list(read_batch(source))
-    run(_answer_all(session, queries, asked.request(session)))
+    run(_answer_all(session, queries, options.request(session)))
     if any(isinstance(query, BadLine) for query in queries):
         raise SystemExit(ExitCode.USAGE)
 
 
 async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], request: SearchRequest) -> None:
     async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         for query in queries:
             if isinstance(query, BadLine):
                 emit_lines([json_text(query.row)])

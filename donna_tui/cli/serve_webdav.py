@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from donna_tui.cli.output import emit, say
+from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session, run
 from donna_tui.cli.write import writer_for
 from donna_tui.platform.paths import private_folder
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class WebdavOptions:
     """The command line options."""
 
     host: str
@@ -38,20 +38,20 @@ class Wanted:
     with_private: bool
 
 
-def run_serve(wanted: Wanted, space: str | None, *, as_json: bool) -> None:
+def run_serve(options: WebdavOptions, space: str | None, *, as_json: bool) -> None:
     """Serve the vault until terminated. Raises DonnaError."""
     session = open_session(space)
     if session.space.agent:
         raise DonnaError(
             Reason.USAGE,
-            "the workspace of an agent is not served: more than its memory lies in it",
+            "the workspace of an agent is not served: it contains more than the memory",
             hint=f"donna mcp --space {session.space.agent} serves its memory to programs",
         )
     if not session.space.root.is_dir():
-        raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} is not there", hint="mount the disk")
+        raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} does not exist", hint="mount the disk")
     folder = private_folder(session.space.state / "webdav")
     with _only_server(folder):
-        server = _server(session, wanted, folder)
+        server = _server(session, options, folder)
         run(_serve(session, server, as_json=as_json))
 
 
@@ -60,14 +60,14 @@ def _only_server(folder: Path) -> Iterator[None]:
     lock = SpaceLock(folder)
     if not lock.acquire("donna serve-webdav"):
         owner = lock.owner()
-        raise SpaceError(Reason.BUSY, f"this vault is served already by {owner or 'another process'}")
+        raise SpaceError(Reason.BUSY, f"this vault is already served by {owner or 'another process'}")
     with lock:
         yield
 
 
-def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
+def _server(session: Session, options: WebdavOptions, folder: Path) -> WebdavServer:
     address_of = _webdav_parts()
-    address = address_of(host=wanted.host, port=wanted.port, certificate=wanted.certificate, key=wanted.key)
+    address = address_of(host=options.host, port=options.port, certificate=options.certificate, key=options.key)
     address.check()
     from donna_tui.vault.include import GlobSet
     from donna_tui.vault.paths import VaultRoot
@@ -81,13 +81,13 @@ def _server(session: Session, wanted: Wanted, folder: Path) -> WebdavServer:
     ignore = GlobSet(config.vault.ignore_globs)
     safety = config.safety
     private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
-    withheld = (lambda _: False) if wanted.with_private else private
+    withheld = (lambda _: False) if options.with_private else private
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     tree = ServedTree(root, ignore, withheld, Preimages(root, writer).keep)
-    password = _password(folder, wanted)
-    writer.keep_interrupted()
+    password = _password(folder, options)
+    writer.record_interrupted()
     sweep(session.space.root)
-    return WebdavServer(tree, password, address, read_only=wanted.read_only, on_trouble=_report)
+    return WebdavServer(tree, password, address, read_only=options.read_only, on_trouble=_report)
 
 
 def _webdav_parts() -> type[Address]:
@@ -103,12 +103,12 @@ def _webdav_parts() -> type[Address]:
     return Address
 
 
-def _password(folder: Path, wanted: Wanted) -> Password:
-    from donna_tui.webdav.gate import VARIABLE, given_password, kept_password, make_password
+def _password(folder: Path, options: WebdavOptions) -> Password:
+    from donna_tui.webdav.gate import VARIABLE, given_password, make_password, stored_password
 
-    known = given_password(os.environ, wanted.password_file)
-    if known is None and not wanted.new_password:
-        known = kept_password(folder)
+    known = given_password(os.environ, options.password_file)
+    if known is None and not options.new_password:
+        known = stored_password(folder)
     if known is not None:
         return known
     if not sys.stderr.isatty():
@@ -117,11 +117,11 @@ def _password(folder: Path, wanted: Wanted) -> Password:
             "there is no password yet, and no terminal to show a new one",
             hint=f"start it once in a terminal, set {VARIABLE}, or name a --password-file",
         )
-    say(
-        f"The password, shown this once: {make_password(folder)}",
-        "Only its hash is kept; --new-password makes another.",
+    print_message(
+        f"The password, shown only once: {make_password(folder)}",
+        "Only its hash is stored; --new-password generates another.",
     )
-    made = kept_password(folder)
+    made = stored_password(folder)
     assert made is not None
     return made
 
@@ -138,7 +138,7 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
     try:
         await engine.start()
         url = server.open()
-        emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c ends it"])
+        emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c to stop"])
         serving = asyncio.create_task(asyncio.to_thread(server.serve))
         await asyncio.wait({serving, asyncio.create_task(ended.wait())}, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.to_thread(server.stop)
@@ -148,4 +148,4 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
 
 
 def _report(trouble: str) -> None:
-    say(f"donna: {trouble}")
+    print_message(f"donna: {trouble}")

@@ -18,9 +18,9 @@ sync_app.add_typer(conflicts_app, name="conflicts")
 
 @sync_app.command("serve-webdav")
 def serve_webdav(
-    port: Annotated[int, typer.Option("--port", help="The port; 0 takes a free one.", min=0, max=65_535)] = 8732,
+    port: Annotated[int, typer.Option("--port", help="The port; 0 picks a free one.", min=0, max=65_535)] = 8732,
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen at; others than this machine's need TLS.")
+        str, typer.Option("--host", help="The address to listen on; other than this machine's it needs TLS.")
     ] = "127.0.0.1",
     cert: Annotated[
         Path | None, typer.Option("--cert", metavar="FILE", help="The certificate for TLS, as PEM.")
@@ -28,21 +28,21 @@ def serve_webdav(
     key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, as PEM.")] = None,
     password_file: Annotated[
         Path | None,
-        typer.Option("--password-file", metavar="FILE", help="A file with the password, which only you can read."),
+        typer.Option("--password-file", metavar="FILE", help="A file with the password, readable only by you."),
     ] = None,
     new_password: Annotated[
-        bool, typer.Option("--new-password", help="Make another password and show it once.")
+        bool, typer.Option("--new-password", help="Generate another password and show it once.")
     ] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Let clients read, and change nothing.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Allow clients only to read.")] = False,
     with_private: Annotated[bool, typer.Option("--with-private", help="Serve private notes as well.")] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Serve the vault over WebDAV, to sync it with other devices. The password may be in DONNA_WEBDAV_PASSWORD."""
-    from donna_tui.cli.serve_webdav import Wanted, run_serve
+    from donna_tui.cli.serve_webdav import WebdavOptions, run_serve
 
     with guarded(as_json):
-        wanted = Wanted(
+        options = WebdavOptions(
             host=host,
             port=port,
             certificate=cert,
@@ -52,7 +52,7 @@ def serve_webdav(
             read_only=read_only,
             with_private=with_private,
         )
-        run_serve(wanted, space, as_json=as_json)
+        run_serve(options, space, as_json=as_json)
 
 
 @conflicts_app.callback()
@@ -68,7 +68,7 @@ def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson
 @conflicts_app.command()
 def resolve(
     path: Annotated[str, typer.Argument(help="The path of the conflict copy within the vault.")],
-    keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both puts them together.")],
+    keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both merges them.")],
     yes: WithoutAsking = False,
     space: SpaceOption = None,
     as_json: AsJson = False,

@@ -6,8 +6,8 @@ import datetime
 from dataclasses import asdict
 from typing import Any
 
-from donna_tui.cli.output import ExitCode, emit, named_day, say
-from donna_tui.cli.search import bring_up_to_date
+from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import carry_out, writer_for
 from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
@@ -22,7 +22,7 @@ from donna_tui.vault.write.changes import Plan, expecting
 def run_add(text: str, note: str, due: str, priority: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Append a check box to a note, which is created if necessary."""
     if not text.strip():
-        raise DonnaError(Reason.USAGE, "there is no task", hint='donna task add "call the bank" --due 2026-03-12')
+        raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
     line = task_line(text, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
@@ -52,7 +52,7 @@ def run_done(identity: str, space: str | None, *, agreed: bool, as_json: bool) -
 
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
     if row.recurrence:
-        say(f"donna: it repeats {row.recurrence}; Donna does not write the next one")
+        print_message(f"donna: it repeats {row.recurrence}; the next one is not added automatically")
 
 
 def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
@@ -69,7 +69,7 @@ def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
 
 async def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:
     async with engine_for(session, "donna task") as engine:
-        await bring_up_to_date(engine)
+        await update_index(engine)
         return await engine.memory.tasks(everything=everything)
 
 
@@ -81,7 +81,7 @@ def _read(session: Session, path: str) -> VaultNote | None:
             return None
         raise
     if note.lossy:
-        raise VaultWriteError(Reason.ENCODING, f"{path} is not all UTF-8", hint="change it yourself", path=path)
+        raise VaultWriteError(Reason.ENCODING, f"{path} is not valid UTF-8", hint="change it yourself", path=path)
     return note
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.cli.failure import AppCrashError
-from donna_tui.cli.output import say
+from donna_tui.cli.output import print_message
 from donna_tui.cli.session import Session, find_session, open_session, session_for
 from donna_tui.config.agent_settings import AgentSettings
 from donna_tui.config.load import load_config, load_trusted
@@ -65,7 +65,7 @@ def require_terminal() -> None:
         raise SpaceError(
             Reason.NO_TERMINAL,
             "the full-screen app needs a terminal",
-            hint="in scripts use the verbs: donna search, donna index, donna status",
+            hint="in scripts use donna search, donna index, donna status",
         )
 
 
@@ -76,25 +76,25 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     from donna_tui.tui.terminal import restored_terminal
     from donna_tui.tui.themes import ThemeMemory
 
-    settling = GcTuning()
+    tuning = GcTuning()
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     themes = ThemeMemory(paths.state, ui.theme)
     app = DonnaApp(
-        lambda choice: _backend(session, choice, paths, settling, is_demo=is_demo),
+        lambda choice: _backend(session, choice, paths, tuning, is_demo=is_demo),
         keymap=load_keymap(ui.keymap, ui.keys),
         theme=themes.theme(),
         space_name=session.space.name if session else "",
         first_run=None if session else _first_run(paths),
         spaces=lambda: _spaces(paths),
-        pressed=settling.pressed,
+        pressed=tuning.pressed,
         keep_theme=themes.keep,
         first_notes=demo_notes(session.space.root) if session and is_demo else (),
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     with restored_terminal():
         app.run()
-    say(*app.last_words)
+    print_message(*app.last_words)
     if app.failure is not None:
         raise AppCrashError from app.failure
     if app.return_code:

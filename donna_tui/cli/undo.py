@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from donna_tui.cli.consent import agreed_to
-from donna_tui.cli.output import emit, say
+from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import carry_out, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
@@ -17,7 +17,7 @@ def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.restorer.undo(n) if kind is OperationKind.UNDO else writer.restorer.redo(n)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        say("Nothing was changed.")
+        print_message("Nothing was changed.")
         return
     carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
 
@@ -27,7 +27,7 @@ def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json:
     writer = open_writer_of(space)
     plan = _session_plan(writer, identity)
     if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
-        say("Nothing was changed.")
+        print_message("Nothing was changed.")
         return
     if plan is None and not agreed:
         raise DonnaError(Reason.USAGE, "this session wrote no note; --yes forgets what it remembered")
@@ -35,7 +35,7 @@ def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json:
         carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
     forgotten = run(_forget(space, identity))
     if forgotten:
-        say(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")
+        print_message(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")
     if plan is None and not forgotten:
         raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
     if plan is None:

@@ -15,12 +15,10 @@ SpaceOption = Annotated[
         "--space", envvar="DONNA_VAULT", help="A folder of notes, the name of a space, or an agent.", metavar="SPACE"
     ),
 ]
-Etag = Annotated[
-    str | None, typer.Option("--etag", help="The version that you have seen; `donna get --json` shows it.")
-]
-Agreed = Annotated[bool, typer.Option("--yes", help="Make a git repository in the vault if it has none.")]
-WithoutAsking = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
-Steps = Annotated[int, typer.Argument(metavar="[N]", help="How many operations, as one step.", min=1)]
+Etag = Annotated[str | None, typer.Option("--etag", help="The version that you read; `donna get --json` prints it.")]
+Agreed = Annotated[bool, typer.Option("--yes", help="Create a git repository in the vault if it has none.")]
+WithoutAsking = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 
 vault_app = typer.Typer()
 
@@ -31,11 +29,11 @@ def write(
     source: Annotated[str, typer.Option("--from", metavar="FILE", help="Read the text from a file, not stdin.")] = "",
     etag: Etag = None,
     replace: Annotated[
-        bool, typer.Option("--replace", help="The text is the whole note: frontmatter that it lacks is removed.")
+        bool, typer.Option("--replace", help="Replace the whole note: frontmatter that the text omits is removed.")
     ] = False,
     yes: Agreed = False,
     track: Annotated[
-        bool, typer.Option("--track", help="Commit the note also if it was left out of git as private.")
+        bool, typer.Option("--track", help="Commit the note even if it is not in git because it was private.")
     ] = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -64,7 +62,7 @@ def rm(
 
 @vault_app.command()
 def mv(
-    src: Annotated[str, typer.Argument(help="The path of the note or folder now.")],
+    src: Annotated[str, typer.Argument(help="The current path of the note or folder.")],
     dst: Annotated[str, typer.Argument(help="Its new path, or a folder with a slash at the end.")],
     etag: Etag = None,
     links: Annotated[bool, typer.Option("--links/--no-links", help="Rewrite the links to the note.")] = True,
@@ -82,7 +80,7 @@ def mv(
 @vault_app.command()
 def log(
     path: Annotated[str, typer.Argument(help="Only revisions of this note.")] = "",
-    count: Annotated[int, typer.Option("-n", help="How many.", min=1)] = 30,
+    count: Annotated[int, typer.Option("-n", help="The number of changes.", min=1)] = 30,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -110,7 +108,10 @@ def diff(
 def undo(
     n: Steps = 1,
     session: Annotated[
-        str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see log.")
+        str,
+        typer.Option(
+            "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` lists it."
+        ),
     ] = "",
     yes: WithoutAsking = False,
     space: SpaceOption = None,

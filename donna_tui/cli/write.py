@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.output import emit, say
+from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
@@ -16,7 +16,7 @@ from donna_tui.vault.open import open_writer
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, Seen, expecting, whatever
 from donna_tui.vault.write.writer import VaultWriter
 
-UNCHANGED = "nothing has changed: the note says this already"
+UNCHANGED = "no change: the note already has this text"
 
 
 def run_write(
@@ -89,7 +89,7 @@ def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> V
 
 
 def _report(trouble: VaultWriteError) -> None:
-    say(f"donna: {trouble.path}: {trouble.message}", *([f"       {trouble.hint}"] if trouble.hint else []))
+    print_message(f"donna: {trouble.path}: {trouble.message}", *([f"       {trouble.hint}"] if trouble.hint else []))
 
 
 def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as_json: bool) -> None:
@@ -105,24 +105,26 @@ def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as
         else:
             raise
         outcome = writer.apply(planned)
-    emit(_fields(planned, outcome), as_json=as_json, human=lambda: _told(planned, outcome))
+    emit(_fields(planned, outcome), as_json=as_json, human=lambda: _summary_lines(planned, outcome))
 
 
 def agrees_to_repository(as_json: bool) -> bool:
     """Ask for consent to create a repository; return False without a terminal."""
     if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return False
-    say("This vault is not in a git repository yet. Donna records every change in git, so that it can be undone.")
+    print_message(
+        "This vault is not in a git repository yet. Donna records every change in git, so that it can be undone."
+    )
     return confirmed("Create a repository in the vault? [y/N] ")
 
 
 def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
     """Ask whether a note that was private may be committed. Raises `error` without consent."""
     if not as_json and sys.stdin.isatty() and sys.stderr.isatty():
-        say(f"{error.path}: {error.message}.")
+        print_message(f"{error.path}: {error.message}.")
         if confirmed("Commit it to the branch? [y/N] "):
             return dataclasses.replace(plan, may_track=True)
-    hint = "donna write --track commits it, and in a terminal Donna asks; or leave the note marked as private"
+    hint = "donna write --track commits it, and in a terminal Donna asks; or keep the note marked as private"
     raise VaultWriteError(error.reason, error.message, hint=hint, path=error.path) from error
 
 
@@ -151,8 +153,8 @@ def _seen(etag: str | None) -> Seen:
 def _with_next_step(error: VaultWriteError, path: str, etag: str | None) -> VaultWriteError:
     if error.reason is not Reason.CONFLICT or etag is not None:
         return error
-    hint = "to change it, say which version you have seen: --etag, as in `donna get --json`"
-    return VaultWriteError(Reason.CONFLICT, f"there is a note {path} already", hint=hint, path=path)
+    hint = "to change it, give the version that you read: --etag, as printed by `donna get --json`"
+    return VaultWriteError(Reason.CONFLICT, f"the note {path} already exists", hint=hint, path=path)
 
 
 def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
@@ -171,20 +173,20 @@ def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _told(plan: Plan, outcome: Outcome) -> list[str]:
+def _summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     if not outcome.changed:
         return [UNCHANGED]
     where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"
-    told = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
+    summary = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
     linked = plan.linked if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
-    return [told, *links, *plan.remarks, *unread, *kept_out(outcome)]
+    return [summary, *links, *plan.remarks, *unread, *private_note_message(outcome)]
 
 
-def kept_out(outcome: Outcome) -> list[str]:
+def private_note_message(outcome: Outcome) -> list[str]:
     """Return a message about private notes whose change is not in the branch."""
     if not outcome.record_only:
         return []
     names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")
-    return [f"private and not in git: {names}. Undo works; the branch does not have this change"]
+    return [f"private and not in git: {names}. Undo works; the branch does not contain this change"]

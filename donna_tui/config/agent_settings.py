@@ -36,13 +36,13 @@ class AgentSettings(MemoryConfig):
         """The reason why this memory is not indexed, as a predicate that follows its name; empty if it is."""
         workspace = self.agent.workspace
         if not self.agent.search.enabled:
-            return "its memory_search is switched off"
+            return "its memory_search is turned off"
         if workspace is None:
             return "it has no workspace in agents.list"
         if self.agent.access != "rw":
             return "it has no access to its workspace" if self.agent.access == "none" else "its workspace is read-only"
         if not os.path.isdir(workspace):  # noqa: PTH112 - it never raises, whatever the path
-            return "its workspace is not there"
+            return "its workspace does not exist"
         return "" if os.access(workspace, os.R_OK | os.W_OK | os.X_OK) else "its workspace is read-only"
 
     def require_indexed(self) -> None:
@@ -54,7 +54,7 @@ class AgentSettings(MemoryConfig):
 def not_indexed(settings: AgentSettings) -> SpaceError:
     """Return the error for a memory that is not indexed."""
     message = f"the memory of {settings.agent.id} is not indexed: {settings.not_indexed}"
-    return SpaceError(Reason.NOT_INDEXED, message, hint="look at agents in your settings; donna spaces lists them")
+    return SpaceError(Reason.NOT_INDEXED, message, hint="check agents in your settings; donna spaces lists them")
 
 
 def settings_of(agent: Agent, config: MemoryConfig) -> AgentSettings:

@@ -39,7 +39,7 @@ def _place(path: Path) -> Path:
         raise ValueError("must be an absolute path, or begin with ~")
     for name in PLACEHOLDER.findall(str(path)):
         if name not in ("agentId", "agent_id"):
-            raise ValueError("may hold {agentId} and nothing else in braces")
+            raise ValueError("may contain {agentId} and nothing else in braces")
     return path
 
 
@@ -68,7 +68,7 @@ Flag = Annotated[bool, Field(strict=True)]
 class StoreConfig(Block):
     """The location of an agent's index."""
 
-    driver: Literal["sqlite"] = Field("sqlite", description="What the index is kept in.")
+    driver: Literal["sqlite"] = Field("sqlite", description="The storage of the index.")
     path: Place | None = Field(
         None,
         description=(
@@ -94,7 +94,7 @@ class RemoteConfig(Block):
         ge=0.1,
         le=600,
         validation_alias=both("timeout_seconds"),
-        description="Seconds after which a call is given up.",
+        description="The timeout of a call, in seconds.",
     )
 
     @property
@@ -133,10 +133,10 @@ class SyncConfig(Block):
         ge=0,
         le=600_000,
         validation_alias=both("watch_debounce_ms"),
-        description="How long files must be quiet before a change is taken up, in milliseconds.",
+        description="How long files must be unchanged before they are indexed, in milliseconds.",
     )
     interval_minutes: Number = Field(
-        0, ge=0, le=10_080, validation_alias=both("interval_minutes"), description="Every so many minutes; 0 is never."
+        0, ge=0, le=10_080, validation_alias=both("interval_minutes"), description="Interval in minutes; 0 for never."
     )
     search_deadline_ms: Whole = Field(
         5_000,
@@ -151,10 +151,14 @@ class QueryConfig(Block):
     """Limits on the results of an agent's searches."""
 
     max_results: Whole = Field(
-        6, ge=1, le=1_024, validation_alias=both("max_results"), description="Hits of a search that names no number."
+        6, ge=1, le=1_024, validation_alias=both("max_results"), description="The default number of hits."
     )
     min_score: Number = Field(
-        0.35, ge=0, le=1, validation_alias=both("min_score"), description="Least similarity of a hit found by meaning."
+        0.35,
+        ge=0,
+        le=1,
+        validation_alias=both("min_score"),
+        description="The least cosine similarity of a semantic hit.",
     )
 
 
@@ -162,10 +166,10 @@ class MemorySearchConfig(Switch):
     """The search of an agent's memory. It can also be switched with a plain true or false."""
 
     provider: Literal["local", "openai"] = Field(
-        "local", description="Who embeds: the model of embedding.provider on this machine, or a server."
+        "local", description="The embedding provider: the model of embedding.provider on this machine, or a server."
     )
     fallback: Literal["none", "openai"] = Field(
-        "none", description="Who embeds where the provider local cannot; none: search is by words."
+        "none", description="The embedding provider if local is not available; none: keyword search only."
     )
     model: Line = Field("text-embedding-3-small", description="The model of the provider openai.")
     remote: RemoteConfig = Field(default_factory=RemoteConfig)
@@ -207,7 +211,7 @@ class AgentDefaults(Block):
     workspace_access: Access = Field(
         "rw",
         validation_alias=both("workspace_access"),
-        description="What an agent may do there; unless it may write, its memory is not indexed.",
+        description="What an agent is allowed to do there; its memory is indexed only if it may write.",
     )
     memory_search: MemorySearchConfig = Field(
         default_factory=MemorySearchConfig, validation_alias=both("memory_search")
@@ -245,7 +249,7 @@ def _ids_by_prefix(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     names = [agent.id.casefold() for agent in agents]
     for agent in agents:
         if names.count(agent.id.casefold()) > 1:
-            raise ValueError(f"must have names of their own; two are called {agent.id}")
+            raise ValueError(f"must have different names; two are called {agent.id}")
     return agents
 
 

@@ -61,7 +61,7 @@ def _one_line(text: str) -> str:
 
 def _home_expanded(path: Path) -> Path:
     if "\0" in str(path):
-        raise ValueError("must not hold a NUL character")
+        raise ValueError("must not contain a NUL character")
     try:
         return path.expanduser()
     except RuntimeError:

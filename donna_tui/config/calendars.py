@@ -25,11 +25,11 @@ def _url(text: str) -> str:
         text = f"https://{text.removeprefix('webcal://')}"
     parts = urlsplit(text)
     if parts.username is not None:
-        raise PydanticCustomError("secret", "must not hold a name or password; there are settings for them")
+        raise PydanticCustomError("secret", "must not contain a name or password; use the settings for them")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be a web address that begins with https://")
     if parts.scheme == "http" and not is_this_machine(parts.hostname):
-        raise ValueError("must begin with https://, since http:// is read by everybody on the way")
+        raise ValueError("must begin with https://, since http:// is not encrypted")
     return text
 
 
@@ -40,20 +40,20 @@ Words = Annotated[str, StringConstraints(strict=True, max_length=500)]
 class CalendarConfig(Block):
     """A calendar that is followed."""
 
-    name: Line = Field(description="What you call it.")
+    name: Line = Field(description="Its name.")
     kind: CalendarKind = Field(description="ics is a file, a folder or a web address of one; the others are servers.")
     path: HomePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
     url: Url = Field("", description="ics: its web address. caldav: the address of the calendar or of the server.")
-    username: Words = Field("", description="Your name on that server.")
+    username: Words = Field("", description="Your user name on that server.")
     password_file: HomePath | None = Field(
-        None, description="A file with the password, which nobody but you may read (chmod 600)."
+        None, description="A file with the password, readable only by you (chmod 600)."
     )
     password_env: Words = Field("", description="The name of an environment variable with the password.")
     calendar_id: Words = Field("primary", description="google: which of your calendars.")
     client_file: HomePath | None = Field(None, description="google: the JSON file of your OAuth client (desktop app).")
     notes: Notes = Field(
         "meetings",
-        description="Which entries get a draft by themselves: meetings with other people, all, or never any.",
+        description="Which entries get a draft automatically: meetings with other people, all, or none.",
     )
 
     @model_validator(mode="after")
@@ -78,7 +78,7 @@ def _ids_by_prefix(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfi
     names = [calendar.name for calendar in calendars]
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"must have names of their own; two are called {name}")
+            raise ValueError(f"must have different names; two are called {name}")
     return calendars
 
 

@@ -82,7 +82,7 @@ def parse_document(text: str, origin: Origin) -> Document:
     builder = _Builder(text, origin)
     data = builder.build()
     if not isinstance(data, dict | None):
-        raise invalid(origin, "the file must hold blocks of settings, such as 'retrieval:'")
+        raise invalid(origin, "the file must contain blocks of settings, such as 'retrieval:'")
     return Document(origin, data or {}, builder.lines)
 
 
@@ -108,7 +108,7 @@ class _Builder:
             raise self._error(None, "the text is not Unicode") from error
         except yaml.reader.ReaderError as error:
             line = self._text.encode().count(b"\n", 0, error.position) + 1
-            raise self._error(line, "the text holds a control character") from error
+            raise self._error(line, "the text contains a control character") from error
 
     def _whole(self) -> object:
         self._loader.get_event()

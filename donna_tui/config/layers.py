@@ -17,13 +17,13 @@ _FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no"
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class LayerValue:
     """A value from a layer, not validated yet. `below` is the list to which this one was appended."""
 
     value: object
     origin: Origin
     inner: Mapping[Place, Origin] = field(default_factory=dict)
-    below: Given | None = None
+    below: LayerValue | None = None
 
     def place_of(self, inside: Place) -> Origin:
         """Return the origin of a part of the value, such as one item of a list."""
@@ -37,7 +37,7 @@ class Given:
         return self.inner.get(inside, self.origin)
 
 
-Values = dict[str, Given]
+Values = dict[str, LayerValue]
 """Values by the id of their setting."""
 
 
@@ -45,7 +45,7 @@ def from_document(document: Document) -> Values:
     """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
     values: Values = {}
     for place, identifier, value in _leaves(document, ROOT, document.data, ()):
-        _add(values, identifier, Given(value, document.at(place), _inner(document, place, value)))
+        _add(values, identifier, LayerValue(value, document.at(place), _inner(document, place, value)))
     return values
 
 
@@ -98,7 +98,7 @@ def with_space(base: Values, space: Values) -> Values:
     return merged
 
 
-def _add(values: Values, identifier: str, given: Given) -> None:
+def _add(values: Values, identifier: str, given: LayerValue) -> None:
     if identifier in values:
         raise invalid(given.origin, f"{identifier} is set twice, here and in {values[identifier].origin}")
     values[identifier] = given
@@ -118,11 +118,11 @@ def _refuse_single_underscore(name: str, origin: Origin) -> None:
             raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
 
 
-def _appended(below: Given, given: Given, identifier: str) -> Given:
-    return Given([*_items(below, identifier), *_items(given, identifier)], given.origin, given.inner, below)
+def _appended(below: LayerValue, given: LayerValue, identifier: str) -> LayerValue:
+    return LayerValue([*_items(below, identifier), *_items(given, identifier)], given.origin, given.inner, below)
 
 
-def _narrowed(below: Given, given: Given, identifier: str) -> Given:
+def _narrowed(below: LayerValue, given: LayerValue, identifier: str) -> LayerValue:
     allowed = _items(below, identifier)
     for index, item in enumerate(_items(given, identifier)):
         if item not in allowed:
@@ -131,7 +131,7 @@ def _narrowed(below: Given, given: Given, identifier: str) -> Given:
     return given
 
 
-def _items(given: Given, identifier: str) -> list[object]:
+def _items(given: LayerValue, identifier: str) -> list[object]:
     if not isinstance(given.value, list):
         raise invalid(given.origin, f"{identifier} must be a list, not {shown(given.value)}")
     return given.value
@@ -153,7 +153,7 @@ def _leaves(
             raise invalid(document.at(place), f"{member.id} is a block of settings, not {shown(value)}")
 
 
-def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, Given]:
+def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, LayerValue]:
     """Return the id and the value of the setting at a path of names."""
     member: Setting | Group = ROOT
     for name in path:
@@ -166,7 +166,7 @@ def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, Gi
         member = SETTINGS[f"{member.id}.enabled"]
     if isinstance(value, str):
         value = _converted(member.kind, value, origin)
-    return member.id, Given(value, origin)
+    return member.id, LayerValue(value, origin)
 
 
 def _converted(kind: Any, text: str, origin: Origin) -> object:

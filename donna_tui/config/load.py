@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from donna_tui.config.agent_settings import settings_of
 from donna_tui.config.document import Layer, Origin, Place, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
-from donna_tui.config.layers import Given, Values, from_document, from_environment, from_overrides, with_space
+from donna_tui.config.layers import LayerValue, Values, from_document, from_environment, from_overrides, with_space
 from donna_tui.config.models import MemoryConfig
 from donna_tui.config.schema import SETTINGS, nearest_inside
 from donna_tui.platform.paths import app_paths, resource
@@ -156,7 +156,7 @@ def _split(location: Place) -> tuple[str, Place]:
 
 def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
     """Return the error for settings that exclude each other, at the origin that was set last."""
-    parts: list[Given] = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
+    parts: list[LayerValue] = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
     latest = max(parts, key=lambda given: _LAYERS.index(given.origin.layer))
     return invalid(latest.origin, error["msg"])
 

@@ -56,7 +56,7 @@ class MeetingNoteLimits(Block):
 class MeetingNoteConfig(Skill):
     """A brief before each meeting, which becomes its note."""
 
-    poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two looks at the calendar.")
+    poll_interval_seconds: Whole = Field(60, ge=5, le=3600, description="Seconds between two checks of the calendar.")
     lookback_minutes: Whole = Field(5, ge=1, le=10080, description="How long ago a meeting may have ended, in minutes.")
     person_pages: bool = Field(
         True,
@@ -241,9 +241,9 @@ class EmbeddingConfig(Block):
         description="The embedding model: `minilm-l6-v2`, or the path of a folder with a sentence-transformers model.",
     )
     version_tag: Line = Field(
-        "minilm-l6-v2@2024-05", description="Stamped on every vector. Change it to have all notes embedded again."
+        "minilm-l6-v2@2024-05", description="Stamped on every vector. Change it to embed all notes again."
     )
-    dim: Whole = Field(384, ge=8, le=8192, description="Numbers in a vector; must be what the model gives.")
+    dim: Whole = Field(384, ge=8, le=8192, description="The length of a vector; must be that of the model.")
     max_tokens: Annotated[Whole, FromSpace.REPLACE] = Field(
         256,
         ge=32,
@@ -270,13 +270,13 @@ class RetrievalConfig(Block):
         8,
         ge=1,
         validation_alias=AliasChoices("default_k", "top_k"),
-        description="Hits of a search that does not ask for a number.",
+        description="The default number of hits.",
     )
     min_score: Annotated[Number, FromSpace.REPLACE] = Field(
-        0.25, ge=0, le=1, description="Least similarity of a hit found by meaning; hits found by words are never cut."
+        0.25, ge=0, le=1, description="The least cosine similarity of a semantic hit; keyword hits are never cut."
     )
     max_k: Annotated[Whole, FromSpace.REPLACE] = Field(
-        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="Most hits that a search gives."
+        32, ge=1, le=VEC0_MAX_K // CANDIDATES_PER_HIT, description="The most hits that a search returns."
     )
     reranker_enabled: bool = Field(
         False, strict=True, description="Whether the best hits of a search are ranked again by reranker_model."
@@ -319,7 +319,7 @@ class ChatSourceConfig(Switch):
     chunker: Literal["chat_turn"] = Field("chat_turn", description="How chats are cut into passages.")
     task_verbs: tuple[Line, ...] = Field(
         ("do", "call", "email", "schedule", "remind", "send", "book", "buy", "check", "review"),
-        description="A short message with one of these words is kept after all.",
+        description="A short message with one of these words is kept anyway.",
     )
 
 
@@ -351,9 +351,9 @@ class RecallConfig(Block):
     """Settings of `donna recall` and of prompts."""
 
     memories: Whole = Field(
-        0, ge=0, le=100, description="Memories of a recall that does not ask for a number; 0 means as many as fit."
+        0, ge=0, le=100, description="The default number of memories of a recall; 0 for as many as fit."
     )
-    token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="Tokens that a recall may take at the most.")
+    token_budget: Whole = Field(2_000, ge=0, le=1_000_000, description="The token budget of a recall.")
     reranker_enabled: bool = Field(
         False, strict=True, description="Whether what was found is ranked again: by a cross-encoder, else by a blend."
     )
@@ -361,21 +361,21 @@ class RecallConfig(Block):
         None, description="The folder of a cross-encoder. Without one, relevance, importance and age are blended."
     )
     compression_threshold: Whole = Field(
-        50, ge=2, le=1_000_000, description="Above so many conversations, `donna chat compress` sums up the oldest."
+        50, ge=2, le=1_000_000, description="Above so many conversations, `donna chat compress` summarises the oldest."
     )
 
 
 class MetricsConfig(Block):
     """Metrics for Prometheus, served to this machine only."""
 
-    port: Whole = Field(0, ge=0, le=65_535, description="The port at which they are served; 0 serves none.")
+    port: Whole = Field(0, ge=0, le=65_535, description="The port to serve them on; 0 for none.")
 
 
 class UiConfig(Block):
     """Appearance of the screens, and key bindings."""
 
     theme: Line = Field("donna-dark", description="Name of the colour theme.")
-    keymap: Line = Field("default", description="Name of a set of keys that comes with Donna, or a file with one.")
+    keymap: Line = Field("default", description="Name of a built-in set of keys, or a file with one.")
     keys: dict[Line, tuple[Line, ...]] = Field(
         {}, description="Keys of your own, by the name of the action: {search.focus: [slash, f2]}."
     )

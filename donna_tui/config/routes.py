@@ -44,7 +44,7 @@ def checked_server(url: str) -> str:
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError("must be the address of a server, such as http://localhost:11434")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must hold no password, '?' or '#'; name the variable that holds the key in api_key_env")
+        raise ValueError("must not contain a password, '?' or '#'; name the variable that holds the key in api_key_env")
     if parts.scheme == "http" and not is_this_machine(parts.hostname):
         raise ValueError("must begin with https://, since the server is not on this machine")
     return url.rstrip("/")
@@ -71,7 +71,7 @@ class Route(Block):
     model: Line = Field(description="The model's name, as its server knows it.")
     base_url: Server | None = Field(None, description="Where the server is; each dialect has a usual place.")
     api_key_env: Variable | None = Field(None, description="The environment variable that holds the key.")
-    deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="Seconds after which a call is given up.")
+    deadline_seconds: Number = Field(120.0, ge=1, le=3_600, description="The timeout of a call, in seconds.")
     max_output_tokens: Whole = Field(4_000, ge=16, le=100_000, description="Most tokens of an answer.")
     price_in: Price | None = Field(None, description="US dollars for a million tokens that the model reads.")
     price_out: Price | None = Field(None, description="US dollars for a million tokens that the model writes.")
@@ -79,7 +79,9 @@ class Route(Block):
     @model_validator(mode="after")
     def _costs_are_known(self) -> Route:
         if not self.is_local and (self.price_in is None or self.price_out is None):
-            raise ValueError("needs price_in and price_out, so that day_limit_usd can hold; 0 if it costs nothing")
+            raise ValueError(
+                "needs price_in and price_out, so that day_limit_usd can be enforced; 0 if it costs nothing"
+            )
         return self
 
     @property
@@ -102,7 +104,7 @@ class Routes(Block):
 
     day_limit_usd: Number = Field(1.0, ge=0, le=10_000, description="Calls that could exceed it are refused.")
     reasoner: Route | None = Field(None, description="The model that drafts notes.")
-    summarizer: Route | None = Field(None, description="The model that sums up old conversations.")
+    summarizer: Route | None = Field(None, description="The model that summarises old conversations.")
 
     def route(self, alias: Alias) -> Route | None:
         """Return the model for a purpose, or None."""

@@ -133,7 +133,7 @@ COMMENT_WIDTH = 100
 
 _HEAD = (
     "Every setting of Donna, with its default. Copy what you want to change into a file of your own; "
-    "`donna config path` says where. A variable such as DONNA_RETRIEVAL__DEFAULT_K=12 stands above any file."
+    "`donna config path` says where. A variable such as DONNA_RETRIEVAL__DEFAULT_K=12 overrides any file."
 )
 
 _HEADINGS = ("| Setting | Default | Values | What it does | File in the vault |", "|---|---|---|---|---|")

@@ -52,7 +52,7 @@ class Approver:
                 raise
             raise DonnaError(Reason.MISSING, f"the draft {entry.path} was deleted or moved outside Donna") from error
         if not is_of(note.frontmatter.data, entry.skill, entry.key):
-            raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was written over")
+            raise DonnaError(Reason.NOT_A_DRAFT, f"{entry.path} is another note now", hint="it was overwritten")
         return note
 
     def plan_approval(self, entry: Entry, left_out: frozenset[int] = frozenset(), taken: Collection[str] = ()) -> Plan:
@@ -69,7 +69,7 @@ class Approver:
         else:
             plan = self._moved(entry.path, target, note.etag, approved)
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
-        remarks = (*plan.remarks, *_told_of(stubs))
+        remarks = (*plan.remarks, *_stub_remarks(stubs))
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 
     def carry_out(self, plan: Plan) -> Outcome:
@@ -98,11 +98,11 @@ class Approver:
         if merged.collisions:
             raise DonnaError(
                 Reason.CONFLICT,
-                "What you typed is where the new draft differs: nothing was changed",
+                "Your edits conflict with the new draft: nothing was changed",
                 hint="approve or reject the draft, or move your lines under Notes",
             )
         plan = self._writer.planner.write(entry.path, merged.text, seen=expecting(note.etag), replace=True)
-        return replace(plan, subject=f"Draft {entry.path} anew")
+        return replace(plan, subject=f"Regenerate {entry.path}")
 
     def plan_realign(self, entry: Entry, times: Mapping[str, Any], lines: Mapping[str, str], target: str) -> Plan:
         """Plan the update of a meeting's draft after the meeting moved or was renamed: times, head lines and path."""
@@ -114,7 +114,7 @@ class Approver:
         else:
             free = self._free(replace(entry, target=target))
             plan = self._moved(entry.path, free, note.etag, text)
-        return replace(plan, subject=f"Follow the calendar: {entry.path}")
+        return replace(plan, subject=f"Update {entry.path} from the calendar")
 
     def before(self, entry: Entry) -> str | None:
         """Return the text that an approval would replace, which is a person's page written by Donna; None otherwise."""
@@ -143,7 +143,7 @@ class Approver:
                 continue
             if _is_page_of_donna(note):
                 return name
-        raise DonnaError(Reason.CONFLICT, f"there are too many notes of the name {entry.target}")
+        raise DonnaError(Reason.CONFLICT, f"there are too many notes named {entry.target}")
 
     def _moved(self, path: str, target: str, etag: str, approved: str) -> Plan:
         try:
@@ -300,10 +300,10 @@ def _is_new_page(change: Change) -> bool:
     return change.before is None and change.path.startswith(f"{FOLDER}/") and is_stub(change.after)
 
 
-def _told_of(stubs: Sequence[Change]) -> list[str]:
+def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
     if not stubs:
         return []
-    return [f"{plural(len(stubs), 'person', 'people')} without a page of their own get an empty one in People."]
+    return [f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People."]
 
 
 def _with_text(change: Change, target: str, text: str) -> Change:

@@ -179,9 +179,9 @@ class Sentence:
         return not self.asks and bool(someone or _TO_DO.search(self.text))
 
     @property
-    def stands_alone(self) -> bool:
+    def is_self_contained(self) -> bool:
         """Whether it is readable without the previous sentence."""
-        return stands_alone(self.text)
+        return is_self_contained(self.text)
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -210,7 +210,7 @@ def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
     return list(found.values())
 
 
-def stands_alone(text: str) -> bool:
+def is_self_contained(text: str) -> bool:
     """Check whether a sentence is self-contained: it does not begin in lower case or with a pronoun."""
     return not text[:1].islower() and not _LEANING.match(text)
 
@@ -291,8 +291,8 @@ class Extract:
 
     def _weight(self, sentence: Sentence) -> float:
         words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
-        telling = DECIDED if sentence.decides else 1.0 if sentence.stands_alone else LEANING
-        return telling * words / math.sqrt(len(sentence.stems) + 4)
+        weight = DECIDED if sentence.decides else 1.0 if sentence.is_self_contained else LEANING
+        return weight * words / math.sqrt(len(sentence.stems) + 4)
 
     def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
         chosen: list[Sentence] = []
@@ -538,16 +538,16 @@ def _about(task: Task) -> Iterator[Segment]:
 
 def _corrections(task: Task) -> Iterator[Segment]:
     for each in task.corrections:
-        told = (
+        correction = (
             f"Earlier the person changed a draft of this kind.\nNot: {each.before}\nBut: {each.after or '(left out)'}"
         )
-        yield Segment(text=told, sensitivity=Sensitivity.LOCAL_ONLY if each.private else Sensitivity.PUBLIC)
+        yield Segment(text=correction, sensitivity=Sensitivity.LOCAL_ONLY if each.private else Sensitivity.PUBLIC)
 
 
 def _passages(task: Task) -> Iterator[Segment]:
     room = PROMPT_CHARS
     for passage in task.passages:
-        text = _told(passage, task.dates.get(passage.number, ""))
+        text = _prompt_lines(passage, task.dates.get(passage.number, ""))
         room -= len(text)
         if room < 0:
             break
@@ -555,6 +555,6 @@ def _passages(task: Task) -> Iterator[Segment]:
         yield Segment(text=text, sensitivity=Sensitivity.LOCAL_ONLY if private else Sensitivity.PUBLIC)
 
 
-def _told(passage: Evidence, day: str) -> str:
+def _prompt_lines(passage: Evidence, day: str) -> str:
     place = " › ".join((passage.title, *passage.heading_path))
     return f"[{passage.number}] {f'{day} · ' if day else ''}{place} ({passage.path})\n{passage.text}"

@@ -20,7 +20,7 @@ from donna_tui.types.memory import ME
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)
-SETTLED = (DraftState.WAITING, *DECIDED)
+FINISHED = (DraftState.WAITING, *DECIDED)
 
 BACK_OFF = (60.0, 300.0, 1_800.0, 7_200.0, 43_200.0, 86_400.0)
 """Seconds until a failed draft is retried, by the number of failures; after the last it is not retried."""
@@ -99,9 +99,9 @@ class Entry:
         return self.state in (COMPOSING, READY)
 
     @property
-    def is_settled(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether its note was written or decided."""
-        return self.state in SETTLED
+        return self.state in FINISHED
 
     def row(self) -> DraftRow:
         """Return the row for the screens. An interrupted draft counts as failed."""

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
-from donna_tui.drafts.drafters import FEWEST_WORDS, stands_alone, stems_of
+from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Evidence
@@ -238,7 +238,7 @@ def _chosen_notes(
         chosen, most = [each for each in said if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
-        chosen = [each for each in bullets if _says_something(blocks[each], is_parent=each in parents)]
+        chosen = [each for each in bullets if _is_meaningful(blocks[each], is_parent=each in parents)]
     else:
         chosen, most = prose, min(most, MOST_SENTENCES)
     seen: Counter[object] = Counter()
@@ -269,7 +269,7 @@ def _is_decided(block: Block) -> bool:
     return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
 
 
-def _says_something(block: Block, *, is_parent: bool) -> bool:
+def _is_meaningful(block: Block, *, is_parent: bool) -> bool:
     """Check whether a bullet is meaningful alone: more than the name of a topic, or the beginning of a list."""
     if _is_decided(block) and not _NUMBERED.search(block.text):
         return True
@@ -279,7 +279,7 @@ def _says_something(block: Block, *, is_parent: bool) -> bool:
 
 
 def _is_a_sentence(text: str) -> bool:
-    return stands_alone(text) and len(stems_of(text)) >= FEWEST_WORDS
+    return is_self_contained(text) and len(stems_of(text)) >= FEWEST_WORDS
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

@@ -38,12 +38,12 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
         parts = environment.get_template(name).generate(context)
         return {"ok": True, "text": _joined(parts)}
     except SecurityError:
-        return {"ok": False, "message": "the template asks for what templates may not have", "line": None}
+        return {"ok": False, "message": "the template uses something that templates may not use", "line": None}
     except TemplateError as error:
         said = f"{type(error).__name__}: {error.message}"
         return {"ok": False, "message": said, "line": getattr(error, "lineno", None) or _line(error)}
     except MemoryError:
-        return {"ok": False, "message": "the template wants too much memory", "line": None}
+        return {"ok": False, "message": "the template needs too much memory", "line": None}
     except Exception as error:  # a template can make Python's own functions and compiler raise anything
         return {"ok": False, "message": type(error).__name__, "line": _line(error)}
 

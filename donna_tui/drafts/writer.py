@@ -118,7 +118,7 @@ class MemoryInformedWriter:
 
     async def _carry_out(self, run: Run) -> WriteResult:
         entry = await self._begin(run)
-        if entry.is_settled or await self._adopt(run, entry):
+        if entry.is_finished or await self._adopt(run, entry):
             self._parts.hub.post(
                 AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path)
             )
@@ -212,7 +212,7 @@ class MemoryInformedWriter:
         """
         context = await run.gather()
         if context.is_empty:
-            raise DonnaError(Reason.MISSING, "there is nothing to draft from any more")
+            raise DonnaError(Reason.MISSING, "there is nothing left to draft from")
         composed: Composed = await self._parts.drafter.compose(context.task)
         page = await asyncio.to_thread(self._page, run, context, composed.answer, composed.drafter)
         note = await asyncio.to_thread(self._rendered, page)
@@ -259,7 +259,7 @@ class MemoryInformedWriter:
                 continue
             outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)
             return path, outcome.commit
-        raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes of the name {run.effective_path}")
+        raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes named {run.effective_path}")
 
     async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
         known = await self._parts.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry

@@ -67,7 +67,7 @@ def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cance
             if config.fallback != "openai" or (cancel and cancel.is_set()):
                 raise
             why = error.message if isinstance(error, ModelError) else type(error).__name__
-            on_phase(ModelPhase.LOADING, f"the fallback openai takes the place of the local model: {why}")
+            on_phase(ModelPhase.LOADING, f"using the fallback openai instead of the local model: {why}")
     from donna_tui.embedding.openai_compatible import BATCH, OpenAICompatible
 
     on_phase(ModelPhase.LOADING, config.remote_model)
@@ -81,7 +81,7 @@ def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, canc
     built = build_embedding_provider(config.provider, cache, on_phase, cancel)
     if built.dim != config.dim:
         built.close()
-        message = f"{built.name} gives vectors of {built.dim} numbers, but embedding.dim is {config.dim}"
+        message = f"{built.name} returns vectors of {built.dim} numbers, but embedding.dim is {config.dim}"
         raise ModelError(Reason.MODEL_INVALID, message, hint=f"set embedding.dim to {built.dim}")
     if config.provider == files.MODEL_NAME:
         return EmbeddingService(built, stamp=config.version_tag, threads=_threads())

@@ -47,4 +47,4 @@ def tokenizer_name(definition: bytes) -> str:
 
 def unusable(file: Path) -> ModelError:
     """The error for a tokenizer that cannot be used."""
-    return ModelError(Reason.MODEL_INVALID, f"The model's tokenizer cannot be used: {file.name}.")
+    return ModelError(Reason.MODEL_INVALID, f"The tokenizer of the model cannot be used: {file.name}.")

@@ -147,7 +147,9 @@ async def _until_cancelled(work: Coroutine[None, None, None], cancel: Event) -> 
         if cancel.is_set():
             task.cancel()
             await asyncio.wait({task})
-            raise ModelError(Reason.MODEL_MISSING, "The download of the model was stopped. What was received is kept.")
+            raise ModelError(
+                Reason.MODEL_MISSING, "The download of the model was stopped. The partial download is kept."
+            )
     await task
 
 
@@ -177,7 +179,7 @@ class _Download:
         raise ModelError(
             Reason.MODEL_MISSING,
             f"The model cannot be downloaded ({'; '.join(failures)}).",
-            hint="What was received is kept: try again, or place model.onnx and tokenizer.json in "
+            hint="The partial download is kept: try again, or place model.onnx and tokenizer.json in "
             f"{self._models / files.HAND_PLACED}.",
         )
 

@@ -198,5 +198,5 @@ def _damaged(name: str) -> ModelError:
     return ModelError(
         Reason.MODEL_INVALID,
         f"The embedding model's file {name} is missing or damaged.",
-        hint="Donna makes it anew from the weights. " + INSTALL_HINT,
+        hint="Donna rebuilds it from the weights. " + INSTALL_HINT,
     )

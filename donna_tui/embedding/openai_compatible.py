@@ -172,19 +172,19 @@ class OpenAICompatible:
     def _not_answered(self, status: int) -> ModelError:
         match status:
             case 401 | 403:
-                hint = "look at memory_search.remote.api_key_env"
-                return self._away("does not accept the key", hint, passing=False)
+                hint = "check memory_search.remote.api_key_env"
+                return self._away("rejected the key", hint, passing=False)
             case 404 | 405:
-                hint = "look at memory_search.model and remote.base_url"
-                return self._away("does not know the model, or embeds nothing", hint, passing=False)
+                hint = "check memory_search.model and remote.base_url"
+                return self._away("does not know the model, or has no embeddings", hint, passing=False)
             case 429:
-                return self._away("takes no more text right now", "it is tried again later")
+                return self._away("is over its rate limit", "it will be retried later")
             case _ if status in _PASSING or status >= 500:
-                return self._away("returned an error", "it is tried again later")
+                return self._away("returned an error", "it will be retried later")
             case _ if status not in _ABOUT_THE_TEXT:
-                return self._away(f"refuses to answer (status {status})", "look at its account", passing=False)
+                return self._away(f"refused the request (status {status})", "check your account there", passing=False)
             case _:
-                message = f"{self._host} does not take a passage (status {status})"
+                message = f"{self._host} rejected a passage (status {status})"
                 return ModelError(Reason.EMBEDDING_FAILED, message, hint="lower memory_search.chunking.tokens")
 
     def _away(self, what: str, hint: str, *, passing: bool = True) -> ModelAwayError:
@@ -208,7 +208,7 @@ class OpenAICompatible:
         ordered = [row.embedding for _, row in sorted(zip(stated, rows, strict=True), key=lambda pair: pair[0])]
         matrix = np.array(ordered, dtype=np.float64)
         if not np.isfinite(matrix).all():
-            raise self._unusable("holds what is no number")
+            raise self._unusable("contains something that is not a number")
         return normalised(np.asarray(matrix / max(1.0, float(np.abs(matrix).max())), dtype=np.float32))
 
     def _unusable(self, what: str) -> ModelError:
@@ -224,7 +224,7 @@ class OpenAICompatible:
             message = f"the environment variable {variable}, which holds the key of {self._host}, is not set"
             raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
         if not key.isascii() or not key.isprintable() or " " in key:
-            message = f"what the environment variable {variable} holds is no key"
+            message = f"the environment variable {variable} does not hold a valid key"
             raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
         return key
 

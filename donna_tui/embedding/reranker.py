@@ -54,7 +54,7 @@ def _from_0_to_1(scores: Any) -> list[float]:
     Raises ModelError for a score that is not a number.
     """
     if not np.isfinite(scores).all():
-        raise ModelError(Reason.EMBEDDING_FAILED, "the cross-encoder returned a score that is no number")
+        raise ModelError(Reason.EMBEDDING_FAILED, "the cross-encoder returned a score that is not a number")
     if len(scores) and (scores.min() < 0.0 or scores.max() > 1.0):
         scores = 1.0 / (1.0 + np.exp(-np.clip(scores, -60.0, 60.0)))
     return [float(score) for score in scores]

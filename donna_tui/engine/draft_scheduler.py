@@ -207,7 +207,7 @@ class DraftScheduler:
 
     async def follow(self) -> None:
         """Draft after meetings and at the configured hours, and retry failed drafts, until cancelled."""
-        await self._until_wanted()
+        await self._wait_until_needed()
         wanted = list(cadences(self._parts.config.skills))
         await self._retry(at_start=True)
         now = datetime.datetime.now(self._zone)
@@ -215,7 +215,7 @@ class DraftScheduler:
             group.create_task(self._poller.run(), name="donna-calendar-poller")
             group.create_task(follow(wanted, self._run_cadence, self._retry, self._zone, now), name="donna-hours")
 
-    async def _until_wanted(self) -> None:
+    async def _wait_until_needed(self) -> None:
         """Wait until the space has calendars, scheduled drafts or a memory; otherwise there is nothing to draft."""
         config = self._parts.config
         memory = db_path(self._parts.space.state)

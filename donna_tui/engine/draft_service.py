@@ -326,7 +326,7 @@ class DraftService:
         note = await self._run(self._approver.note_of, entry)
         if note.text != entry.original:
             if not entry.detail:
-                await self._save(replace(entry, detail="The meeting was cancelled; what you typed is kept."))
+                await self._save(replace(entry, detail="The meeting was cancelled; your edits are kept."))
             return
         plan = await self._run(self._approver.plan_rejection, entry)
         subject = f"Withdraw {entry.path}: the meeting was cancelled"

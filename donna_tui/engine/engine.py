@@ -211,7 +211,7 @@ class Engine:
         return MemoryHost(HostParts(
             folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
             search=lambda request, most: self._searcher.search(request, max_k=most),
-            maintainer=lambda: self._maintainer, ready=self._model_to_come,
+            maintainer=lambda: self._maintainer, ready=self._wait_for_model,
         ))  # fmt: skip
 
     def _build_maintainer(self) -> IndexMaintainer:
@@ -263,9 +263,9 @@ class Engine:
             if self._maintainer:
                 await self._maintainer.compare(full=full)
         except DonnaError:  # the existing index remains searchable
-            await self._model_to_come()
+            await self._wait_for_model()
             raise
-        await self._model_to_come()
+        await self._wait_for_model()
         if self._lease.trouble:
             raise self._lease.trouble
         if self._maintainer:
@@ -274,8 +274,8 @@ class Engine:
                 await self._monitor.refresh()
             self._model.follow()
 
-    async def _model_to_come(self) -> None:
-        await self._model.to_come(lambda: self._tasks.failure)
+    async def _wait_for_model(self) -> None:
+        await self._model.wait_until_known(lambda: self._tasks.failure)
 
     # Queries
 
@@ -366,7 +366,7 @@ class Engine:
         """Return the questions of earlier searches, latest first."""
         return await asyncio.to_thread(self._questions.questions)
 
-    async def keep_question(self, text: str) -> tuple[str, ...]:
+    async def save_question(self, text: str) -> tuple[str, ...]:
         """Store a question for later starts, and return all of them. Raises VaultWriteError."""
         return await asyncio.to_thread(self._questions.add, text)
 

@@ -17,7 +17,7 @@ from donna_tui.vault.client import VaultClient
 
 LATE = "stale: the index could not be updated in time"
 DIFFERS = "stale: files have changed since the index was updated"
-MISSING = "stale: many notes are missing at once, and stay in the index until you say so"
+MISSING = "stale: many notes are missing at once, and stay in the index until you confirm"
 
 FIRST_LOOK_SECONDS = 0.05
 LONGEST_LOOK_SECONDS = 1.0
@@ -81,7 +81,7 @@ class Freshness:
     def __init__(self, parts: FreshParts) -> None:
         self._parts = parts
         self._begun = parts.stays  # a long-lived program compares at its start
-        self._rounds = SingleFlight(self._bring)
+        self._rounds = SingleFlight(self._update)
 
     async def stale(self, seconds: float | None) -> str:
         """Wait until the index is up to date, at most the given or else the configured number of seconds.
@@ -96,7 +96,7 @@ class Freshness:
 
     async def _stale(self, deadline: float) -> str:
         if self._parts.maintainer() is None:
-            return await self._kept_by_another(deadline)
+            return await self._wait_for_owner(deadline)
         if not self._due:
             return DIFFERS if await self._lacking() else ""
         brought = await self._brought(deadline)
@@ -129,16 +129,16 @@ class Freshness:
             return False
         return await set_within(self._parts.model_known, max(0.0, deadline - asyncio.get_running_loop().time()))
 
-    async def _bring(self) -> None:
+    async def _update(self) -> None:
         self._begun = True
         if not self._parts.stays:
             return await self._parts.sync()
         maintainer = self._parts.maintainer()
         if maintainer:
             await maintainer.compare(full=False)
-            await maintainer.indexes.active.settled()
+            await maintainer.indexes.active.wait_until_idle()
 
-    async def _kept_by_another(self, deadline: float) -> str:
+    async def _wait_for_owner(self, deadline: float) -> str:
         """Wait until the process that maintains the index has included the changes that exist at the time of the call.
 
         Later changes are ignored: under constant writing there would always be one more.

@@ -113,7 +113,7 @@ class IndexLease:
             return index_path(self._space.state, generation)
         if self.trouble:
             raise self.trouble
-        raise SpaceError(Reason.BUSY, f"{self._other()} is just making the index", hint="try again in a moment")
+        raise SpaceError(Reason.BUSY, f"{self._other()} is creating the index", hint="try again in a moment")
 
     def _other(self) -> str:
         return self.owner or "another Donna"

@@ -14,8 +14,8 @@ from donna_tui.embedding.build import build_token_counter
 from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
-from donna_tui.memory.chat import Cut
-from donna_tui.memory.indexer import FeedParts, MemoryIndexer, backfill, look, settled
+from donna_tui.memory.chat import TextSplitter
+from donna_tui.memory.indexer import FeedParts, MemoryIndexer, backfill, look, wait_until_indexed
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
@@ -50,20 +50,20 @@ class MemoryHost:
 
     def __init__(self, parts: HostParts) -> None:
         self._parts = parts
-        self._known_cut: Cut | None = None
+        self._splitter: TextSplitter | None = None
         self._service: MemoryService | None = None
 
     @property
-    def cut(self) -> Cut:
+    def splitter(self) -> TextSplitter:
         """The token counter of the configured model, and its window."""
-        if self._known_cut is None:
+        if self._splitter is None:
             embedding = self._parts.config.embedding
             served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
             own = embedding.provider == MODEL_NAME and not served
             window = min(embedding.max_tokens, MAX_TOKENS) if own else embedding.max_tokens
             counter = EstimatedTokens() if served else build_token_counter(embedding.provider, self._parts.cache)
-            self._known_cut = Cut(counter, window)
-        return self._known_cut
+            self._splitter = TextSplitter(counter, window)
+        return self._splitter
 
     def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryIndexer]:
         """Return the factory of the memory indexer of each index."""
@@ -71,7 +71,7 @@ class MemoryHost:
             folder=self._parts.folder,
             sources=self._parts.config.sources,
             client=client,
-            cut=self.cut,
+            splitter=self.splitter,
             hub=self._parts.hub,
         )
         return lambda pipeline: MemoryIndexer(parts, pipeline)
@@ -87,11 +87,11 @@ class MemoryHost:
                     folder=self._parts.folder,
                     config=self._parts.config,
                     hub=self._parts.hub,
-                    cut=lambda: self.cut,
+                    splitter=lambda: self.splitter,
                     read=self._parts.read,
                     search=self._parts.search,
                     changed=self._changed,
-                    settle=self._settle,
+                    wait_until_indexed=self._wait_until_indexed,
                     summarize=self._summarize,
                 )
             )
@@ -122,12 +122,12 @@ class MemoryHost:
         if maintainer:
             look(maintainer)
 
-    async def _settle(self, patience: float) -> bool:
+    async def _wait_until_indexed(self, patience: float) -> bool:
         maintainer = self._parts.maintainer()
         if maintainer is None:
             return False
         await self._parts.ready()
-        return await settled(maintainer, patience)
+        return await wait_until_indexed(maintainer, patience)
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
         """Index one source again from scratch. Raises SpaceError if another process maintains the index."""

@@ -10,14 +10,14 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.reranker import CrossEncoderReranker
-from donna_tui.memory.chat import Cut, TurnRules
+from donna_tui.memory.chat import TextSplitter, TurnRules
 from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import (
     Fact,
-    Told,
+    RememberRequest,
     add_correction,
     new_id,
     procedural,
@@ -70,19 +70,19 @@ async def no_model(found: Material) -> str:
 class DeskParts:
     """The parts of the memory service.
 
-    `folder` is the space's state folder; `cut` creates the chunker on a thread; `changed` notifies the indexer of new
-    data; `settle` waits at most that many seconds until the index has it, and returns whether it does; `summarize`
-    calls a language model.
+    `folder` is the space's state folder; `splitter` creates the chunker on a thread; `changed` notifies the indexer of
+    new data; `wait_until_indexed` waits at most that many seconds until the index has it, and returns whether it does;
+    `summarize` calls a language model.
     """
 
     folder: Path
     config: MemoryConfig
     hub: EventHub
-    cut: Callable[[], Cut]
+    splitter: Callable[[], TextSplitter]
     read: Read
     search: Search
     changed: Callable[[], None]
-    settle: Callable[[float], Awaitable[bool]]
+    wait_until_indexed: Callable[[float], Awaitable[bool]]
     summarize: Summarize = no_model
 
 
@@ -97,7 +97,7 @@ class ConversationService:
         """List the conversations of a user, or of all users with None, oldest first."""
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
-    async def say(
+    async def add_turns(
         self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
     ) -> tuple[int, int]:
         """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
@@ -167,26 +167,26 @@ class ConversationService:
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
 
     async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
-        rules, cut = TurnRules(self.parts.config.sources.chat), await self._cut()
+        rules, splitter = TurnRules(self.parts.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
-        told = await self.parts.summarize(found)
-        summary = told or summary_of(found.title, found.turns, cut.counter)
+        from_model = await self.parts.summarize(found)
+        summary = from_model or summary_of(found.title, found.turns, splitter.counter)
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Undo the compression of a session. Return False if it has no summary."""
         return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
 
-    async def settle(self, patience: float | None = None) -> bool:
+    async def wait_until_indexed(self, patience: float | None = None) -> bool:
         """Wait until the index has all stored memories; return False if another process or an error prevents it."""
-        return await self.parts.settle(FOREVER_SECONDS if patience is None else patience)
+        return await self.parts.wait_until_indexed(FOREVER_SECONDS if patience is None else patience)
 
     async def close(self) -> None:
         """Back up changes if a backup is due, and close the memory."""
         await self.db.close()
 
-    async def _cut(self) -> Cut:
-        return await self.db.run(lambda _: self.parts.cut())
+    async def _splitter(self) -> TextSplitter:
+        return await self.db.run(lambda _: self.parts.splitter())
 
 
 PATIENCE_SECONDS = 30.0
@@ -243,18 +243,21 @@ class MemoryService(ConversationService):
 
         They have their importance if they are indexed within `patience` seconds.
         """
-        told = Told(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
-        cut = await self._cut()
-        facts = await self.db.change(lambda db: remember(db, told, cut, time.time()))
-        await self.parts.settle(patience)
+        request = RememberRequest(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
+        splitter = await self._splitter()
+        facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
+        await self.parts.wait_until_indexed(patience)
         return tuple([await self._stored(fact) for fact in facts])
 
     async def would_replace(
         self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
         """Return the preferences that remembering this text would replace, each with its replacement."""
-        told, cut = Told(text, user_id, "", memory_type_hint, sensitive=sensitive), await self._cut()
-        return await self.db.run(lambda db: would_replace(db, told, cut))
+        request, splitter = (
+            RememberRequest(text, user_id, "", memory_type_hint, sensitive=sensitive),
+            await self._splitter(),
+        )
+        return await self.db.run(lambda db: would_replace(db, request, splitter))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
         """The preferences that remembering a suggestion would replace."""
@@ -317,8 +320,10 @@ class MemoryService(ConversationService):
         )
         await self.log_correction(correction)
         if identity.startswith("memory:"):
-            cut = await self._cut()
-            await self.db.change(lambda db: replace_fact(db, memory.source_id, original, corrected, cut, time.time()))
+            splitter = await self._splitter()
+            await self.db.change(
+                lambda db: replace_fact(db, memory.source_id, original, corrected, splitter, time.time())
+            )
         return correction
 
     # Forgetting
@@ -340,7 +345,7 @@ class MemoryService(ConversationService):
         """Forget all memories of a session; return their number. The memories that they replaced are valid again."""
         return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
 
-    async def bring_back(self, identity: str) -> bool:
+    async def restore(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""
         target = await self._target(identity)
         return await self.db.change(lambda db: forget(db, target, None))

@@ -90,23 +90,25 @@ class Metrics:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self.retrieval = Histogram("donna_retrieval_seconds", "How long searches took.", ("mode",), SEARCH_SECONDS)
+        self.retrieval = Histogram("donna_retrieval_seconds", "The duration of searches.", ("mode",), SEARCH_SECONDS)
         self.batches = Counter("donna_ingest_batches_total", "Batches of passages that were embedded together.")
-        self.indexed = Counter("donna_notes_indexed_total", "Notes whose text was stored, by why.", ("why",))
+        self.indexed = Counter("donna_notes_indexed_total", "Notes whose text was stored, by reason.", ("why",))
         self.failed = Counter("donna_notes_failed_total", "Notes that could not be indexed.", ("reason",))
         self.changes = Counter("donna_note_changes_total", "Changes found in the vault.", ("kind",))
         self.embedded = Counter("donna_chunks_embedded_total", "Passages for which a vector was computed.")
-        self.reused = Counter("donna_chunks_reused_total", "Passages whose vector was known already.")
-        self.watched = Counter("donna_watcher_events_total", "What the file system told.", ("kind",))
+        self.reused = Counter("donna_chunks_reused_total", "Passages whose vector was already stored.")
+        self.watched = Counter("donna_watcher_events_total", "Events received from the file system.", ("kind",))
         self.written = Counter("donna_template_writes_total", "Notes that Donna wrote.", ("template",))
-        self.skipped = Counter("donna_template_skips_total", "Notes that were there already.", ("template",))
+        self.skipped = Counter("donna_template_skips_total", "Notes that already existed.", ("template",))
         self.unwritten = Counter(
             "donna_template_failures_total", "Notes that could not be written.", ("template", "reason")
         )
         self.calls = Counter("donna_model_calls_total", "Calls of language models.", ("task_type", "alias", "outcome"))
-        self.cost = Counter("donna_model_cost_usd_total", "What they cost, in US dollars.", ("task_type", "alias"))
-        self.tokens = Counter("donna_model_tokens_total", "Tokens read and written.", ("alias", "direction"))
-        self.call_time = Histogram("donna_model_call_seconds", "How long they took.", ("alias",), CALL_SECONDS)
+        self.cost = Counter(
+            "donna_model_cost_usd_total", "The cost of these calls, in US dollars.", ("task_type", "alias")
+        )
+        self.tokens = Counter("donna_model_tokens_total", "Tokens that were read and written.", ("alias", "direction"))
+        self.call_time = Histogram("donna_model_call_seconds", "The duration of these calls.", ("alias",), CALL_SECONDS)
         self.all = [each for each in vars(self).values() if isinstance(each, Counter | Histogram)]
         self._count: dict[type, Callable[[Any], None]] = {
             SearchDone: lambda event: self.retrieval.add(event.mode, seconds=event.latency_ms / 1000),

@@ -72,7 +72,7 @@ class ModelLoader:
             self._report(error)
         except OSError as error:
             message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
-            self._report(DonnaError(Reason.IO_ERROR, message, hint="is there space, and may Donna write there?"))
+            self._report(DonnaError(Reason.IO_ERROR, message, hint="check its permissions and the free space"))
         return None
 
     async def _build(self) -> EmbeddingService:
@@ -104,7 +104,7 @@ RETRY_SECONDS = 30.0
 MODEL_FIRST_SECONDS = 0.6
 """Seconds that other work waits for a model that loads normally, not while it is prepared or its server is away."""
 
-NO_MODEL = "by words only: there is no model for search by meaning"
+NO_MODEL = "keyword only: no embedding model is installed"
 
 
 class ModelManager:
@@ -186,7 +186,7 @@ class ModelManager:
         else:
             self._searcher().use(None, OTHER_MODEL)
 
-    async def to_come(self, failure: Callable[[], DonnaError | None]) -> None:
+    async def wait_until_known(self, failure: Callable[[], DonnaError | None]) -> None:
         """Wait until the model is known, if it is needed. Raises the error that prevents it."""
         if not self._wanted.is_set():
             if await self._is_spare():
@@ -227,4 +227,4 @@ def _excuse(failure: DonnaError | None) -> tuple[str, str]:
     """Return the explanation for keyword-only search, and its code."""
     if failure is None or failure.reason is Reason.MODEL_MISSING:
         return NO_MODEL, Reason.MODEL_MISSING
-    return f"by words only: {failure.message}", failure.reason
+    return f"keyword only: {failure.message}", failure.reason

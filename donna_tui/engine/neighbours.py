@@ -203,7 +203,7 @@ def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]
     if len(outcomes) > 1:
         yield f"{len(outcomes)} spaces; the others as of their last update"
     if any(each.mode != own.mode for each in outcomes):
-        yield "some by words only: their index is of another model"
+        yield "some keyword only: their index was built with another model"
     if silent:
         yield f"{', '.join(silent)} cannot be read now"
 
@@ -212,7 +212,7 @@ def pipeline_parts(
     space: Space, config: MemoryConfig, host: MemoryHost, client: VaultClient, hub: EventHub, *, stays: bool
 ) -> Parts:
     """Return the parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
-    cutter = NoteChunker(host.cut.counter, host.cut.window, config.embedding.chunk_overlap)
+    cutter = NoteChunker(host.splitter.counter, host.splitter.window, config.embedding.chunk_overlap)
     return Parts(
         root=space.root,
         folder=space.state,
@@ -223,7 +223,7 @@ def pipeline_parts(
         hub=hub,
         rename_window=config.sources.vault.rename_window_seconds if stays else 0.0,
         stays=stays,
-        beside=host.feed(client),
+        extra_source=host.feed(client),
         include=included(config),
         policy=policy_of(config),
     )

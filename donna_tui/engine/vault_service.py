@@ -44,7 +44,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
 
-LEFT_OUT = "your settings leave it out of the index (sources.vault.ignore_globs)"
+LEFT_OUT = "your settings exclude it from the index (sources.vault.ignore_globs)"
 
 
 def open_service(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
@@ -187,9 +187,9 @@ class VaultService:
         """Apply a reviewed plan."""
         return await self._run(self._writer.apply, plan)
 
-    async def keep_version(self, path: str) -> Version:
+    async def commit_version(self, path: str) -> Version:
         """Commit the current version of a note before another program may change it."""
-        return await self._run(self._writer.keep_version, path)
+        return await self._run(self._writer.commit_version, path)
 
     async def plan_since(self, version: Version) -> Plan:
         """Plan a commit of the changes that another program made to a note since that version, as they are on disk."""
@@ -219,7 +219,7 @@ class VaultService:
         """List edits that were begun and not written, including those of a program that was stopped."""
         return await self._run(self._unsaved.edits)
 
-    async def keep_edit(self, edit: Edit) -> None:
+    async def save_edit(self, edit: Edit) -> None:
         """Store an edit that is not written yet."""
         await self._run(self._unsaved.keep, edit)
 
@@ -336,7 +336,7 @@ def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
 
 def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
     """Return the states of each indexed, draft or sensitive note."""
-    states: dict[str, set[NoteState]] = {path: set() for path in _settled(file_states(database).values())}
+    states: dict[str, set[NoteState]] = {path: set() for path in _indexed_paths(file_states(database).values())}
     rows = database.rows(
         "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
         " AND (sensitive OR json_extract(metadata_json, ?))",
@@ -348,7 +348,7 @@ def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]
     return {path: frozenset(each) for path, each in states.items()}
 
 
-def _settled(states: Iterable[FileState]) -> list[str]:
+def _indexed_paths(states: Iterable[FileState]) -> list[str]:
     return [state.path for state in states if state.state == "indexed"]
 
 

@@ -184,8 +184,8 @@ class OncePerMinute:
     Thread-safe.
     """
 
-    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._say, self._clock = say, clock
+    def __init__(self, log: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._log, self._clock = log, clock
         self._lines: OrderedDict[str, tuple[float, int]] = OrderedDict()
         self._lock = Lock()
 
@@ -201,7 +201,7 @@ class OncePerMinute:
             if len(self._lines) >= MOST_LINES:
                 return
             self._lines[kind] = now, 0
-        self._say(f"{line} (and {more:,} times more)" if more else line)
+        self._log(f"{line} (and {more:,} times more)" if more else line)
 
     def _forget(self, now: float) -> None:
         """Forget lines that were reported long ago and not repeated."""

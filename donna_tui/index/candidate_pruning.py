@@ -82,15 +82,15 @@ def choose_level(
         sample = _Sample.of(database, whole(database), words)
         held = cache(sample.matches)
     weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
-    telling = " OR ".join(weights) or any_term
+    any_weighted = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
     place = bisect_left(levels, least, key=matches)
-    within = levels[place] if place < len(levels) else telling
+    within = levels[place] if place < len(levels) else any_weighted
     if matches(within) > MANY:
         before = levels[:place][-1:]
         narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
         within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
-    return Level(telling, within)
+    return Level(any_weighted, within)
 
 
 def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:

@@ -77,7 +77,7 @@ class Database:
         self.connection.close()
 
 
-class Beside(Protocol):
+class RunParallel(Protocol):
     """Start part of a search on another connection to the same index; the callable returned waits for the result."""
 
     def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
@@ -198,7 +198,7 @@ def translated(path: Path) -> Iterator[None]:
             raise
         raise DatabaseError(
             Reason.DATABASE_CORRUPT,
-            f"the index {path.name} lacks what it should have ({error})",
+            f"the index {path.name} is incomplete ({error})",
             hint="donna doctor --repair sets it aside and builds a new one from the vault",
         ) from error
     except (apsw.BusyError, apsw.LockedError) as error:
@@ -211,5 +211,5 @@ def translated(path: Path) -> Iterator[None]:
         ) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise DatabaseError(
-            Reason.IO_ERROR, f"the index {path.name} cannot be opened, read or written", hint=f"look at {path.parent}"
+            Reason.IO_ERROR, f"the index {path.name} cannot be opened, read or written", hint=f"see {path.parent}"
         ) from error

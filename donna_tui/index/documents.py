@@ -205,7 +205,7 @@ def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ChunkPosition:
     """The position of a chunk: a range of indices in a document, or a range of turns in a conversation."""
 
     document: str
@@ -214,7 +214,7 @@ class Place:
     is_turn: bool = False
 
 
-def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
+def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
     """Return the positions of some chunks by integer key, without those deleted meanwhile.
 
     Turns of a conversation are separate documents, `conversation:first-last`, that count as adjacent.
@@ -226,9 +226,9 @@ def places_of(database: Database, ids: Sequence[int]) -> dict[int, Place]:
         (json.dumps(ids),),
     )
     return {
-        each: Place(f"chat:{source_id.rpartition(':')[0]}", first, last, is_turn=True)
+        each: ChunkPosition(f"chat:{source_id.rpartition(':')[0]}", first, last, is_turn=True)
         if is_turn
-        else Place(document, index, index)
+        else ChunkPosition(document, index, index)
         for each, document, index, first, last, is_turn, source_id in rows
     }
 

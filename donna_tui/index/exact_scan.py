@@ -79,7 +79,7 @@ class ExactScan:
         more = True
         while more and not stopped():
             with self._lock:
-                more = self._take_in_block(database)
+                more = self._load_block(database)
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
         """Return the nearest chunks inside a scope, nearest first."""
@@ -87,7 +87,7 @@ class ExactScan:
             return []
         members = known_members(database, scope)
         with self._lock:
-            while self._take_in_block(database):
+            while self._load_block(database):
                 pass
             ids, products = self._compared(query, members)
         wanted = looked_at_for(limit)
@@ -110,7 +110,7 @@ class ExactScan:
         parts = [_products(matrix[rows[start : start + PART]], query) for start in range(0, len(rows), PART)]
         return self._ids[rows], np.concatenate(parts) if parts else np.empty(0)
 
-    def _take_in_block(self, database: Database) -> bool:
+    def _load_block(self, database: Database) -> bool:
         """Read the next entries of the log: the current vectors of the chunks that they name.
 
         Return False if there were none.

@@ -36,8 +36,8 @@ class FileState:
     def same_stat(self, size: int, mtime_ns: int, ctime_ns: int, inode: int) -> bool:
         """Return whether the stat proves that the content is unchanged, so that hashing can be skipped."""
         equal = (self.size, self.mtime_ns, self.ctime_ns, self.inode) == (size, mtime_ns, ctime_ns, inode)
-        settled = max(mtime_ns, ctime_ns) + RACY_NS < int(self.checked_at * 1e9)
-        return equal and settled
+        is_old = max(mtime_ns, ctime_ns) + RACY_NS < int(self.checked_at * 1e9)
+        return equal and is_old
 
 
 COLUMNS = "path, state, reason, message, size, mtime_ns, ctime_ns, inode, etag, checked_at, attempts, next_try"

@@ -54,7 +54,7 @@ def make_current(folder: Path, generation: int) -> None:
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         reason = Reason.DISK_FULL if full else Reason.IO_ERROR
-        message = f"the folder of the index cannot be written ({error.strerror})"
+        message = f"the folder of the index is not writable ({error.strerror})"
         raise DatabaseError(reason, message, hint="free some space; nothing is lost") from error
 
 

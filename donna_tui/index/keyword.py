@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
-from donna_tui.index.database import Beside, Database
+from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
 from donna_tui.index.filters import (
     ALL_CHUNKS,
@@ -60,7 +60,7 @@ class KeywordMatch:
 
 
 def search_words(
-    database: Database, terms: Sequence[str], scope: Scope, limit: int, beside: Beside | None = None
+    database: Database, terms: Sequence[str], scope: Scope, limit: int, run_parallel: RunParallel | None = None
 ) -> list[KeywordMatch]:
     """Return the best chunks inside a scope for any of some terms, which are FTS5 expressions, best first.
 
@@ -70,12 +70,12 @@ def search_words(
         return []
     if is_one_note(database, scope):
         return _best_in_note(database, terms, scope, limit)
-    reach = reach_of(database, scope, beside)
+    reach = reach_of(database, scope, run_parallel)
     if reach.share <= NARROW and reach.share * last_chunk(database) <= SHORT:
         return rank_scope(database, terms, scope, limit, reach.members)
     ranges, share = _where(database, reach)
     looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
-    best = _best(database, terms, looked_at, ranges, beside, words_of(scope.filters))
+    best = _best(database, terms, looked_at, ranges, run_parallel, words_of(scope.filters))
     known = {match.id: match for match in best}
     if reach.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
@@ -95,16 +95,21 @@ def _where(database: Database, reach: ScopeEstimate) -> tuple[list[Range], float
 
 
 def _best(
-    database: Database, terms: Sequence[str], limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
+    database: Database,
+    terms: Sequence[str],
+    limit: int,
+    ranges: Sequence[Range],
+    run_parallel: RunParallel | None,
+    words: str,
 ) -> list[KeywordMatch]:
     """Return the best matches in some ranges; if the chosen level contains too few, rank all matches."""
     level = choose_level(database, terms, limit, ranges, words)
-    found = _best_at(database, level, limit, ranges, beside, words) if level.within else []
+    found = _best_at(database, level, limit, ranges, run_parallel, words) if level.within else []
     return found if len(found) == limit else rank_all(database, terms, limit, ranges, words)
 
 
 def _best_at(
-    database: Database, level: Level, limit: int, ranges: Sequence[Range], beside: Beside | None, words: str
+    database: Database, level: Level, limit: int, ranges: Sequence[Range], run_parallel: RunParallel | None, words: str
 ) -> list[KeywordMatch]:
     """Return the best matches at a level, ranking the newer half of the chunks in parallel if possible."""
 
@@ -116,10 +121,10 @@ def _best_at(
             for match in _rank_inside(part, level.ranked_by, listed, [level.within, *keys], limit, keys, words)
         ]
 
-    if beside is None:
+    if run_parallel is None:
         return _first(among(database, ranges), limit)
     older, newer = halves(ranges)
-    other = beside(lambda other: among(other, newer))
+    other = run_parallel(lambda other: among(other, newer))
     return _first([*among(database, older), *other()], limit)
 
 

@@ -69,7 +69,7 @@ class Readers:
             running = self._executor.submit(self._with_connection, work)
         return await asyncio.wrap_future(running)
 
-    def beside(self, work: Callable[[Database], T]) -> Part[T]:
+    def run_parallel(self, work: Callable[[Database], T]) -> Part[T]:
         """Start part of a task on another reading thread."""
 
         def part() -> T:
@@ -90,11 +90,11 @@ class Readers:
             if self._closing.is_set() or (last is not None and not last.done()):
                 return
             failed = last is not None and last.exception() is not None
-            self._catching_up = None if failed else self._executor.submit(self._take_in_vectors)
+            self._catching_up = None if failed else self._executor.submit(self._load_vectors)
         if failed and last is not None:
             last.result()
 
-    def _take_in_vectors(self) -> None:
+    def _load_vectors(self) -> None:
         self._scan.catch_up(self._connection(), self._closing.is_set)
 
     def _connection(self) -> Database:
@@ -108,7 +108,7 @@ class Readers:
         database = open_database(self.path, read_only=True, remembered=self._remembered)
         if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
             database.close()
-            raise DatabaseError(Reason.BUSY, "the index is just being made", hint="try again in a moment")
+            raise DatabaseError(Reason.BUSY, "the index is being created", hint="try again in a moment")
         with self._lock:
             self._open.append(database)
         return database

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from donna_tui.index.database import Beside, Database
+from donna_tui.index.database import Database, RunParallel
 from donna_tui.index.documents import last_chunk
 from donna_tui.index.filters import Scope, all_in_scope, share_in_scope
 from donna_tui.index.sampling import Range, around, span
@@ -64,7 +64,7 @@ class ScopeEstimate:
     is_listed: bool = False
 
 
-def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> ScopeEstimate:
+def reach_of(database: Database, scope: Scope, run_parallel: RunParallel | None = None) -> ScopeEstimate:
     """Estimate a scope. A short one is listed now, a longer one in parallel when it is requested again.
 
     Until it is listed, and if that fails, searches test whether the best matches are in it.
@@ -79,9 +79,9 @@ def reach_of(database: Database, scope: Scope, beside: Beside | None = None) -> 
     if known is None:
         known = _first_look(database, scope)
         remembered.keep(scope, revision, known)
-    elif beside and not known.is_listed and known.share <= LISTED_SHARE:
+    elif run_parallel and not known.is_listed and known.share <= LISTED_SHARE:
         remembered.keep(scope, revision, replace(known, is_listed=True))
-        beside(lambda other: remembered.keep(scope, _revision(other), _listed(other, scope)))
+        run_parallel(lambda other: remembered.keep(scope, _revision(other), _listed(other, scope)))
     return known
 
 

@@ -28,7 +28,7 @@ class Unobserved:
         """Do nothing."""
 
 
-class Beside(NoteObserver, Protocol):
+class ExtraSource(NoteObserver, Protocol):
     """Keep the documents of other sources in an index consistent, in a separate task."""
 
     @property

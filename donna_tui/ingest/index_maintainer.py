@@ -19,7 +19,7 @@ from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.types.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
 
 START = "start"
-ROUTINE = "every so often"
+ROUTINE = "periodically"
 ROUND_SECONDS = 5.0
 ROOT_POLL_SECONDS = 2.0
 
@@ -60,7 +60,7 @@ class IndexMaintainer:
             self._tasks.start("watching the vault", self._watcher.run)
         else:
             self._watcher.begun.set()
-        self._tasks.start("comparing vault and index", self._compare_forever)
+        self._tasks.start("rescanning the vault", self._compare_forever)
         self._tasks.start("upkeep", self._upkeep)
         self._tasks.start("building the new index", self._swap_when_built)
 
@@ -76,7 +76,7 @@ class IndexMaintainer:
         building = self.indexes.building
         if building and not building.last_reconcile:  # the model needs a new index, which `compare` did not know
             await building.reconcile("asked for", accept=full, reread=full)
-        await self.indexes.settled()
+        await self.indexes.wait_until_idle()
         await self.indexes.finish_building()
         if full:
             await self.indexes.tidy()
@@ -132,7 +132,7 @@ class IndexMaintainer:
                     await self.indexes.reconcile(why)
             except VaultReadError as error:
                 await self._wait_for_root(error)
-                why = "the vault is back"
+                why = "the vault is available again"
                 continue
             if why == ROUTINE:
                 await self.indexes.tidy()

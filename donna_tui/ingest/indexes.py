@@ -68,7 +68,7 @@ class Indexes:
             self._report_damage(generation)
             self._active, self._built = await self._open(generation)
         delete_older(self._parts.folder, generation)  # left by an interrupted swap
-        await self._build_if_needed("the way notes are cut has changed")
+        await self._build_if_needed("the chunking of notes has changed")
 
     async def _open(self, generation: int) -> tuple[Pipeline, Recipe]:
         pipeline = Pipeline(self._parts, generation)
@@ -83,8 +83,8 @@ class Indexes:
         self._hub.post(
             ProblemRaised(
                 reason=Reason.DATABASE_CORRUPT,
-                message=f"the index was damaged; it was set aside as {aside.name} and is built anew from your notes",
-                hint="no note was touched; delete the damaged file when you no longer want it",
+                message=f"the index was damaged; it was set aside as {aside.name} and is rebuilt from your notes",
+                hint="no note was changed; delete the damaged file when you no longer want it",
             )
         )
 
@@ -105,7 +105,7 @@ class Indexes:
         self._active, self._built = await self._open(generation)
         if self._service:
             await self._embed(self.active, self._service)
-        await self.active.reconcile("the index is built anew")
+        await self.active.reconcile("the index is rebuilt")
 
     async def embed_with(self, service: EmbeddingService) -> None:
         """Set the model. If the active index has vectors of another one, start building a new index."""
@@ -134,7 +134,7 @@ class Indexes:
         building = self.building
         if building is None:
             return
-        await building.settled()
+        await building.wait_until_idle()
         old, self._active, self.building = self.active, building, None
         self._built = self._wanted
         await old.close()
@@ -152,9 +152,9 @@ class Indexes:
         for pipeline in self.pipelines:
             await pipeline.reconcile(why, accept=accept, reread=reread)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until all indexes are up to date. Raises DonnaError if they cannot be for now."""
-        await asyncio.gather(*(pipeline.settled() for pipeline in self.pipelines))
+        await asyncio.gather(*(pipeline.wait_until_idle() for pipeline in self.pipelines))
 
     async def is_complete(self, version: str) -> bool:
         """Return whether all is embedded and scored with this version; wait until that is known."""

@@ -125,7 +125,7 @@ class PendingDeletions:
         self._hub.post(
             ProblemRaised(
                 reason=Reason.MASS_DISAPPEARANCE,
-                message=f"{len(self._held)} notes are missing at once; they stay searchable until you say so",
+                message=f"{len(self._held)} notes are missing at once; they stay searchable until you confirm",
                 hint="Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full",
             )
         )

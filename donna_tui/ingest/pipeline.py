@@ -20,7 +20,7 @@ from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
-from donna_tui.ingest.extra_sources import Beside
+from donna_tui.ingest.extra_sources import ExtraSource
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
@@ -46,7 +46,8 @@ class Parts:
     """The dependencies of a pipeline.
 
     `folder` contains the space's index files; `window` is in tokens, `rename_window` in seconds; `stays` is set for a
-    long-running program; `beside` creates the sources other than notes; `include` is the watched part of the root.
+    long-running program; `extra_source` creates the sources other than notes; `include` is the watched part of the
+    root.
     """
 
     root: Path
@@ -58,7 +59,7 @@ class Parts:
     hub: EventHub
     rename_window: float
     stays: bool
-    beside: Callable[[Pipeline], Beside] | None = None
+    extra_source: Callable[[Pipeline], ExtraSource] | None = None
     include: Include = EVERYTHING
     policy: SyncPolicy = ALWAYS
 
@@ -72,7 +73,7 @@ class Pipeline:
         self.readers = Readers(index_path(parts.folder, generation), stays=parts.stays)
         self.embeddings: EmbeddingQueue | None = None
         self.last_reconcile: float | None = None
-        self.beside: Beside | None = None
+        self.extra_source: ExtraSource | None = None
         self._store: MemoryStore | None = None
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
         self._tasks = Supervisor(self._hub)
@@ -90,17 +91,17 @@ class Pipeline:
         """Open the index file and start the tasks. Return the recipe the index was built with. Raises DatabaseError."""
         parts = self._parts
         store = self._store = await self.write(self._open_store)
-        self.beside = parts.beside(self) if parts.beside else None
-        self._source = VaultSource(parts.client, self._store, parts.chunk, self.beside)
-        self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._settle)
+        self.extra_source = parts.extra_source(self) if parts.extra_source else None
+        self._source = VaultSource(parts.client, self._store, parts.chunk, self.extra_source)
+        self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
         self.deletions = PendingDeletions(
             self._hub, parts.rename_window, self._depart, self._reading, self._count_notes
         )
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
-        if self.beside:
-            self._tasks.start("following the memory", self.beside.run)
+        if self.extra_source:
+            self._tasks.start("following the memory", self.extra_source.run)
         return await self.write(lambda: recipe_of(store.database))
 
     def _open_store(self) -> MemoryStore:
@@ -121,9 +122,9 @@ class Pipeline:
         self._tasks.start("embedding", self.embeddings.run)
 
     def _embedded(self) -> None:
-        """Score the documents of other sources when embedding becomes idle; `settled` waits for that too."""
-        if self.beside:
-            self.beside.look()
+        """Score the documents of other sources when embedding becomes idle; `wait_until_idle` waits for that too."""
+        if self.extra_source:
+            self.extra_source.look()
 
     @property
     def store(self) -> MemoryStore:
@@ -143,13 +144,13 @@ class Pipeline:
 
     def _close_files(self) -> None:
         self.readers.close()
-        if self.beside:
-            self._writer.submit(self.beside.close).result()
+        if self.extra_source:
+            self._writer.submit(self.extra_source.close).result()
         if self._store:
             self._writer.submit(self._store.database.close).result()
         self._writer.shutdown(wait=True)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until all known differences are indexed: text, and vectors if there is a model.
 
         Raises DonnaError if waiting would not help for now, as on a full disk.
@@ -169,8 +170,8 @@ class Pipeline:
     def working(self) -> bool:
         """Whether any known difference is not indexed yet: text, or vectors if there is a model."""
         embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
-        beside = self.beside is not None and self.beside.waiting
-        return self._reading() or self.deletions.waiting or embedding or beside
+        extra_source = self.extra_source is not None and self.extra_source.waiting
+        return self._reading() or self.deletions.waiting or embedding or extra_source
 
     def _reading(self) -> bool:
         return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
@@ -188,7 +189,7 @@ class Pipeline:
             await asyncio.sleep(pause)
         if await self.write(self.store.lacks_vectors):
             return False
-        return self.beside is None or not await self.write(self.beside.lacks_scores)
+        return self.extra_source is None or not await self.write(self.extra_source.lacks_scores)
 
     @property
     def is_read(self) -> bool:
@@ -271,8 +272,8 @@ class Pipeline:
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.deletions.expect(found.gone, accept=accept)
         if not prefix:
-            if self.beside:
-                self.beside.look()
+            if self.extra_source:
+                self.extra_source.look()
             self.deletions.complete(found.gone)
             self.last_reconcile = time.time()
         self._hub.post(_reconciled(why, found, started))
@@ -280,7 +281,7 @@ class Pipeline:
 
     # Processing
 
-    def _settle(self, job: Job, outcome: Outcome) -> None:
+    def _finish(self, job: Job, outcome: Outcome) -> None:
         for read_meanwhile in self._comparisons:
             read_meanwhile.add(job.path)
         self._report(job, outcome)

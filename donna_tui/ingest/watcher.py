@@ -59,7 +59,7 @@ STORM = 4_000
 watchfiles does not report an overflow.
 """
 
-NOT_HERE = "file events do not work here; looking every few seconds instead"
+NOT_HERE = "file events do not work here; polling every few seconds instead"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Watcher:
             except (OSError, RuntimeError, UnicodeError, ExceptionGroup) as error:
                 failures = failures + 1 if failures and time.monotonic() - started < 10 * POLL_SECONDS else 1
                 detail = f"file events failed ({type(error).__name__}); trying again"
-                self._become("polling", detail if failures < FAILURES_BEFORE_POLLING else NOT_HERE)
+                self._set_mode("polling", detail if failures < FAILURES_BEFORE_POLLING else NOT_HERE)
             self.begun.set()
             await self._poll(times=1 if failures < FAILURES_BEFORE_POLLING else POLLS_BEFORE_RETRY)
 
@@ -140,7 +140,7 @@ class Watcher:
             recursive=self._include.is_everything,
         )
         # `awatch` first waits once its watch is active, so this runs then
-        standing = asyncio.get_running_loop().call_soon(self._stand)
+        standing = asyncio.get_running_loop().call_soon(self._resume_native)
         try:
             async for changes in events:
                 if self._identity() != root:
@@ -183,8 +183,8 @@ class Watcher:
             return None
         return (found.st_dev, found.st_ino) if stat.S_ISDIR(found.st_mode) else None
 
-    def _stand(self) -> None:
-        self._become("native", "")
+    def _resume_native(self) -> None:
+        self._set_mode("native", "")
         if self.begun.is_set():  # changes between two watches were missed
             self._hint(Hint(frozenset(), everything=True))
         self.begun.set()
@@ -201,7 +201,7 @@ class Watcher:
         except ValueError:
             return ""
 
-    def _become(self, mode: str, detail: str) -> None:
+    def _set_mode(self, mode: str, detail: str) -> None:
         if (mode, detail) != (self.mode, self._detail):
             self.mode, self._detail = mode, detail
             self._hub.post(WatcherStateChanged(mode="native" if mode == "native" else "polling", detail=detail))

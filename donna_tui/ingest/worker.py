@@ -23,7 +23,7 @@ PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, 
 
 
 class IngestWorker:
-    """The task that processes jobs. `settle` gets each outcome on the event loop; `trouble` is the current error.
+    """The task that processes jobs. `finish` gets each outcome on the event loop; `trouble` is the current error.
 
     `in_hand` are the jobs that were taken from the queue and are not settled yet.
     """
@@ -34,9 +34,9 @@ class IngestWorker:
         source: VaultSource,
         write: Write,
         hub: EventHub,
-        settle: Callable[[Job, Outcome], None],
+        finish: Callable[[Job, Outcome], None],
     ) -> None:
-        self._queue, self._source, self._write, self._hub, self._settle = queue, source, write, hub, settle
+        self._queue, self._source, self._write, self._hub, self._finish = queue, source, write, hub, finish
         self.trouble: DonnaError | None = None
         self.busy = False
         self.in_hand: list[Job] = []
@@ -56,7 +56,7 @@ class IngestWorker:
             self.in_hand = jobs
             done, error = await self._write(partial(self._flush, jobs))
             for job, outcome in zip(jobs, done, strict=False):
-                self._settle(job, outcome)
+                self._finish(job, outcome)
             jobs = jobs[len(done) :]
             if error:
                 self.in_hand = []

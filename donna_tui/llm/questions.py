@@ -95,7 +95,7 @@ def read_object(body: bytes) -> dict[str, Any]:
     text = body.decode("utf-8").removeprefix(_BOM)
     value, end = _decoded(text.strip(), 0)
     if text.strip()[end:]:
-        raise ValueError("there is something after the object")
+        raise ValueError("there is extra data after the object")
     return value
 
 
@@ -127,7 +127,7 @@ def _shaped(value: dict[str, Any], schema: type[T]) -> T:
     except ValidationError:
         raise ValueError("the object has another shape") from None
     except UnicodeEncodeError:
-        raise ValueError("the text holds half a character") from None
+        raise ValueError("the text contains half of a surrogate pair") from None
 
 
 def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
@@ -145,12 +145,12 @@ def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:
 def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key is set twice")
     return found
 
 
 def _no_constant(name: str) -> float:
-    raise ValueError(f"{name} is no number of JSON")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _finite(digits: str) -> float:

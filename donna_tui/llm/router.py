@@ -142,7 +142,7 @@ class Completion(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Call:
     """One call in progress."""
 
     alias: Alias
@@ -213,43 +213,43 @@ class ModelRouter:
         if route is None:
             raise ModelCallError(FailureKind.NOT_CONFIGURED)
         question = compose(prompt, schema)
-        asked = _Asked(alias, route, task_type, prompt, question, time.perf_counter())
+        call = _Call(alias, route, task_type, prompt, question, time.perf_counter())
         if question.bytes > MOST_BYTES:
-            raise ModelCallError(FailureKind.TOO_LARGE, asked.host)
+            raise ModelCallError(FailureKind.TOO_LARGE, call.host)
         key = self._key(route)
-        async with self._within_the_day(asked):
-            return await self._completed(asked, key, schema)
+        async with self._within_the_day(call):
+            return await self._completed(call, key, schema)
 
     @asynccontextmanager
-    async def _within_the_day(self, asked: _Asked) -> AsyncIterator[None]:
+    async def _within_the_day(self, call: _Call) -> AsyncIterator[None]:
         """Reserve the maximum cost of the call, so that concurrent calls cannot exceed the limit together."""
-        most = asked.question.most_tokens(asked.route)
-        worst = asked.route.cost(most.tokens_in or 0, most.tokens_out or 0)
+        most = call.question.most_tokens(call.route)
+        worst = call.route.cost(most.tokens_in or 0, most.tokens_out or 0)
         self._reserved += worst
         try:
             if worst and await self._ledger.spent_today() + self._reserved > self._routes.day_limit_usd:
-                raise ModelCallError(FailureKind.OVER_DAY_LIMIT, asked.host)
+                raise ModelCallError(FailureKind.OVER_DAY_LIMIT, call.host)
             yield
         finally:
             self._reserved -= worst
 
-    async def _completed(self, asked: _Asked, key: str, schema: type[T]) -> Completion[T]:
+    async def _completed(self, call: _Call, key: str, schema: type[T]) -> Completion[T]:
         try:
-            reply, output = await self._answer(asked, key, schema)
+            reply, output = await self._answer(call, key, schema)
         except CallError as failed:
-            usage = asked.estimated(failed.usage) if failed.charged else failed.usage
-            metadata = await self._record(asked, failed.kind, usage)
-            error = _error(failed, asked, metadata)
+            usage = call.estimated(failed.usage) if failed.charged else failed.usage
+            metadata = await self._record(call, failed.kind, usage)
+            error = _error(failed, call, metadata)
         except asyncio.CancelledError:
-            await asyncio.shield(self._record(asked, CANCELLED, asked.estimated(Usage())))
+            await asyncio.shield(self._record(call, CANCELLED, call.estimated(Usage())))
             raise
         else:
-            return Completion(output, await self._record(asked, OK, asked.estimated(reply.usage)))
+            return Completion(output, await self._record(call, OK, call.estimated(reply.usage)))
         raise error
 
-    async def _answer(self, asked: _Asked, key: str, schema: type[T]) -> tuple[Reply, T]:
-        dialect = DIALECTS[asked.route.dialect]
-        body = await self._fetched(asked, dialect, key)
+    async def _answer(self, call: _Call, key: str, schema: type[T]) -> tuple[Reply, T]:
+        dialect = DIALECTS[call.route.dialect]
+        body = await self._fetched(call, dialect, key)
         try:
             answer = read_object(body)
         except ValueError:
@@ -260,29 +260,29 @@ class ModelRouter:
         except ValueError:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
-    async def _fetched(self, asked: _Asked, dialect: Dialect, key: str) -> bytes:
+    async def _fetched(self, call: _Call, dialect: Dialect, key: str) -> bytes:
         await asyncio.to_thread(dialect.load)  # before the deadline and without the key
-        seconds = asked.route.deadline_seconds
-        body = dialect.body(asked.route, asked.question)
+        seconds = call.route.deadline_seconds
+        body = dialect.body(call.route, call.question)
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
         http.event_hooks = {"request": [only_known_headers], "response": []}
         try:
             async with http, asyncio.timeout(seconds):
-                with carrying(asked.prompt.sensitivity):
-                    send = partial(dialect.send, asked.route, key, http, body)
+                with carrying(call.prompt.sensitivity):
+                    send = partial(dialect.send, call.route, key, http, body)
                     return await fetch(send, self._pause, time.monotonic() + seconds)
         except TimeoutError:
             raise CallError(FailureKind.TIMEOUT, charged=True) from None
 
-    async def _record(self, asked: _Asked, outcome: str, usage: Usage) -> CompletionMetadata:
+    async def _record(self, call: _Call, outcome: str, usage: Usage) -> CompletionMetadata:
         """Record and report the usage of a call. A ledger that cannot be written must not discard a paid answer."""
-        metadata = asked.took(outcome, usage)
-        call = ModelCall(task_type=asked.task_type, metadata=metadata, prompt=asked.prompt)
+        metadata = call.took(outcome, usage)
+        record = ModelCall(task_type=call.task_type, metadata=metadata, prompt=call.prompt)
         try:
-            await self._ledger.record(call)
+            await self._ledger.record(record)
         except DonnaError as error:
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
-        self._hub.post(_told(asked.task_type, metadata))
+        self._hub.post(_call_event(call.task_type, metadata))
         return metadata
 
     def _key(self, route: Route) -> str:
@@ -294,16 +294,16 @@ class ModelRouter:
             message = f"the environment variable {route.api_key_env}, which holds the key, is not set"
             raise ModelCallError(FailureKind.AUTH, message=message)
         if not key.isascii() or not key.isprintable() or " " in key:
-            message = f"what the environment variable {route.api_key_env} holds is no key"
+            message = f"the environment variable {route.api_key_env} does not hold a valid key"
             raise ModelCallError(FailureKind.AUTH, message=message)
         return key
 
 
-def _error(failed: CallError, asked: _Asked, metadata: CompletionMetadata) -> ModelCallError:
+def _error(failed: CallError, call: _Call, metadata: CompletionMetadata) -> ModelCallError:
     return ModelCallError(
         failed.kind,
-        asked.host,
-        model=asked.route.model,
+        call.host,
+        model=call.route.model,
         status=failed.status,
         metadata=metadata,
         retry_after=failed.retry_after,
@@ -311,7 +311,7 @@ def _error(failed: CallError, asked: _Asked, metadata: CompletionMetadata) -> Mo
     )
 
 
-def _told(task_type: str, metadata: CompletionMetadata) -> ModelCalled:
+def _call_event(task_type: str, metadata: CompletionMetadata) -> ModelCalled:
     return ModelCalled(
         task_type=task_type,
         alias=metadata.alias,

@@ -20,7 +20,7 @@ LEAST_ROOM = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class TextSplitter:
     """Parameters of splitting into passages: the tokenizer, and the encoder's window in tokens."""
 
     counter: TokenCounter
@@ -118,10 +118,10 @@ class ChatBuffer:
 class ChatSource:
     """Build documents from the turns of a session."""
 
-    def __init__(self, config: ChatSourceConfig, cut: Cut) -> None:
+    def __init__(self, config: ChatSourceConfig, splitter: TextSplitter) -> None:
         self._rules = TurnRules(config)
         self._merge = config.merge_consecutive_same_role
-        self._cut = cut
+        self._splitter = splitter
 
     def documents(
         self, session: SessionRow, title: str, turns: Iterable[Turn], user_id: str
@@ -130,7 +130,7 @@ class ChatSource:
 
         A system message ends a run even if it is not indexed itself, because the topic changes there.
         """
-        buffer = ChatBuffer(self._cut.counter, self._cut.window, self._merge)
+        buffer = ChatBuffer(self._splitter.counter, self._splitter.window, self._merge)
         for turn in turns:
             ended = buffer.close() if turn.role == "system" else []
             flushed = buffer.add(turn) if self._rules.counts(turn) else []
@@ -173,7 +173,9 @@ class ChatSource:
         heading = (run[0].speaker,) if run[0].speaker else ()
         bounds = list(_bounds(run))
         starts = [start for start, _ in bounds]
-        return self._cut.chunks(document, heading, lambda offset: bounds[bisect_right(starts, offset) - 1][1].number)
+        return self._splitter.chunks(
+            document, heading, lambda offset: bounds[bisect_right(starts, offset) - 1][1].number
+        )
 
 
 def _bounds(run: Sequence[Turn]) -> Iterator[tuple[int, Turn]]:

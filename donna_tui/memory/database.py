@@ -306,7 +306,7 @@ class MemoryDb:
     @contextmanager
     def change(self) -> Iterator[None]:
         """Run a transaction whose commit is durable before the context exits."""
-        with told(self.database.path), self.database.transaction():
+        with memory_errors(self.database.path), self.database.transaction():
             yield
 
     def changed(self, source: str, item: str | int) -> None:
@@ -340,7 +340,7 @@ def open_db(folder: Path) -> MemoryDb:
     """Open the memory of a space, creating it the first time. Raises DatabaseError."""
     path = db_path(folder)
     restored = ""
-    with told(path):
+    with memory_errors(path):
         try:
             database = _open(path)
         except DatabaseError as error:
@@ -361,7 +361,7 @@ def read_db(folder: Path) -> MemoryDb | None:
     path = db_path(folder)
     if not path.exists():
         return None
-    with told(path):
+    with memory_errors(path):
         database = open_database(path, read_only=True)
         try:
             identity = database.value("SELECT value FROM meta WHERE key = 'id'") if _is_made(database) else None
@@ -437,7 +437,7 @@ def _restore(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def told(path: Path) -> Iterator[None]:
+def memory_errors(path: Path) -> Iterator[None]:
     """Rephrase database errors for a file that cannot be rebuilt."""
     try:
         yield
@@ -446,7 +446,7 @@ def told(path: Path) -> Iterator[None]:
             Reason.DATABASE_CORRUPT: ("is damaged", f"it is in {path.parent}, with its backups"),
             Reason.DATABASE_LOCKED: ("is locked by another program", "try again in a moment"),
             Reason.DISK_FULL: ("cannot grow: the disk is full", "free some space; nothing is lost"),
-            Reason.IO_ERROR: ("cannot be opened, read or written", f"look at {path.parent}"),
+            Reason.IO_ERROR: ("cannot be opened, read or written", f"see {path.parent}"),
         }.get(error.reason)
         if words is None or not error.message.startswith(("the index", "the disk", "the memory is damaged")):
             raise

@@ -78,6 +78,6 @@ def _last_things(db: MemoryDb) -> None:
 def _restored(backup: str) -> ProblemRaised:
     return ProblemRaised(
         reason=Reason.DATABASE_CORRUPT,
-        message=f"the memory was damaged; its backup {backup} has taken its place",
-        hint="what was remembered since may be missing; the damaged file was kept beside it",
+        message=f"the memory was damaged; its backup {backup} was restored",
+        hint="what was remembered since may be missing; the damaged file is next to it",
     )

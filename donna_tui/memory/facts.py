@@ -11,7 +11,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
-from donna_tui.memory.chat import Cut, day_of
+from donna_tui.memory.chat import TextSplitter, day_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.scores import PREFERENCE, has_preference
 from donna_tui.search.query import STOP_WORDS
@@ -87,8 +87,8 @@ def preference_key(text: str) -> str:
         return _folded(favourite[1].replace("favorite", "favourite"))
     found = PREFERENCE.search(text)
     words = _WORD.findall((text[found.start() :] if found else text).lower())
-    telling = [word for word in words if word not in STOP_WORDS]
-    return " ".join((telling or words)[:KEY_WORDS]) or _folded(text)
+    distinctive = [word for word in words if word not in STOP_WORDS]
+    return " ".join((distinctive or words)[:KEY_WORDS]) or _folded(text)
 
 
 def _folded(text: str) -> str:
@@ -249,14 +249,14 @@ def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
 
     Return how many memories were forgotten.
     """
-    told = db.database.rows(
+    rows = db.database.rows(
         "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
         (session_id,),
     )
-    for (identity,) in told:
+    for (identity,) in rows:
         mark(db, "memory", identity, "forgotten_at", now)
         _reinstate(db, identity)
-    return len(told)
+    return len(rows)
 
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
@@ -292,7 +292,7 @@ def _fact_of_row(row: tuple[object, ...]) -> Fact:
 LEAST_VALUE_CHARS = 40
 
 
-def fact_document(fact: Fact, cut: Cut) -> tuple[Document, list[Chunk]]:
+def fact_document(fact: Fact, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
     """Build the document of a fact. It was split to fit when it was stored, and is split again for a smaller window."""
     document = Document(
         source_type=MemorySource.MEMORY.value,
@@ -315,7 +315,7 @@ def fact_document(fact: Fact, cut: Cut) -> tuple[Document, list[Chunk]]:
         },
     )
     starts = line_starts(document.text)
-    return document, cut.chunks(document, (), lambda offset: line_of(starts, offset))
+    return document, splitter.chunks(document, (), lambda offset: line_of(starts, offset))
 
 
 def _fact_title(fact: Fact) -> str:
@@ -323,13 +323,13 @@ def _fact_title(fact: Fact) -> str:
     return f"{what}, {day_of(fact.created_at)}"
 
 
-def correction_document(correction: Correction, cut: Cut) -> tuple[Document, list[Chunk]]:
+def correction_document(correction: Correction, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
     """Build the document of a correction: one passage. Long values are shortened in it; `memory.db` has them whole."""
     document = Document(
         source_type=MemorySource.CORRECTION.value,
         source_id=correction.id,
         title=f"Correction of {correction.field}",
-        text=correction_text(correction, cut.counter, cut.room()),
+        text=correction_text(correction, splitter.counter, splitter.room()),
         user_id=correction.user_id,
         uri=f"correction:{correction.id}",
         note_type=MemoryType.SEMANTIC.value,
@@ -353,7 +353,7 @@ def correction_document(correction: Correction, cut: Cut) -> tuple[Document, lis
             end=len(document.text),
             start_line=1,
             end_line=1,
-            token_count=len(cut.counter.spans(document.text)),
+            token_count=len(splitter.counter.spans(document.text)),
         )
     ]
 
@@ -378,7 +378,7 @@ LONGEST_TEXT = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RememberRequest:
     """A text to remember, with the options of the request."""
 
     text: str
@@ -389,50 +389,50 @@ class Told:
     pinned: bool = False
 
 
-def remember(db: MemoryDb, told: Told, cut: Cut, now: float) -> list[Fact]:
+def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now: float) -> list[Fact]:
     """Clean a text, split it semantically, classify each piece, store them, and return the memories.
 
     What is already remembered is not stored twice. Embedding and scoring follow in the index. Raises DonnaError for an
     empty text, or one that is too long.
     """
-    pieces = pieces_of(told.text, cut)
+    pieces = pieces_of(request.text, splitter)
     known: list[Fact] = []
     fresh: list[Fact] = []
     for piece in pieces:
-        kind = route(piece, told.hint)
-        held = same_fact(db.database, told.user_id, piece, kind)
+        kind = route(piece, request.hint)
+        held = same_fact(db.database, request.user_id, piece, kind)
         fact = read_fact(db.database, held) if held else None
         if fact:
             known.append(fact)
         elif piece not in {each.content for each in fresh}:
-            fresh.append(_new_fact(piece, kind, told, now))
+            fresh.append(_new_fact(piece, kind, request, now))
     with db.change():
         add_facts(db, fresh)
     return [*known, *fresh]
 
 
-def would_replace(db: MemoryDb, told: Told, cut: Cut) -> list[tuple[Fact, str]]:
+def would_replace(db: MemoryDb, request: RememberRequest, splitter: TextSplitter) -> list[tuple[Fact, str]]:
     """Return the preferences that `remember` would replace, each with its replacement."""
     found = []
-    for piece in pieces_of(told.text, cut):
-        if route(piece, told.hint) is MemoryType.PROCEDURAL:
-            held = held_preference(db.database, told.user_id, piece, sensitive=told.sensitive)
+    for piece in pieces_of(request.text, splitter):
+        if route(piece, request.hint) is MemoryType.PROCEDURAL:
+            held = held_preference(db.database, request.user_id, piece, sensitive=request.sensitive)
             if held and held.content != piece:
                 found.append((held, piece))
     return found
 
 
-def pieces_of(text: str, cut: Cut) -> list[str]:
+def pieces_of(text: str, splitter: TextSplitter) -> list[str]:
     """Split a text into the pieces to remember. Raises DonnaError for an empty text, or one that is too long."""
     if len(text) > LONGEST_TEXT:
         raise DonnaError(Reason.TOO_LARGE, f"the text has more than {LONGEST_TEXT:,} characters", hint="write a note")
     cleaned = clean_text(text)
     if not cleaned:
         raise DonnaError(Reason.USAGE, "there is nothing to remember")
-    return [cleaned[low:high] for low, high in cut.spans(cleaned)]
+    return [cleaned[low:high] for low, high in splitter.spans(cleaned)]
 
 
-def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, now: float) -> list[Fact]:
+def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, splitter: TextSplitter, now: float) -> list[Fact]:
     """Replace the content of a fact; the old version is kept as superseded.
 
     The new fact belongs to no session, so that undoing a session does not remove a person's correction. Only `wrong` is
@@ -445,7 +445,7 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, 
     content = old.content.replace(wrong, right, 1) if wrong else right
     if content == old.content:
         return [old]
-    pieces = pieces_of(content, cut)
+    pieces = pieces_of(content, splitter)
     fresh = [replace(old, id=new_id(), content=piece, created_at=now, session_id="") for piece in pieces]
     with db.change():
         db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fresh[0].id, old.id))
@@ -455,14 +455,14 @@ def replace_fact(db: MemoryDb, identity: str, wrong: str, right: str, cut: Cut, 
     return fresh
 
 
-def _new_fact(content: str, kind: MemoryType, told: Told, now: float) -> Fact:
+def _new_fact(content: str, kind: MemoryType, request: RememberRequest, now: float) -> Fact:
     return Fact(
         id=new_id(),
         type=kind,
         content=content,
         created_at=now,
-        user_id=told.user_id,
-        session_id=told.session_id,
-        sensitive=told.sensitive,
-        pinned=told.pinned,
+        user_id=request.user_id,
+        session_id=request.session_id,
+        sensitive=request.sensitive,
+        pinned=request.pinned,
     )

@@ -37,9 +37,7 @@ def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
     """
     source, _, item = identity.partition(":")
     if source in (MemorySource.VAULT, MemorySource.TASK):
-        raise DonnaError(
-            Reason.IGNORED, "a note holds this: the note is what counts", hint="change the note, and the memory follows"
-        )
+        raise DonnaError(Reason.IGNORED, "this is part of a note", hint="change or delete the note instead")
     known = source in (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
     found = _find(database, source if known else "", item if known else identity, user_id)
     if found is None:

@@ -169,13 +169,13 @@ LATEST = 253_402_300_799.0
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class SkippedValue:
     """A well-formed value that is not a message: tool output, a thought, an empty text."""
 
     count: int = 1
 
 
-Found = NewTurn | LeftOut | BadLine
+Found = NewTurn | SkippedValue | BadLine
 
 
 def made_turn(line: int, **values: Any) -> Found:
@@ -183,7 +183,7 @@ def made_turn(line: int, **values: Any) -> Found:
     if len(values["text"]) > LONGEST_TURN:
         return BadLine(line, f"the message has more than {LONGEST_TURN:,} characters")
     text = clean_text(values.pop("text"))
-    return NewTurn(text=text, **values) if text else LeftOut()
+    return NewTurn(text=text, **values) if text else SkippedValue()
 
 
 def moment_of(value: Any) -> float | None:
@@ -300,9 +300,9 @@ def _members(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
         if any(fnmatch.fnmatchcase(name, pattern) for pattern in CONVERSATIONS)
     ]
     if not found:
-        raise _unreadable(path, "the archive holds no conversations.json", hint="unpack it, and name the file")
+        raise _unreadable(path, "the archive contains no conversations.json", hint="unpack it, and name the file")
     if any(member.flag_bits & _ENCRYPTED for member in found):
-        raise _unreadable(path, "the archive is locked with a password")
+        raise _unreadable(path, "the archive is protected with a password")
     return sorted(found, key=lambda member: member.filename)
 
 
@@ -323,7 +323,7 @@ def chatgpt_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
         yield _chatgpt_turn(message, line, shared, place, node)
     others = sum(isinstance(get(node, "message"), dict) for node in nodes.values()) - len(branch)
     if others > 0:
-        yield LeftOut(others)
+        yield SkippedValue(others)
 
 
 def _branch(nodes: Mapping[str, Any], last: Any) -> list[tuple[str, Mapping[str, Any]]]:
@@ -348,9 +348,9 @@ def _chatgpt_turn(message: Mapping[str, Any], line: int, shared: dict[str, str],
     content = message.get("content")
     kind = get(content, "content_type")
     if role not in ("user", "assistant") or hidden or kind not in ("text", "multimodal_text", "code", None):
-        return LeftOut()
+        return SkippedValue()
     if message.get("recipient") not in (None, "all"):
-        return LeftOut()
+        return SkippedValue()
     parts = get(content, "parts")
     words = [part for part in parts if isinstance(part, str)] if isinstance(parts, list) else []
     return made_turn(
@@ -372,7 +372,7 @@ def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
         role = {"human": "user", "assistant": "assistant"}.get(str(message.get("sender")))
         mark = message.get("uuid")
         if role is None:
-            yield LeftOut()
+            yield SkippedValue()
             continue
         yield made_turn(
             line, **shared, role=role, speaker=role, text=_claude_text(message),
@@ -403,7 +403,7 @@ def turns_of(value: Any, line: int) -> Iterator[Found]:
     elif "sessionId" in value or (value.get("type") == "summary" and "leafUuid" in value):
         yield from _claude_code(value, line)
     elif str(value.get("type")) in _NO_TURNS:
-        yield LeftOut()
+        yield SkippedValue()
     else:
         yield _plain_turn(value, line)
 
@@ -426,11 +426,11 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
     session, text = value.get("session_id"), value.get("text", value.get("content"))
     named = value.get("role") or value.get("speaker")
     if not isinstance(session, str | int) or isinstance(session, bool) or not str(session).strip():
-        return BadLine(line, "there is no session_id")
+        return BadLine(line, "session_id is missing")
     if not isinstance(text, str):
-        return BadLine(line, "there is no text")
+        return BadLine(line, "text is missing")
     if not isinstance(named, str) or not named.strip():
-        return BadLine(line, "there is neither role nor speaker")
+        return BadLine(line, "role and speaker are missing")
     turn, at = value.get("turn"), value.get("timestamp")
     if turn is not None and (not isinstance(turn, int) or isinstance(turn, bool) or abs(turn) > 2**53):
         return BadLine(line, "turn is not a whole number")
@@ -466,13 +466,13 @@ def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
     role = get(message, "role")
     aside = value.get("isSidechain") or value.get("isMeta") or value.get("isCompactSummary")
     if value.get("type") not in ("user", "assistant") or role not in ("user", "assistant") or aside:
-        yield LeftOut()
+        yield SkippedValue()
         return
     content = get(message, "content")
     blocks = [content] if isinstance(content, str) else text_blocks(content)
     mark = value.get("uuid")
     if not blocks or not isinstance(value.get("sessionId"), str):
-        yield LeftOut()
+        yield SkippedValue()
         return
     yield made_turn(
         line, session=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role, text="\n\n".join(blocks),
@@ -547,7 +547,7 @@ class Import:
         for found in turns_of(piece.value, piece.line):
             if isinstance(found, BadLine):
                 self._report(found)
-            elif isinstance(found, LeftOut):
+            elif isinstance(found, SkippedValue):
                 self._left_out += found.count
             elif self.user in ("", found.origin):
                 yield found

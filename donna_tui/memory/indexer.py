@@ -23,11 +23,11 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
-from donna_tui.memory.chat import ChatSource, Cut, title_of
+from donna_tui.memory.chat import ChatSource, TextSplitter, title_of
 from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
 from donna_tui.memory.facts import correction_document, fact_document, read_correction, read_fact
-from donna_tui.memory.scores import finish_deletions, keep_scores, score_waiting, waiting
+from donna_tui.memory.scores import finish_deletions, score_waiting, store_scores, waiting
 from donna_tui.memory.tasks import VERSION, TaskSource
 from donna_tui.platform.supervisor import set_within
 from donna_tui.text.chunker import Chunk
@@ -56,15 +56,16 @@ _TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"
 class Deriver:
     """A stateless builder of documents from rows."""
 
-    def __init__(self, sources: SourcesConfig, cut: Cut) -> None:
-        self._sources, self._cut = sources, cut
-        self._chat = ChatSource(sources.chat, cut)
+    def __init__(self, sources: SourcesConfig, splitter: TextSplitter) -> None:
+        self._sources, self._splitter = sources, splitter
+        self._chat = ChatSource(sources.chat, splitter)
 
     @property
     def version(self) -> str:
         """A fingerprint of the settings that decide how rows become documents."""
-        told = f"{self._sources.chat!r}{self._sources.corrections!r}{self._cut.counter.name}{self._cut.window}"
-        return f"{DERIVER_VERSION}:{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+        sources, splitter = self._sources, self._splitter
+        fingerprint = f"{sources.chat!r}{sources.corrections!r}{splitter.counter.name}{splitter.window}"
+        return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
 
     def documents(self, db: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
         """Return the user of an item, the prefix of its documents' source ids, and its current documents."""
@@ -78,7 +79,7 @@ class Deriver:
         if source == "chat":
             name = db.value("SELECT name FROM sessions WHERE id = ?", (item,))
             return user, f"{name}:", self._session(db, int(item), user)
-        return user, item, self._told(db, source, item)
+        return user, item, self._derive(db, source, item)
 
     def _session(self, db: Database, key: int, user: str) -> Made:
         session = read_session(db, key)
@@ -86,11 +87,11 @@ class Deriver:
             title = title_of(session, speakers_of(db, key))
             yield from self._chat.documents(session, title, read_turns(db, key), user)
 
-    def _told(self, db: Database, source: str, item: str) -> Made:
+    def _derive(self, db: Database, source: str, item: str) -> Made:
         if source == "memory" and (fact := read_fact(db, item)):
-            yield fact_document(fact, self._cut)
+            yield fact_document(fact, self._splitter)
         if source == "correction" and self._sources.corrections.enabled and (found := read_correction(db, item)):
-            yield correction_document(found, self._cut)
+            yield correction_document(found, self._splitter)
 
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
@@ -122,7 +123,7 @@ class Deriver:
 PAGE = 200
 """Changes read per page."""
 
-_TOLD: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
+_EVENTS: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
     "chat": ChatIngested,
     "correction": CorrectionIngested,
     "memory": MemoryRemembered,
@@ -136,7 +137,7 @@ class FeedParts:
     folder: Path
     sources: SourcesConfig
     client: VaultClient
-    cut: Cut
+    splitter: TextSplitter
     hub: EventHub
 
 
@@ -145,8 +146,8 @@ class ChangeFollower:
 
     def __init__(self, parts: FeedParts, store: MemoryStore) -> None:
         self._parts, self._store, self._hub = parts, store, parts.hub
-        self.tasks = TaskSource(parts.sources.tasks, store, parts.cut, parts.hub)
-        self._deriver = Deriver(parts.sources, parts.cut)
+        self.tasks = TaskSource(parts.sources.tasks, store, parts.splitter, parts.hub)
+        self._deriver = Deriver(parts.sources, parts.splitter)
         self._db: MemoryDb | None = None
 
     def follow(self) -> Iterator[int]:
@@ -170,7 +171,7 @@ class ChangeFollower:
 
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
-        for source in _TOLD:
+        for source in _EVENTS:
             for source_id, user in _documents(self._store, source):
                 if not self._deriver.holds(db.database, source, source_id, user):
                     self._erase(source, source_id, user)
@@ -181,7 +182,7 @@ class ChangeFollower:
     def _follow_changes(self, db: MemoryDb) -> Iterator[int]:
         database = self._store.database
         if get_meta(database, "memory_sources") != self._deriver.version:
-            _forget_hashes(database, *_TOLD)
+            _forget_hashes(database, *_EVENTS)
             set_meta(database, "memory_seq", "0")
             set_meta(database, "memory_sources", self._deriver.version)
         while True:
@@ -191,16 +192,16 @@ class ChangeFollower:
             )
             if not rows:
                 return
-            told: Counter[str] = Counter()
+            counts: Counter[str] = Counter()
             started = time.perf_counter()
             for seq, source, item in rows:
-                for count in self._bring_in(db, source, item):
-                    told[source] += count
+                for count in self._apply(db, source, item):
+                    counts[source] += count
                     yield count
                 set_meta(database, "memory_seq", str(seq))
-            self._report(told, (time.perf_counter() - started) * 1000)
+            self._report(counts, (time.perf_counter() - started) * 1000)
 
-    def _bring_in(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
+    def _apply(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
         """Update the documents of one item; yield 1 for each that changed, 0 for the others.
 
         An unexpected error in one item is reported and does not stop the others.
@@ -233,13 +234,13 @@ class ChangeFollower:
 
     def _keep(self, document: Document, chunks: list[Chunk]) -> bool:
         stored = self._store.upsert(document, chunks)
-        keep_scores(self._store.database, stored.id, document, self._parts.cut.counter)
+        store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
         return not stored.unchanged
 
-    def _report(self, told: Counter[str], latency: float) -> None:
-        for source, count in told.items():
-            if count and source in _TOLD:
-                self._hub.post(_TOLD[source](documents=count, latency_ms=latency))
+    def _report(self, counts: Counter[str], latency: float) -> None:
+        for source, count in counts.items():
+            if count and source in _EVENTS:
+                self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
 
     def backfill(self, source: str) -> Iterator[int]:
         """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
@@ -407,16 +408,16 @@ SOURCES = (
 def look(maintainer: IndexMaintainer) -> None:
     """Request that all indexes check the memory for changes soon."""
     for pipeline in maintainer.indexes.pipelines:
-        if pipeline.beside:
-            pipeline.beside.look()
+        if pipeline.extra_source:
+            pipeline.extra_source.look()
 
 
-async def settled(maintainer: IndexMaintainer, patience: float) -> bool:
+async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bool:
     """Wait up to `patience` seconds until the indexes are up to date. Return whether they are."""
     look(maintainer)
     try:
         async with asyncio.timeout(patience):
-            await maintainer.indexes.settled()
+            await maintainer.indexes.wait_until_idle()
     except (TimeoutError, DonnaError):
         return False
     return True
@@ -430,7 +431,7 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
         else:
             for pipeline in maintainer.indexes.pipelines:
                 await _step_through(pipeline, source)
-        await maintainer.indexes.settled()
+        await maintainer.indexes.wait_until_idle()
         return BackfillRow(source=source.value, state="ok", documents=await _count(maintainer, source))
     except DonnaError as error:
         return BackfillRow(source=source.value, state="failed", message=error.message)
@@ -439,14 +440,14 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
 
 
 async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
-    if pipeline.beside is None:
+    if pipeline.extra_source is None:
         return
-    steps = pipeline.beside.backfill(source.value)
+    steps = pipeline.extra_source.backfill(source.value)
     while await pipeline.write(partial(_run_flush, steps)):
         continue
     if pipeline.embeddings:
         pipeline.embeddings.wake()
-    pipeline.beside.look()
+    pipeline.extra_source.look()
 
 
 def _run_flush(steps: Iterator[int]) -> bool:

@@ -94,7 +94,7 @@ def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
     source = MemorySource(hit.source_type)
     at = hit.dated_at or hit.metadata.get("at") or 0.0
     return _built(
-        source, hit.path, hit.metadata, importance, content=_told(hit, source, at), title=hit.title, at=at,
+        source, hit.path, hit.metadata, importance, content=_content(hit, source, at), title=hit.title, at=at,
         heading_path=hit.heading_path, start_line=hit.start_line, end_line=hit.end_line, sensitive=hit.sensitive,
         score=hit.rank_score,
     )  # fmt: skip
@@ -127,7 +127,7 @@ def _built(
     )
 
 
-def _told(hit: Hit, source: MemorySource, at: float) -> str:
+def _content(hit: Hit, source: MemorySource, at: float) -> str:
     if source is MemorySource.VAULT:
         return f"{hit.path}: {hit.content}"
     if source is not MemorySource.CHAT:

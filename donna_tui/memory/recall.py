@@ -19,12 +19,12 @@ from donna_tui.safety.terminal import clean
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import (
     ME,
-    Cut,
     CutReason,
     Importance,
     MemoryChunk,
     MemorySource,
     MemoryType,
+    Omitted,
     RecallResult,
 )
 from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
@@ -61,7 +61,7 @@ def rerank(
         try:
             scores = scorer(query, [memory.content for memory in memories])
         except ModelError as error:
-            note = f"ranked by a blend: {error.message}"
+            note = f"ranked by relevance, importance and age: {error.message}"
     if not scores:
         named = words_of(query)
         scores = [blend(memory, named, now) for memory in memories]
@@ -140,7 +140,7 @@ class Packed:
 
     memories: tuple[MemoryChunk, ...]
     tokens: int
-    cut: tuple[Cut, ...]
+    cut: tuple[Omitted, ...]
 
 
 def pack(
@@ -174,7 +174,7 @@ class _Packing:
         self._frame = counter.count(f"{OPENING}\n{CLOSING}")
         self._used = self._frame
         self._memories: list[MemoryChunk] = []
-        self._cut: list[Cut] = []
+        self._cut: list[Omitted] = []
 
     def offer(self, memory: MemoryChunk) -> bool:
         """Add a memory if it fits. Return whether it does."""
@@ -188,7 +188,7 @@ class _Packing:
 
     def leave(self, memory: MemoryChunk, why: CutReason) -> None:
         """Leave a memory out."""
-        self._cut.append(Cut(memory, why))
+        self._cut.append(Omitted(memory, why))
 
     def done(self) -> Packed:
         """Return the result. Tokens can differ in the joined text: memories are dropped while it is too long."""
@@ -262,7 +262,7 @@ class _Candidates:
     """
 
     kept: list[MemoryChunk] = field(default_factory=list)
-    cut: list[Cut] = field(default_factory=list)
+    cut: list[Omitted] = field(default_factory=list)
     note: str = ""
     searched: int = 0
     near: bool = False
@@ -294,7 +294,7 @@ class Recaller:
             found = await self._found(request, wanted)
             packed, note = self._packed(request, procedural, found)
         cut = (*packed.cut, *found.cut)
-        told = told_of(request, packed, cut, found) if wanted else ""
+        omission = omission_note(request, packed, cut, found) if wanted else ""
         return RecallResult(
             memories=packed.memories,
             total_tokens=packed.tokens,
@@ -302,7 +302,7 @@ class Recaller:
             token_budget=request.token_budget,
             cut=cut,
             counter=self.counter.name,
-            note="; ".join(filter(None, (found.note, note, told))),
+            note="; ".join(filter(None, (found.note, note, omission))),
             query=request.query,
         )
 
@@ -377,7 +377,7 @@ class Recaller:
             if why is None:
                 found.kept.append(memory)
             else:
-                found.cut.append(Cut(memory, why))
+                found.cut.append(Omitted(memory, why))
         return found
 
 
@@ -395,11 +395,11 @@ def _has_room(packed: Packed) -> bool:
     return not any(cut.why in (CutReason.BUDGET, CutReason.COUNT) for cut in packed.cut)
 
 
-def told_of(request: RecallRequest, packed: Packed, cut: Sequence[Cut], found: _Candidates) -> str:
+def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted], found: _Candidates) -> str:
     """Summarise in one line what was left out and why."""
     if not packed.memories and not cut:
         return "no memory matches well enough (retrieval.min_score)"
-    parts = ["no memory clearly answers this: the nearest are given"] if found.near and found.kept else []
+    parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []
     count = Counter(each.why for each in cut)
     left = [
         text

@@ -137,7 +137,7 @@ AT_ONCE = 50
 Total: TypeAlias = "NDArray[np.int64]"
 
 
-def keep_scores(database: Database, document_id: str, document: Document, counter: TokenCounter) -> None:
+def store_scores(database: Database, document_id: str, document: Document, counter: TokenCounter) -> None:
     """Store the salience of a document's passages that have none yet; novelty is added after embedding."""
     rows = database.rows(
         "SELECT id, content, embed_hash FROM memory_chunks c WHERE document_id = ?"
@@ -221,7 +221,7 @@ def score_waiting(database: Database) -> Iterator[int]:
 
 
 def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
-    _settle(database)
+    _subtract_deleted(database)
     centroids: dict[str, Centroid] = {}
     scored = 0
     for user, chunks in groups:
@@ -277,10 +277,10 @@ def finish_deletions(database: Database) -> None:
     """Subtract deleted memories from their centroids."""
     if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
         with database.transaction():
-            _settle(database)
+            _subtract_deleted(database)
 
 
-def _settle(database: Database) -> None:
+def _subtract_deleted(database: Database) -> None:
     rows = database.rows("SELECT user_id, vector FROM memory_departed")
     for user in {user for user, _ in rows}:
         gone = [vector for owner, vector in rows if owner == user]

@@ -13,9 +13,9 @@ from donna_tui.config.models import TaskSourceConfig
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.store import MemoryStore
-from donna_tui.memory.chat import Cut
+from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.checkboxes import Task, line_of_task, task_key_hash, tasks_in
-from donna_tui.memory.scores import keep_scores
+from donna_tui.memory.scores import store_scores
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
@@ -37,7 +37,7 @@ def task_text(task: Task, domain: str) -> str:
     return "\n".join((*lines, *([task.notes] if task.notes else [])))
 
 
-def task_document(task: Task, note: VaultNote, cut: Cut) -> tuple[Document, list[Chunk]]:
+def task_document(task: Task, note: VaultNote, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
     """Build the document of a task, with its lines in the note."""
     domain = task.tags[0] if task.tags else note.title
     kind = MemoryType.WORKING if task.is_open else MemoryType.EPISODIC
@@ -62,7 +62,7 @@ def task_document(task: Task, note: VaultNote, cut: Cut) -> tuple[Document, list
             **{name: value for name in _SHOWN if (value := getattr(task, name))},
         },
     )
-    chunks = cut.chunks(document, (), lambda _: task.line)
+    chunks = splitter.chunks(document, (), lambda _: task.line)
     return document, [replace(chunk, end_line=task.end_line) for chunk in chunks]
 
 
@@ -78,8 +78,8 @@ class TaskSource:
     reported and affects only that note's tasks.
     """
 
-    def __init__(self, config: TaskSourceConfig, store: MemoryStore, cut: Cut, hub: EventHub) -> None:
-        self._config, self._store, self._cut, self._hub = config, store, cut, hub
+    def __init__(self, config: TaskSourceConfig, store: MemoryStore, splitter: TextSplitter, hub: EventHub) -> None:
+        self._config, self._store, self._splitter, self._hub = config, store, splitter, hub
 
     def stored(self, note: VaultNote) -> None:
         """Update the tasks of a note that was stored."""
@@ -97,7 +97,7 @@ class TaskSource:
         """
         started = time.perf_counter()
         found = () if note.frontmatter.data.get(DRAFT_KEY) else tasks_in(note.text)
-        documents = [task_document(task, note, self._cut) for task in found]
+        documents = [task_document(task, note, self._splitter) for task in found]
         self._keep_only(note.path, {document.source_id for document, _ in documents})
         changed = sum(self._store_one(document, chunks) for document, chunks in documents)
         if changed:
@@ -116,7 +116,7 @@ class TaskSource:
             _move_lines(self._store.database, stored.id, chunks[0])
         elif before not in ("", status) and status in self._config.reindex_on_status:
             self._store.embed_again(stored.id)
-        keep_scores(self._store.database, stored.id, document, self._cut.counter)
+        store_scores(self._store.database, stored.id, document, self._splitter.counter)
         return not stored.unchanged
 
     def backfill(self, client: VaultClient) -> Iterator[int]:
@@ -223,7 +223,7 @@ def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:
         raise DonnaError(Reason.MISSING, f"there is no task {named}", hint="donna task list shows the ids")
     if len(found) > 1:
         listed = ", ".join(task.id for task in found[:4])
-        raise DonnaError(Reason.USAGE, f"several tasks begin so: {listed}", hint="name one of them in full")
+        raise DonnaError(Reason.USAGE, f"several tasks begin with this: {listed}", hint="name one of them in full")
     return found[0]
 
 
@@ -231,5 +231,5 @@ def line_now(text: str, row: TaskRow) -> int:
     """Return the current line of a task in its note. Raises DonnaError if the note no longer contains it."""
     line = line_of_task(text, row.short_id)
     if line is None:
-        raise DonnaError(Reason.MISSING, f"{row.note} does not hold this task any more", hint="donna task list")
+        raise DonnaError(Reason.MISSING, f"{row.note} no longer contains this task", hint="donna task list")
     return line

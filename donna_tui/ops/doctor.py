@@ -23,7 +23,7 @@ from donna_tui.ops.finding import Finding
 from donna_tui.ops.language import is_mostly_not_english
 from donna_tui.ops.models import examine_models
 from donna_tui.ops.promises import examine_promises
-from donna_tui.ops.status import maintainer_of, model_at_hand, read_report
+from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.types.errors import DonnaError, Reason
@@ -54,7 +54,7 @@ def _installation() -> Iterator[Finding]:
     import onnxruntime
 
     yield Finding("python", "ok", f"Python {platform.python_version()} on {sys.platform}")
-    yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, of its own")
+    yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, bundled")
     yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
     yield _vector_engine()
     yield _token_counter()
@@ -87,7 +87,7 @@ def _vector_engine() -> Finding:
             return Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
     finally:
         database.close()
-    return Finding("vectors", "warn", "sqlite-vec does not load here; meaning is searched by an exact scan instead")
+    return Finding("vectors", "warn", "sqlite-vec cannot be loaded; semantic search uses an exact scan instead")
 
 
 def _token_counter() -> Finding:
@@ -100,9 +100,9 @@ def _token_counter() -> Finding:
 
 
 def _model(paths: AppPaths) -> Finding:
-    state = model_at_hand(paths)
+    state = is_model_available(paths)
     if state == "prepared":
-        return Finding("model", "ok", "the model for search by meaning is prepared")
+        return Finding("model", "ok", "the embedding model is ready")
     if state == "installed":
         return Finding("model", "ok", "the model is installed; it is prepared for this machine at the first start")
     hint = "donna model install downloads it (84 MB)"
@@ -114,14 +114,14 @@ def _model(paths: AppPaths) -> Finding:
 def _private(paths: AppPaths) -> Finding:
     for folder in (paths.config, paths.state, paths.cache, paths.log):
         if folder.exists() and stat.S_IMODE(folder.stat().st_mode) & 0o077 and folder in (paths.config, paths.state):
-            return Finding("folders", "warn", f"others can look into {folder}", f"chmod 700 {folder}")
+            return Finding("folders", "warn", f"{folder} is accessible to others", f"chmod 700 {folder}")
     return Finding("folders", "ok", f"Donna's own files are in {paths.state}")
 
 
 def _vault(space: Space) -> Finding:
     if not space.root.is_dir():
         hint = "mount the disk, or name another vault; the index stays searchable"
-        return Finding("vault", "fail", f"the vault {space.root} is not there", hint, Reason.ROOT_MISSING)
+        return Finding("vault", "fail", f"the vault {space.root} does not exist", hint, Reason.ROOT_MISSING)
     if not os.access(space.root, os.R_OK | os.X_OK):
         return Finding("vault", "fail", f"the vault {space.root} cannot be read", "", Reason.UNREADABLE)
     return Finding("vault", "ok", f"the vault is {space.root}")
@@ -156,7 +156,7 @@ def _syncs_git(root: Path, shared: Path) -> bool:
 def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
     maintainer = maintainer_of(space)
     yield Finding(
-        "keeper", "ok", f"kept up to date by {maintainer}" if maintainer else "no process maintains the index"
+        "maintainer", "ok", f"index maintained by {maintainer}" if maintainer else "no process maintains the index"
     )
     generation = current_generation(space.state)
     if generation is None:
@@ -182,7 +182,7 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
             yield Finding(
                 "language",
                 "warn",
-                "most notes are not in English, the only language that the default model has learned",
+                "most notes are not in English, the only language that the default model supports",
                 "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
                 " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
             )
@@ -195,7 +195,7 @@ def _orphans(database: Database) -> Finding | None:
     count = database.value(
         "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
     )
-    return _mismatch("chunks", count, "passages belong to no note")
+    return _mismatch("chunks", count, "passages have no note")
 
 
 def _vectors(database: Database) -> Finding | None:
@@ -203,14 +203,14 @@ def _vectors(database: Database) -> Finding | None:
         "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
         " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
     )
-    return _mismatch("embeddings", count, "passages lack the vector that they should have")
+    return _mismatch("embeddings", count, "passages have no vector")
 
 
 def _table(database: Database) -> Finding | None:
     if not database.vec_available or not has_vector_table(database):
         return None
     held, wanted = vector_counts(database)
-    return _mismatch("vector table", abs(held - wanted), "vectors are too many or too few")
+    return _mismatch("vector table", abs(held - wanted), "vectors are missing or superfluous")
 
 
 def _mismatch(name: str, count: int, what: str) -> Finding | None:
@@ -226,7 +226,7 @@ def repair(space: Space) -> Finding:
     """Move the index aside, so that the next start rebuilds it from the vault. Nothing else is changed."""
     lock = SpaceLock(space.state)
     if not lock.acquire("donna doctor --repair"):
-        return Finding("repair", "fail", f"{lock.owner()} uses the index", "quit it first", Reason.BUSY)
+        return Finding("repair", "fail", f"{lock.owner()} is using the index", "quit it first", Reason.BUSY)
     try:
         generation = current_generation(space.state)
         if generation is None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from donna_tui.search.evaluation import Gold, Place, Question
+from donna_tui.search.evaluation import Gold, Question, ResultRange
 from donna_tui.search.query import parse_query
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
@@ -131,10 +131,10 @@ class Grep:
     def __init__(self, client: VaultClient) -> None:
         self._stretches = [stretch for note in _notes(client) for stretch in _stretches(note)]
 
-    def search(self, question: Question, k: int) -> list[Place]:
+    def search(self, question: Question, k: int) -> list[ResultRange]:
         """Return the best chunks, best first."""
         words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
-        found: list[tuple[int, int, Place]] = []
+        found: list[tuple[int, int, ResultRange]] = []
         for place, text in self._stretches:
             counts = [count for word in words if (count := text.count(word))]
             if counts and place.path not in question.exclude and question.within in ("", place.path):
@@ -143,12 +143,12 @@ class Grep:
         return [place for _, _, place in found[:k]]
 
 
-def _stretches(note: VaultNote) -> Iterator[tuple[Place, str]]:
+def _stretches(note: VaultNote) -> Iterator[tuple[ResultRange, str]]:
     lines = note.text.split("\n")
     for section in split_sections(note.text, note.body_start):
         for start in range(section.start_line, section.end_line + 1, STRETCH):
             end = min(section.end_line, start + STRETCH - 1)
-            yield Place(note.path, section.heading_path, start, end), "\n".join(lines[start - 1 : end]).casefold()
+            yield ResultRange(note.path, section.heading_path, start, end), "\n".join(lines[start - 1 : end]).casefold()
 
 
 TURNS = "turns.jsonl"
@@ -207,16 +207,16 @@ def read_turn_set(folder: Path) -> TurnSet:
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
 
 
-def with_turns_around(places: Sequence[Place], turns: int) -> list[Place]:
+def with_turns_around(places: Sequence[ResultRange], turns: int) -> list[ResultRange]:
     """Widen each hit by this number of turns before and after. A hit within an earlier one is removed."""
-    seen: list[Place] = []
+    seen: list[ResultRange] = []
     for place in places:
         if not any(_holds(each, place) for each in seen):
             seen.append(replace(place, start_line=max(1, place.start_line - turns), end_line=place.end_line + turns))
     return seen
 
 
-def _holds(whole: Place, part: Place) -> bool:
+def _holds(whole: ResultRange, part: ResultRange) -> bool:
     return whole.path == part.path and whole.start_line <= part.start_line and part.end_line <= whole.end_line
 
 

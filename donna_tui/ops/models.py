@@ -67,7 +67,7 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
         return Finding(alias, "warn", f"{purpose}: {error.message}", error.hint or "", error.reason)
     if route.is_local:
         return Finding(alias, "ok", f"{purpose} are made by {route.model} at {address_of(route)}, on this machine")
-    message = f"{purpose} are made by {route.model} at {address_of(route)}; private notes are not shown to it"
+    message = f"{purpose} are made by {route.model} at {address_of(route)}; private notes are not sent to it"
     return Finding(alias, "ok", message, "donna model test asks it")
 
 

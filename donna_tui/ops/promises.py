@@ -17,7 +17,7 @@ from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadE
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.edit_drafts import EditDrafts
 from donna_tui.vault.git.operations import each_operation
-from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import Operation, OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
@@ -54,7 +54,7 @@ def _pending(writer: VaultWriter) -> Finding:
     trouble = writer.recover()
     if trouble is not None:
         return Finding("writes", "warn", f"{trouble.path}: {trouble.message}", trouble.hint or "", trouble.reason)
-    return Finding("writes", "ok", "no write is left half done")
+    return Finding("writes", "ok", "there are no interrupted writes")
 
 
 def _operations(repo: GitRepo) -> Iterator[Finding]:
@@ -65,17 +65,17 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
     yield _whole(repo, operations)
     if kept:
         message = (
-            f"{len(kept)} interrupted writes had displaced text, which is kept; the newest was in {kept[0].paths[0]}"
+            f"{len(kept)} interrupted writes had displaced text, which is saved; the newest was in {kept[0].paths[0]}"
         )
-        yield Finding("kept", "ok", message, f"donna diff {kept[0].id}")
+        yield Finding("saved text", "ok", message, f"donna diff {kept[0].id}")
 
 
 def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
     lost = _lost(repo, operations)
     if lost:
-        hint = "their notes stay as they are; only taking these back is not possible"
-        return Finding("operations", "fail", f"git lost what {lost} operations need", hint, Reason.UNDO_CONFLICT)
-    return Finding("operations", "ok", f"{len(operations)} operations, each with its bytes before and after")
+        hint = "their notes are not affected, but these operations cannot be undone"
+        return Finding("operations", "fail", f"git lost data of {lost} operations", hint, Reason.UNDO_CONFLICT)
+    return Finding("operations", "ok", f"{len(operations)} operations, all complete in git")
 
 
 def _lost(repo: GitRepo, operations: list[Operation]) -> int:
@@ -84,17 +84,17 @@ def _lost(repo: GitRepo, operations: list[Operation]) -> int:
     return sum(not needed <= known for needed in blobs)
 
 
-def _synced(place: Place) -> Iterator[Finding]:
+def _synced(place: RepoLocation) -> Iterator[Finding]:
     """Warn about a sync program that copies the repository file by file, which corrupts it sooner or later."""
     if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
         hint = "exclude .git from the sync program"
-        yield Finding("sync", "warn", "a sync program writes into git's own folder", hint)
+        yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
 
 
 def _orphans(space: Space) -> Iterator[Finding]:
     """Report files of unfinished writes, which may be the only copy of a text."""
     for path in find_orphans(space.root):
-        message = f"{path} is from an unfinished write, and may hold the only copy of a text"
+        message = f"{path} is from an unfinished write, and may contain the only copy of a text"
         yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
 
 
@@ -123,11 +123,11 @@ def _edits(space: Space) -> Iterator[Finding]:
     unsaved = EditDrafts(space.state / "edits")
     for edit in unsaved.edits():
         hint = "open it in the Vault screen: e continues it, X discards it"
-        yield Finding("edits", "warn", f"your edit of {edit.path} is not written yet", hint)
+        yield Finding("edits", "warn", f"unsaved edit of {edit.path}", hint)
     for copy in unsaved.copies():
         if not copy.is_open and (copy.text is None or copy.beside):
             beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
-            message = f"an editor left a copy of {copy.begun.path} that it had not finished with{beside}"
+            message = f"an editor left a copy of {copy.begun.path} that it did not finish{beside}"
             yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
 
 
@@ -136,8 +136,8 @@ def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
     paths = [db_path(space.state), *([index_path(space.state, generation)] if generation is not None else [])]
     for path in paths:
         if erasure_mark(path).exists():
-            message = f"words that were forgotten for good may still be in {path.name}-wal: another program reads it"
-            yield Finding("erasure", "warn", message, "quit the other Donna; the next start of one finishes it")
+            message = f"erased text may still be in {path.name}-wal: another program is reading it"
+            yield Finding("erasure", "warn", message, "quit the other Donna; the next start completes it")
 
 
 def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:
@@ -159,16 +159,16 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
     off = {path for path, note in notes.items() if note and (path not in known or states[path].etag != note.etag)}
     off |= known - set(notes)
     if off:
-        yield Finding("truth", "warn", f"{len(off)} notes differ from what the index knows", "donna index")
+        yield Finding("notes", "warn", f"{len(off)} notes differ from the index", "donna index")
     else:
-        yield Finding("truth", "ok", f"the index knows all {len(known)} notes as they are")
+        yield Finding("notes", "ok", f"the index is up to date with all {len(known)} notes")
     secret = {path for path, note in notes.items() if note and note.sensitivity is not Sensitivity.PUBLIC}
     unknown = (secret & known) - private - off
     if unknown:
         hint = "donna index --full"
-        yield Finding("private", "fail", f"{len(unknown)} private notes are not known as such", hint)
+        yield Finding("private", "fail", f"{len(unknown)} private notes are not marked as private in the index", hint)
     else:
-        yield Finding("private", "ok", f"{len(secret)} notes are private, and known to be")
+        yield Finding("private", "ok", f"{len(secret)} notes are private, and marked so in the index")
 
 
 def _read(client: VaultClient, path: str) -> VaultNote | None:

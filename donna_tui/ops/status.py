@@ -95,7 +95,7 @@ def _report(space: Space, paths: AppPaths, *, path: str, database: Database | No
         coverage=count(database) if database else Coverage(),
         embedding=recipe_of(database).embedding if database else "",
         vector_engine=reading_vectors(database, ExactScan(), stays=False).name if database else "",
-        model=model_at_hand(paths),
+        model=is_model_available(paths),
         watcher=maintainer_of(space),
         problems=file_problems(database) if database else (),
         unindexed=tuple(_unindexed(database)) if database else (),
@@ -122,7 +122,7 @@ def maintainer_of(space: Space) -> str:
     return lock.owner() or "another program"
 
 
-def model_at_hand(paths: AppPaths) -> str:
+def is_model_available(paths: AppPaths) -> str:
     """Return `prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
         if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):

@@ -71,8 +71,8 @@ def private_folder(folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         folder.chmod(PRIVATE)
     except OSError as error:
-        message = f"Donna's own folder {folder} cannot be made ({error.strerror})"
-        raise DonnaError(Reason.IO_ERROR, message, hint="DONNA_HOME puts Donna's folders elsewhere") from error
+        message = f"Donna's own folder {folder} cannot be created ({error.strerror})"
+        raise DonnaError(Reason.IO_ERROR, message, hint="DONNA_HOME sets another place for Donna's folders") from error
     return folder
 
 

@@ -33,7 +33,7 @@ def space_at(root: Path, paths: AppPaths) -> Space:
     if not _is_there(real):
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
     if not real.is_dir():
-        raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that holds your notes")
+        raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that contains your notes")
     return _space(real, paths)
 
 
@@ -53,7 +53,7 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
             raise SpaceError(
                 Reason.CONFIG_INVALID,
                 f"Donna's own folder {own} is inside the vault {root}",
-                hint="set DONNA_HOME to a folder outside of it, and move what is there",
+                hint="set DONNA_HOME to a folder outside of it, and move its contents",
             )
     for folder in (paths.state / "spaces", paths.state / "agents"):
         if folder.resolve() in (root, *root.parents):

@@ -51,7 +51,7 @@ class BoundedBody(httpx2.AsyncByteStream):
             if plain:
                 yield plain
         if self._unpacker and came and not self._unpacker.eof:
-            raise httpx2.DecodingError("the packed answer ends too early")
+            raise httpx2.DecodingError("the compressed answer is truncated")
 
     async def aclose(self) -> None:
         """Close the connection."""
@@ -77,9 +77,9 @@ class BoundedBody(httpx2.AsyncByteStream):
         try:
             plain: bytes = self._unpacker.decompress(chunk, room + 1)
         except zlib.error:
-            raise httpx2.DecodingError("the packed answer is damaged") from None
+            raise httpx2.DecodingError("the compressed answer is damaged") from None
         if self._unpacker.unused_data:
-            raise httpx2.DecodingError("the packed answer goes on after its end")
+            raise httpx2.DecodingError("the compressed answer has data after its end")
         return plain
 
     def _too_large(self) -> DonnaError:
@@ -92,7 +92,7 @@ def _unpacker(encoding: str) -> Any:
     if name in ("", "identity"):
         return None
     if name not in _UNPACKED:
-        raise httpx2.DecodingError("the answer is packed in an unknown way")
+        raise httpx2.DecodingError("the answer has an unknown compression")
     return zlib.decompressobj(_EITHER_FORMAT)
 
 
@@ -179,7 +179,7 @@ class _Door(httpx2.AsyncBaseTransport):
     async def _checked(self, url: httpx2.URL) -> list[Address]:
         """Return the addresses to which this request may be sent. Raises DonnaError if there are none."""
         if self._hosts is not None and url.host not in self._hosts:
-            raise _refused(f"{url.host} is not the host that is configured", "is its address right in your settings?")
+            raise _refused(f"{url.host} is not the host that is configured", "check its address in your settings")
         if is_this_machine(url.host):
             return _loopback_alone(url.host, await self._addresses(url))
         _check_leaving(url)
@@ -192,7 +192,7 @@ class _Door(httpx2.AsyncBaseTransport):
         try:
             names = await self._resolve(url.host, url.port or _PORTS.get(url.scheme, 0))
         except (OSError, UnicodeError):
-            raise httpx2.ConnectError(f"the host {url.host} is not known") from None
+            raise httpx2.ConnectError(f"unknown host {url.host}") from None
         found = [address for name in names if (address := address_of(name))]
         if not found:
             raise httpx2.ConnectError(f"the host {url.host} has no address")
@@ -218,16 +218,16 @@ class _Door(httpx2.AsyncBaseTransport):
 def _loopback_alone(host: str, addresses: list[Address]) -> list[Address]:
     found = [each for each in addresses if each.is_loopback]
     if not found:
-        raise _refused(f"{host} does not lead to this machine", "is it set to another address in /etc/hosts?")
+        raise _refused(f"{host} does not resolve to this machine", "check /etc/hosts")
     return found
 
 
 def _outside(host: str, addresses: list[Address]) -> list[Address]:
     if any(each.is_loopback for each in addresses):
-        raise _refused(f"the name {host} leads to this machine", "write localhost if that is what you mean")
+        raise _refused(f"the name {host} resolves to this machine", "write localhost if that is what you mean")
     usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
     if not usable:
-        raise _refused(f"{host} is not the address of a server", "is its address right?")
+        raise _refused(f"{host} is not the address of a server", "check its address")
     return usable
 
 
@@ -238,7 +238,9 @@ def _check_leaving(url: httpx2.URL) -> None:
     if sensitivity is None:
         raise _refused(f"it is not declared whether what is sent to {url.host} is private", None)
     if sensitivity is not Sensitivity.PUBLIC:
-        raise _refused(f"private text would go to {url.host}", "private notes go to a model on this machine only")
+        raise _refused(
+            f"private text would be sent to {url.host}", "private notes are sent only to a model on this machine"
+        )
 
 
 def _addressed(request: httpx2.Request, address: Address) -> httpx2.Request:
@@ -260,10 +262,10 @@ def _check_redirect(url: httpx2.URL, response: httpx2.Response, any_origin: bool
     try:
         target = url.join(response.headers["location"])
     except httpx2.InvalidURL:
-        raise _refused(f"{url.host} sends to a place that cannot be read", None) from None
+        raise _refused(f"{url.host} redirects to an invalid address", None) from None
     inwards = is_this_machine(target.host) and not is_this_machine(url.host)
     if _origin(target) != _origin(url) and (inwards or not any_origin):
-        raise _refused(f"{url.host} sends to another place", "is its address still right?")
+        raise _refused(f"{url.host} redirects to another address", "check its address")
 
 
 def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:

@@ -41,7 +41,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResultRange:
     """One result: 1-based, inclusive lines of a note, below a heading path."""
 
     path: str
@@ -64,7 +64,7 @@ class Scores:
     answered: float
 
 
-def score(question: Question, results: Sequence[Place]) -> Scores:
+def score(question: Question, results: Sequence[ResultRange]) -> Scores:
     """How well the results answer a question that has an answer."""
     notes = list(dict.fromkeys(place.path for place in results))[:NOTES]
     gold = {each.path for each in question.gold}
@@ -90,11 +90,11 @@ def _gain(rank: int) -> float:
     return 1.0 / math.log2(rank + 2)
 
 
-def _places(question: Question, results: Sequence[Place]) -> float:
+def _places(question: Question, results: Sequence[ResultRange]) -> float:
     return float(any(_in_place(result, gold) for result in results for gold in question.gold))
 
 
-def _in_place(result: Place, gold: Gold) -> bool:
+def _in_place(result: ResultRange, gold: Gold) -> bool:
     if result.path != gold.path:
         return False
     if gold.lines:

@@ -33,9 +33,7 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     seen = Filters(user_id=filters.user_id, sensitive=filters.sensitive)
     for part in filters.path_parts[len(given.path_parts) :]:
         if not searched_notes(database, replace(seen, path_parts=(part,))):
-            yield _problem(
-                "path", part, "no path has this in it", nearest(part.strip("/"), _path_parts(database, seen))
-            )
+            yield _problem("path", part, "no path contains this", nearest(part.strip("/"), _path_parts(database, seen)))
     for tag in filters.tags[len(given.tags) :]:
         if not searched_notes(database, replace(seen, tags=(tag,))):
             yield _problem("tag", tag, "no note has this tag", nearest(tag.lstrip("#"), _tags(database, seen)))

@@ -17,14 +17,14 @@ from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     LOOKED_AT,
     Candidate,
+    QueryContent,
     Ranked,
-    Wanted,
     answers,
     clear_cosine,
     fuse,
     lifted,
     originals_first,
-    wanted,
+    query_content,
 )
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.speaker_attribution import compare
@@ -51,7 +51,7 @@ MOST_HITS = 1_024
 """Most hits of an uncapped request: a quarter of sqlite-vec's limit."""
 
 
-def wanted_hits(request: SearchRequest, settings: Settings) -> int:
+def max_hits(request: SearchRequest, settings: Settings) -> int:
     """Return the most hits that a request can have."""
     return max(0, min(request.k, MOST_HITS if request.uncapped else settings.max_k))
 
@@ -64,7 +64,7 @@ def search(
     Passages deleted meanwhile are left out.
     """
     request = question.request
-    k = wanted_hits(request, settings)
+    k = max_hits(request, settings)
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
     judged = judge(database, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
@@ -126,7 +126,7 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
     if leads is not None:
         ranked = lifted(ranked, leads)
         hits = [one for one in ranked if is_relevant(one, settings.min_score)]
-        hits = originals_first(database, hits, wanted(question.query, partial=legs.words.half_typed).stems)
+        hits = originals_first(database, hits, query_content(question.query, partial=legs.words.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one, settings.min_score)]
     named = legs.words.named
     if not hits and not named and question.mode != "semantic":
@@ -169,22 +169,22 @@ def _leads(
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
-    asked_for = wanted(question.query, partial=half_typed)
+    asked_for = query_content(question.query, partial=half_typed)
     rows = _load(database, [one.id for one in best])
     found = [one for one in best if one.id in rows]
     is_close = in_note or not best or any(_answers(asked_for, one, rows[one.id]) for one in found)
     if not is_close and not _one_note_holds_all(database, asked_for, ranked, best):
         return None
-    told = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
-    return None if told.is_of_another else dict(zip((one.id for one in found), told.leads, strict=False))
+    comparison = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
+    return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(asked_for: Wanted, one: Ranked, row: _Row) -> bool:
+def _answers(asked_for: QueryContent, one: Ranked, row: _Row) -> bool:
     return answers(asked_for, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 
 def _one_note_holds_all(
-    database: Database, asked_for: Wanted, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    database: Database, asked_for: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
     """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
@@ -215,7 +215,7 @@ def _best_coverage(database: Database, question: Question, words: Words) -> floa
     """Return the largest share of the question's words that one of the best passages by words contains."""
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return 1.0
-    asked_for = wanted(question.query, partial=words.half_typed)
+    asked_for = query_content(question.query, partial=words.half_typed)
     rows = _load(database, list(words.scores)[:LOOKED_AT])
     return max((asked_for.coverage(row.whole) for row in rows.values()), default=1.0)
 
@@ -299,6 +299,6 @@ def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: Searc
     text = " ".join(hit.content.split()[:40]).replace('"', " ")
     query = Query(words=tuple(text.split()), filters=filters)
     mode: Mode = "keyword" if vector is None else "semantic"
-    note = "by shared words: this passage has no vector yet" if vector is None else ""
+    note = "by shared words: this passage is not embedded yet" if vector is None else ""
     asked = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
     return search(database, vectors, Question(asked, query, vector, mode=mode, note=note), Settings(0.0, request.k))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from donna_tui.index.database import Beside, Database
-from donna_tui.index.documents import Place, places_of
+from donna_tui.index.database import Database, RunParallel
+from donna_tui.index.documents import ChunkPosition, places_of
 from donna_tui.index.filters import Scope, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
@@ -55,7 +55,7 @@ class Words:
     """
 
     scores: Mapping[int, float]
-    places: Mapping[int, Place]
+    places: Mapping[int, ChunkPosition]
     vectors: Mapping[int, bytes]
     half_typed: bool = False
     named: tuple[Named, ...] = ()
@@ -79,12 +79,12 @@ def both_legs(database: Database, vectors: VectorIndex, question: Question, limi
     return Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
 
 
-def by_words(database: Database, question: Question, limit: int, beside: Beside | None = None) -> Words:
-    """Run the keyword leg; `beside` starts part of it on another connection."""
+def by_words(database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None) -> Words:
+    """Run the keyword leg; `run_parallel` starts part of it on another connection."""
     half_typed = is_half_typed(database, question)
     if question.mode == "semantic":
         return Words({}, {}, {}, half_typed)
-    found = matches(database, question, limit, beside, half_typed=half_typed)
+    found = matches(database, question, limit, run_parallel, half_typed=half_typed)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
     ids = [*(match.id for match in found), *(each.id for each in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
@@ -99,12 +99,12 @@ def by_meaning(database: Database, vectors: VectorIndex, question: Question, lim
 
 
 def matches(
-    database: Database, question: Question, limit: int, beside: Beside | None = None, *, half_typed: bool
+    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None, *, half_typed: bool
 ) -> list[KeywordMatch]:
     """Return the keyword matches; without any word to search for, the newest notes that match the filters."""
     if question.query.terms:
         terms = _terms(database, question.query, half_typed=half_typed)
-        return search_words(database, terms, question.scope, limit, beside)
+        return search_words(database, terms, question.scope, limit, run_parallel)
     return newest(database, question.scope, limit) if question.narrows or question.query.without else []
 
 

@@ -205,7 +205,7 @@ def _unknown_key(word: str) -> list[FilterProblem]:
     meant = OTHER_KEYS.get(key) or nearest(key, KEYS) if key else ""
     if found is None or not meant:
         return []
-    return [FilterProblem(word, "there is no such filter, it is looked for as a word", f"{meant}:{found[2]}")]
+    return [FilterProblem(word, "unknown filter, searched for as a word", f"{meant}:{found[2]}")]
 
 
 def readable(text: str) -> str:
@@ -226,7 +226,7 @@ def _narrow(filters: Filters, key: str, value: str, now: datetime, problems: lis
         return replace(filters, sources=(*filters.sources, value.lower()))
     moment = parse_day(value, now)
     if moment is None:
-        problems.append(FilterProblem(f"{key}:{value}", "this is no date", f"{key}:{now:%Y-%m-%d}"))
+        problems.append(FilterProblem(f"{key}:{value}", "this is not a date", f"{key}:{now:%Y-%m-%d}"))
         return filters
     return replace(filters, before=moment) if key == "before" else replace(filters, after=moment)
 

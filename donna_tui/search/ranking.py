@@ -35,7 +35,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QueryContent:
     """The content of a question: word stems, and phrases for the dates in it, which count as one more stem."""
 
     stems: frozenset[str]
@@ -57,11 +57,11 @@ class Wanted:
         return bool(self.begun) and any(word.startswith(self.begun) or self.begun.startswith(word) for word in words)
 
 
-def wanted(query: Query, *, partial: bool) -> Wanted:
+def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    return Wanted(_stems(without_dates(" ".join(terms))), date_phrases(query.text), stem(begun) if begun else "")
+    return QueryContent(_stems(without_dates(" ".join(terms))), date_phrases(query.text), stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:
@@ -70,7 +70,7 @@ def clear_cosine(content: str, source: str) -> float:
     return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
 
 
-def answers(asked_for: Wanted, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
+def answers(asked_for: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
     """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
     if (cosine is not None and cosine >= clear) or asked_for.holds_date(text):
         return True

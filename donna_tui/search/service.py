@@ -18,7 +18,7 @@ from donna_tui.index.invocations import InputHash, Invocation
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import Vector, VectorIndex
 from donna_tui.safety.terminal import clean_line
-from donna_tui.search.hybrid import Settings, more_like, search, wanted_hits
+from donna_tui.search.hybrid import Settings, max_hits, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
 from donna_tui.search.reranking import RERANKED, Scorer, reranked
 from donna_tui.types.errors import DatabaseError, ModelError
@@ -73,9 +73,9 @@ HEAD_START_SECONDS = 0.02
 
 DRAWING_SECONDS, LOOK_SECONDS, LONGEST_SECONDS = 0.04, 0.005, 1.0
 
-LOADING = "by words only until the model is ready"
-LATE = "by words only: the model did not read the question in time"
-OTHER_MODEL = "by words only until the new index is complete"
+LOADING = "keyword only until the model is ready"
+LATE = "keyword only: the model did not embed the question in time"
+OTHER_MODEL = "keyword only until the new index is complete"
 
 
 class SearchService:
@@ -136,7 +136,7 @@ class SearchService:
     async def _found_and_reranked(self, request: SearchRequest, scorer: Scorer) -> SearchOutcome:
         """Rank the best hits again, unless another question was typed meanwhile: it takes a while."""
         self._latest += 1
-        number, k = self._latest, wanted_hits(request, self._settings)
+        number, k = self._latest, max_hits(request, self._settings)
         wide = replace(request, k=max(k, RERANKED), uncapped=True) if k else request
         found = await self._found(wide, self._settings)
 
@@ -166,8 +166,8 @@ class SearchService:
         self, readers: Readers, request: SearchRequest, settings: Settings, started: float
     ) -> SearchOutcome:
         """Answer a request from an index, searching by words while the model embeds the question."""
-        asked, limit = ask(request), candidates_for(wanted_hits(request, settings))
-        words = readers.beside(lambda database: by_words(database, asked, limit, readers.beside))
+        asked, limit = ask(request), candidates_for(max_hits(request, settings))
+        words = readers.run_parallel(lambda database: by_words(database, asked, limit, readers.run_parallel))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
             compared = comparable(database, question, version)
@@ -238,7 +238,7 @@ class SearchService:
         except TimeoutError:
             return replace(question, mode="keyword", note=LATE)
         except ModelError as error:
-            return replace(question, mode="keyword", note=f"by words only: {error.message}", reason=error.reason)
+            return replace(question, mode="keyword", note=f"keyword only: {error.message}", reason=error.reason)
 
     async def _embed(self, service: EmbeddingService, text: str) -> Vector:
         known = self._vectors.get(text)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from donna_tui.text.markdown import plain_text
-from donna_tui.text.words import is_unspaced, pieces, stretches, telling
+from donna_tui.text.words import distinctive_pairs, is_unspaced, pieces, stretches
 from donna_tui.types.search import Excerpt, Hit, Snippet
 
 _BREAKS_A_TARGET = re.compile(r"[\[\]|#^]|%%|[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -125,7 +125,7 @@ def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
     for term in terms:
         words = [(term[start:end], unspaced) for start, end, unspaced in pieces(term)]
         split.append(tuple(stem(word) for word, unspaced in words if not unspaced))
-        pairs += [pair for word, unspaced in words if unspaced for pair in telling(word)]
+        pairs += [pair for word, unspaced in words if unspaced for pair in distinctive_pairs(word)]
     begun = _last_word(terms) if partial else ""
     return Words(
         frozenset(key for keys in split for key in keys),

@@ -59,7 +59,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AboutSpeaker:
     """The words of a question that a turn says about the person asked about, and about the other one."""
 
     asked: frozenset[str] = frozenset()
@@ -113,12 +113,12 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
         return Compared()
     names = {stem(word) for speaker in speakers for word in _words(speaker)}
     asked = frozenset(each for each in stems if len(each) > 1) - names
-    told = [
-        [_told_by(turn, named[0], asked) if two else Told(_found(asked, turn.text)) for turn in talk]
+    attributed = [
+        [_attribute(turn, named[0], asked) if two else AboutSpeaker(_found(asked, turn.text)) for turn in talk]
         for talk, two in zip(talks, of_two, strict=True)
     ]
-    weights = _weights(asked, list(chain.from_iterable(told)))
-    return Compared([_shares(talk, weights) for talk in told] if weights else [], len(weights))
+    weights = _weights(asked, list(chain.from_iterable(attributed)))
+    return Compared([_shares(talk, weights) for talk in attributed] if weights else [], len(weights))
 
 
 def turns_of(passage: str) -> list[Turn]:
@@ -143,12 +143,12 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
     return both and people and any(_YOU.search(turn.text) for turn in talk)
 
 
-def _told_by(turn: Turn, named: str, asked: frozenset[str]) -> Told:
+def _attribute(turn: Turn, named: str, asked: frozenset[str]) -> AboutSpeaker:
     held = _found(asked, turn.text)
     if not held or not turn.speaker:
-        return Told(held, held)
+        return AboutSpeaker(held, held)
     of_speaker, of_listener = _halves(turn.text, asked)
-    return Told(of_speaker, of_listener) if turn.speaker == named else Told(of_listener, of_speaker)
+    return AboutSpeaker(of_speaker, of_listener) if turn.speaker == named else AboutSpeaker(of_listener, of_speaker)
 
 
 def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -164,13 +164,13 @@ def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset
     return frozenset(of_speaker), frozenset(of_listener)
 
 
-def _weights(stems: Collection[str], turns: Sequence[Told]) -> dict[str, float]:
+def _weights(stems: Collection[str], turns: Sequence[AboutSpeaker]) -> dict[str, float]:
     """Return inverse document frequencies among the turns."""
     held = {each: sum(each in turn.asked or each in turn.other for turn in turns) for each in stems}
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
-def _shares(talk: Sequence[Told], weights: Mapping[str, float]) -> list[Share]:
+def _shares(talk: Sequence[AboutSpeaker], weights: Mapping[str, float]) -> list[Share]:
     """Return the share of the question that each turn contains."""
     whole = sum(weights.values())
     asked, other = [turn.asked for turn in talk], [turn.other for turn in talk]

@@ -62,7 +62,7 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
     if documents[0][0] and DRAFTS not in question.query.filters.sources:
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
-    outside = _kept_out(database, question.scope, path)
+    outside = _excluding_filters(database, question.scope, path)
     if outside:
         return outside
     return _judged(database, vectors, question, settings, WhyNot(path=path, cause=Cause.NOTHING, detail=""))
@@ -71,22 +71,22 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
 def _absence(database: Database, path: str) -> str:
     state = file_state(database, path)
     if state is None:
-        return "the index knows no such note; is this its path within the vault?"
+        return "no such note in the index; is this its path within the vault?"
     return f"it is not indexed: {state.message or state.reason or state.state}"
 
 
-def _kept_out(database: Database, scope: Scope, path: str) -> WhyNot | None:
+def _excluding_filters(database: Database, scope: Scope, path: str) -> WhyNot | None:
     """The filters and demanded words that no passage of the note satisfies, each looked at alone, then all at once."""
     filters = [words for words, alone in _each_filter(scope.filters) if not _admits(database, Scope(alone), path)]
     if filters:
-        detail = f"it is outside of {', '.join(filters)}"
+        detail = f"it is outside {', '.join(filters)}"
         return WhyNot(path=path, cause=Cause.OUTSIDE_FILTERS, detail=detail)
     plain = _none(scope.filters)
     lacking = [each for each in scope.required if not _admits(database, Scope(plain, (each,)), path)]
     if lacking:
-        return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it has {' or '.join(lacking)}")
+        return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=f"no passage of it contains {' or '.join(lacking)}")
     if not _admits(database, scope, path):
-        detail = "no single passage of it has all that is demanded and nothing that is forbidden"
+        detail = "no single passage of it contains all required words and no excluded ones"
         return WhyNot(path=path, cause=Cause.LACKS_WORDS, detail=detail)
     return None
 
@@ -126,11 +126,12 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:
-        detail = f"others are nearer, by words and by meaning; the best {candidates_for(k)} of each are judged"
+        considered = f"the best {candidates_for(k)} of each are considered"
+        detail = f"other passages rank higher, by keyword and semantically; {considered}"
         return replace(found, cause=Cause.TOO_FAR, detail=detail)
     if not judged.answered:
         place = 1 + ordered.index(best)
-        detail = f"nothing is close enough to the question, or it is told of somebody else; it is near miss {place}"
+        detail = f"nothing is close enough to the question, or it is about someone else; it is near miss {place}"
         return replace(found, cause=Cause.NOTHING_RELEVANT, detail=detail, rank=place)
     if not any(is_relevant(one, settings.min_score) for one in ordered if one.id in ids):
         detail = f"it shares no word with the question, and its cosine is below {settings.min_score:g}"

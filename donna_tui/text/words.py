@@ -73,7 +73,7 @@ def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
         yield found.start(), found.end(), found["unspaced"] is not None
 
 
-def telling(run: str) -> list[str]:
+def distinctive_pairs(run: str) -> list[str]:
     """The pairs of an unspaced stretch that are worth marking: no particles and endings, unless it has no others."""
     pairs = _pairs(run)
     return [pair for pair in pairs if not _HIRAGANA.fullmatch(pair)] or pairs

@@ -30,10 +30,10 @@ from donna_tui.tui.shell.spaces import SpacePicker
 from donna_tui.tui.terminal import (
     LONGEST_LEAVE_SECONDS,
     LOOKED_FOR_SECONDS,
-    Lifeline,
+    TtyWatchdog,
     Unsaved,
     ending_signals,
-    keep_unsaved,
+    save_unsaved,
 )
 from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
 from donna_tui.types.errors import DonnaError, Reason
@@ -97,7 +97,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._pressed = pressed
         self._keep_theme = keep_theme
         self._first_notes = first_notes
-        self._lifeline = Lifeline()
+        self._tty_watchdog = TtyWatchdog()
         self._signals = ExitStack()
         self._unsaved: tuple[Unsaved, ...] = ()
         self.failure: Exception | None = None
@@ -106,7 +106,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Messages to print after the app has ended: the locations of unsaved edits."""
         for own in OWN_THEMES:
             self.register_theme(own)
-        self._take_own_colours()
+        self._set_initial_theme()
         self.set_keymap(textual_keymap(keymap))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -188,7 +188,7 @@ class DonnaApp(App[None], inherit_bindings=False):
                     holder.remove()
         super()._refresh_notifications()
 
-    def _take_own_colours(self) -> None:
+    def _set_initial_theme(self) -> None:
         """Set the most common theme initially: a later change of theme reads all style sheets again."""
         self.set_reactive(App.theme, DARK.name)
         self.stylesheet.set_variables(self.get_css_variables())
@@ -206,8 +206,8 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def on_mount(self) -> None:
         """Show the first screen; slow work starts after it."""
         if not self.is_headless:
-            self._signals.enter_context(ending_signals(self._told_to_end))
-        self.set_interval(LOOKED_FOR_SECONDS, self._leave_without_terminal)
+            self._signals.enter_context(ending_signals(self._end_by_signal))
+        self.set_interval(LOOKED_FOR_SECONDS, self._quit_without_terminal)
         await self._show_main(self._space_name)
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
@@ -222,7 +222,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Save unsaved text and stop the engine cleanly, however the app ends."""
         if self._main is not None:
             self._main.disconnect()
-        self.last_words += await keep_unsaved(self._unsaved)
+        self.last_words += await save_unsaved(self._unsaved)
         await self._close()
         self._signals.close()
 
@@ -246,28 +246,28 @@ class DonnaApp(App[None], inherit_bindings=False):
         with suppress(Exception):
             self._unsaved = tuple(self._main.unsaved(self.screen_stack)) if self._main is not None else ()
 
-    def _told_to_end(self, number: int) -> None:
+    def _end_by_signal(self, number: int) -> None:
         """Quit because of a signal, even if a dialog is open."""
         self._collect_unsaved()
-        self.run_worker(self._leave(128 + number), group="leave")
+        self.run_worker(self._shut_down(128 + number), group="leave")
 
     async def action_leave(self) -> None:
         """Quit, unless an unsaved edit would be lost."""
         if self._main is None or not self._main.holds_back():
-            await self._leave()
+            await self._shut_down()
 
-    async def _leave_without_terminal(self) -> None:
+    async def _quit_without_terminal(self) -> None:
         """Quit when the terminal has been closed."""
-        if self._lifeline.is_cut():
+        if self._tty_watchdog.is_closed():
             self._collect_unsaved()
-            await self._leave()
+            await self._shut_down()
 
-    async def _leave(self, code: int = 0) -> None:
+    async def _shut_down(self, code: int = 0) -> None:
         """Exit; `on_unmount` stops the engine."""
         if self._main is not None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LONGEST_LEAVE_SECONDS if code else None):
-                    await self._main.take_leave()
+                    await self._main.shut_down()
         self.exit(return_code=code)
 
     def _chosen(self, choice: VaultChoice | None) -> None:
@@ -293,7 +293,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             return
         if self._opening is not None:
             await self._opening.wait()
-        await main.take_leave()
+        await main.shut_down()
         await self._show_main(chosen.space or chosen.root.name)  # whoever asks the old engine goes before it stops
         await self._close()
         self._opening = self._open(chosen)
@@ -326,7 +326,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._cannot_open(error)
         except ImportError as error:
             message = f"Donna is not installed completely: {error.name or 'a part'} cannot be loaded."
-            self._cannot_open(DonnaError(Reason.INTERNAL, message, hint="Install Donna again."))
+            self._cannot_open(DonnaError(Reason.INTERNAL, message, hint="Reinstall Donna."))
         else:
             if self._main is not None:
                 self._main.connect(self._backend)

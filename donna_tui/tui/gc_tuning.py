@@ -33,13 +33,13 @@ class GcTuning:
     """
 
     def __init__(self) -> None:
-        self._settled = False
+        self._is_frozen = False
         self._waiting: list[asyncio.TimerHandle] = []
 
     def __call__(self, event: EngineEvent) -> None:
-        if self._settled or not isinstance(event, ModelStateChanged) or event.phase not in _LOADED:
+        if self._is_frozen or not isinstance(event, ModelStateChanged) or event.phase not in _LOADED:
             return
-        self._settled = True
+        self._is_frozen = True
         gc.collect(0)  # older garbage, 3 MB, is kept: collecting it takes 75 ms, just when the first question is typed
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
@@ -48,7 +48,7 @@ class GcTuning:
         """Schedule collections after a key press, for when its answer is drawn, not while the next one is."""
         while self._waiting:
             self._waiting.pop().cancel()
-        if self._settled:
+        if self._is_frozen:
             later = asyncio.get_running_loop().call_later
             self._waiting = [later(seconds, collect_due, oldest) for oldest, seconds in PAUSES]
 

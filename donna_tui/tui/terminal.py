@@ -49,13 +49,13 @@ name_alt_digits()
 LOOKED_FOR_SECONDS = 2.0
 
 
-class Lifeline:
+class TtyWatchdog:
     """A check for a closed terminal. Closing a window sends a signal, unless the program leads its own session."""
 
     def __init__(self) -> None:
         self._had = _is_terminal()
 
-    def is_cut(self) -> bool:
+    def is_closed(self) -> bool:
         """Check whether the terminal has been closed; False if there never was one."""
         return self._had and not _is_terminal()
 
@@ -85,7 +85,7 @@ class Unsaved:
     keep: Callable[[Edit], Awaitable[None]]
 
 
-async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
+async def save_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
     """Save each edit to the state folder, or to a temporary file if that fails. Return the messages to print."""
     said = []
     for each in unsaved:
@@ -94,7 +94,7 @@ async def keep_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
         except Exception:
             said.append(await asyncio.to_thread(_copied, each.edit))
         else:
-            said.append(f"Your edit of {each.edit.path} is kept; the Vault lists it at the next start.")
+            said.append(f"Your edit of {each.edit.path} is stored; the Vault lists it at the next start.")
     return said
 
 
@@ -103,9 +103,9 @@ def _copied(edit: Edit) -> str:
 
     try:
         copy = EditDrafts(Path(tempfile.mkdtemp(prefix="donna-edit-"))).begin(edit)
-        return f"Your edit of {edit.path} could not be kept in its place; it is in {copy}"
+        return f"Your edit of {edit.path} could not be stored as usual; it is in {copy}"
     except Exception:
-        return f"Your edit of {edit.path} could not be kept: there is no room for it."
+        return f"Your edit of {edit.path} could not be stored: no space left."
 
 
 @contextlib.contextmanager

@@ -133,7 +133,7 @@ class CutReason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Omitted:
     """A memory that was found and left out, and why."""
 
     memory: MemoryChunk
@@ -150,7 +150,7 @@ class RecallResult:
     total_tokens: int
     budget_used: float
     token_budget: int = 0
-    cut: tuple[Cut, ...] = ()
+    cut: tuple[Omitted, ...] = ()
     counter: str = ""
     note: str = ""
     query: str = ""

@@ -139,7 +139,7 @@ class VaultClient:
     def read(self, path: str) -> VaultNote:
         """Read a note. Raises VaultReadError with the reason if it is not a note, or cannot or must not be read."""
         self._check_name(path)
-        before, data = self._read_settled(path)
+        before, data = self._read_consistently(path)
         text, lossy = decode(data)
         frontmatter = parse_frontmatter(text)
         return VaultNote(
@@ -283,15 +283,15 @@ class VaultClient:
     def _check_name(self, path: str) -> None:
         parts = check_relative(path)
         if any(part.startswith(".") for part in parts) or self._ignore.matches(path):
-            raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored place")
+            raise VaultReadError(Reason.IGNORED, "it is in a hidden or ignored folder")
         if not self.include.holds(path):
-            raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
+            raise VaultReadError(Reason.IGNORED, "it is not a source of this memory")
         if not _looks_like_note(parts[-1]):
             raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
         if is_conflict_copy(parts[-1]):
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 
-    def _read_settled(self, path: str) -> tuple[NoteStat, bytes]:
+    def _read_consistently(self, path: str) -> tuple[NoteStat, bytes]:
         """Read a note with the stat of its bytes. Read it again, once, if the file changed in between."""
         with self._root.open(path) as descriptor:
             before, data = self._read_once(path, descriptor)
@@ -323,7 +323,7 @@ def decode(data: bytes) -> tuple[str, bool]:
         text = data.decode("utf-8-sig", "replace")
     replaced, zeros = text.count("\ufffd"), text.count("\0")
     if replaced > len(text) * MOST_REPLACED or zeros > len(text) * MOST_ZEROS:
-        raise VaultReadError(Reason.NOT_TEXT, "it does not hold text")
+        raise VaultReadError(Reason.NOT_TEXT, "it is not a text file")
     return text.replace("\0", "\ufffd"), replaced + zeros > 0
 
 

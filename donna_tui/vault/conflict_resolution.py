@@ -38,7 +38,7 @@ class Resolver:
             raise VaultWriteError(Reason.USAGE, message, hint="`donna conflicts` lists them", path=copy)
         theirs, mine = self._read(copy), self._vault_state.read(note) if self._client.is_note(note) else None
         if theirs is None:
-            raise VaultWriteError(Reason.MISSING, "there is no such conflict copy any more", path=copy)
+            raise VaultWriteError(Reason.MISSING, "this conflict copy no longer exists", path=copy)
         base, commit = self._began_with(note, mine, theirs) if mine is not None else (None, "")
         return Conflict(copy=copy, note=note, mine=mine, theirs=theirs, base=base, base_commit=commit)
 
@@ -132,7 +132,7 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
         merge = merge_texts(old, other, own)
         if merge.is_clean and not _is_broken(merge.text):
             return _encoded(merge.text, mine), ()
-    remark = "lines of only one version are placed one after the other: review the note"
+    remark = "lines that are in only one version are placed one after the other: review the note"
     return _encoded(_united(own, other), mine), (remark,)
 
 
@@ -143,7 +143,7 @@ def _left_out(conflict: Conflict, kept: bytes) -> tuple[str, ...]:
     count = len({line for line in lost if line.strip()})
     if not count:
         return ()
-    since = f"made as if both began with commit {conflict.base_commit[:12]}; " if conflict.base is not None else ""
+    since = f"merged with commit {conflict.base_commit[:12]} as the common base; " if conflict.base is not None else ""
     return (f"{since}{count} line{'s' if count > 1 else ''} of one version {'are' if count > 1 else 'is'} not in it",)
 
 

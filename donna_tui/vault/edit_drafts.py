@@ -102,8 +102,8 @@ class EditDrafts:
             file.touch(mode=0o600)
             file.write_bytes(edit.text.encode("utf-8"))
         except OSError as error:
-            message = f"a copy for the editor cannot be made ({error.strerror})"
-            raise VaultWriteError(Reason.IO_ERROR, message, hint=f"is there room in {self._folder}?") from error
+            message = f"a copy for the editor cannot be created ({error.strerror})"
+            raise VaultWriteError(Reason.IO_ERROR, message, hint=f"check the free space in {self._folder}") from error
         except VaultWriteError:
             raise
         except DonnaError as error:

@@ -13,7 +13,7 @@ from donna_tui.types.errors import Reason, VaultReadError
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4_096
-IS_LINK = "it is a link, or in a linked folder; links are not followed"
+IS_LINK = "it is a symbolic link or in a linked folder; links are not followed"
 
 _REASONS = {
     errno.ENOENT: (Reason.MISSING, "there is no such file"),
@@ -34,7 +34,7 @@ def check_relative(path: str) -> list[str]:
     """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
     if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path is not one below the vault")
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault")
     with contextlib.suppress(UnicodeEncodeError):
         if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
             raise VaultReadError(Reason.TOO_LONG, "the path is too long")
@@ -121,5 +121,5 @@ def _is_link(name: str, folder: int) -> bool:
 def root_missing(root: Path) -> VaultReadError:
     """Return the error for a vault that cannot be read at all."""
     return VaultReadError(
-        Reason.ROOT_MISSING, f"the vault {root} is not there", hint="mount the disk or choose another vault"
+        Reason.ROOT_MISSING, f"the vault {root} does not exist", hint="mount the disk, or choose another vault"
     )

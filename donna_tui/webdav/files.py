@@ -21,8 +21,8 @@ from donna_tui.vault.paths import VaultRoot, refused
 from donna_tui.vault.write.atomic import NO_LINKS, read_at
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
-from donna_tui.vault.write.files import changed_meanwhile, told
-from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
+from donna_tui.vault.write.files import changed_meanwhile, vault_errors
+from donna_tui.webdav.preimages import Keep, Touched, preserve_nothing
 from donna_tui.webdav.upload import WAITING, Item, Upload
 
 MOST_KNOWN = 100_000
@@ -84,7 +84,7 @@ class ServedTree:
         root: VaultRoot,
         ignore: GlobSet,
         withheld: Callable[[Item], bool] = lambda _: False,
-        keep: Keep = keep_nothing,
+        keep: Keep = preserve_nothing,
     ) -> None:
         self._root = root
         self._keep = keep
@@ -177,7 +177,7 @@ class ServedTree:
     def _place(self, path: str, *, is_new: bool = False, besides: str = "") -> Iterator[tuple[int, str]]:
         """Yield the open folder of a writable path, and the name in it. A new path must be free."""
         *parts, name = self._checked(path)
-        with told(path), self._root.open_folder(parts) as folder:
+        with vault_errors(path), self._root.open_folder(parts) as folder:
             if is_new:
                 self._check_free(folder, path, name, besides)
             yield folder, name
@@ -186,19 +186,19 @@ class ServedTree:
         """Raise VaultWriteError for a name taken by any file, even if hidden, or an equivalent name on some system."""
         twin = find_twin(self._root, path, besides=besides)
         if twin:
-            message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
+            message = f"“{twin}” differs only in case or Unicode form, which some systems do not distinguish"
             raise VaultWriteError(Reason.CONFLICT, message, path=path)
         try:
             there = os.stat(name, dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
             return
         if not (besides and _is_same(self.find(besides), there)):
-            raise VaultWriteError(Reason.CONFLICT, "there is something of that name which is not served", path=path)
+            raise VaultWriteError(Reason.CONFLICT, "a file of that name exists, but is not served", path=path)
 
     def _checked(self, path: str) -> list[str]:
         parts = check_place(path)
         if any(self._ignore.matches("/".join(parts[: depth + 1])) for depth in range(len(parts))):
-            raise VaultWriteError(Reason.IGNORED, "the path is in an ignored place", path=path)
+            raise VaultWriteError(Reason.IGNORED, "the path is ignored", path=path)
         return parts
 
     def _listed(self, folder: str, each: os.DirEntry[str]) -> Item | None:
@@ -264,5 +264,5 @@ def _is_same(item: Item | None, there: os.stat_result) -> bool:
 
 
 def _holds_more(path: str) -> VaultWriteError:
-    message = "the folder holds files that are not served, so it stays"
+    message = "the folder contains files that are not served, so it was not deleted"
     return VaultWriteError(Reason.CONFLICT, message, path=path)

@@ -78,10 +78,10 @@ def given_password(environ: Mapping[str, str], file: Path | None) -> Password | 
     return None if text is None else Password.of(_long_enough(text, VARIABLE))
 
 
-def kept_password(folder: Path) -> Password | None:
+def stored_password(folder: Path) -> Password | None:
     """Return the password generated earlier; None if there is none, or it cannot be read."""
     try:
-        return Password.from_json(_kept(folder).read_text(encoding="utf-8"))
+        return Password.from_json(_password_path(folder).read_text(encoding="utf-8"))
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -89,11 +89,11 @@ def kept_password(folder: Path) -> Password | None:
 def make_password(folder: Path) -> str:
     """Generate a password and store its hash in this private folder. This is the only time that it is shown."""
     text = "-".join(secrets.token_hex(3) for _ in range(5))
-    write_durably(_kept(folder), Password.of(text).as_json())
+    write_durably(_password_path(folder), Password.of(text).as_json())
     return text
 
 
-def _kept(folder: Path) -> Path:
+def _password_path(folder: Path) -> Path:
     return folder / "password.json"
 
 
@@ -118,7 +118,7 @@ def _private_line(file: Path) -> str:
         if not stat.S_ISREG(status.st_mode):
             raise DonnaError(Reason.USAGE, f"{file} is not a file")
         if stat.S_IMODE(status.st_mode) & 0o077:
-            raise DonnaError(Reason.USAGE, f"others can read {file}", hint=f"chmod 600 {file}")
+            raise DonnaError(Reason.USAGE, f"{file} is readable by others", hint=f"chmod 600 {file}")
         return os.read(descriptor, MOST_BYTES).decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
     finally:
         os.close(descriptor)
@@ -232,7 +232,7 @@ class Gate:
         origin = environ.get("HTTP_ORIGIN")
         own = f"{environ.get('wsgi.url_scheme', 'http')}://{host}"
         if origin is not None and origin != own and origin not in OBSIDIAN:
-            return _Refusal("403 Forbidden", "web pages are not answered")
+            return _Refusal("403 Forbidden", "requests of web pages are refused")
         return None
 
     def _stranger(self, environ: Environ) -> _Refusal | None:
@@ -264,7 +264,7 @@ class Gate:
             return _Refusal("400 Bad Request", "the length is not a number")
         most = self._max_bytes if environ["REQUEST_METHOD"] == "PUT" else MOST_XML_BYTES
         if int(length) > most:
-            return _Refusal("413 Content Too Large", f"up to {most:,} bytes are taken")
+            return _Refusal("413 Content Too Large", f"up to {most:,} bytes are accepted")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
             return _Refusal("403 Forbidden", "one folder is listed at a time (Depth: 1)")
         if not _is_utf8(environ.get("PATH_INFO", "")):
@@ -272,14 +272,14 @@ class Gate:
         if environ["REQUEST_METHOD"] != "PUT" and int(length):
             body = environ["wsgi.input"].read(int(length))
             if _DECLARES.search(body):
-                return _Refusal("400 Bad Request", "XML must not declare anything")
+                return _Refusal("400 Bad Request", "XML with declarations is not accepted")
             environ["wsgi.input"] = BytesIO(body)
         if "HTTP_TIMEOUT" in environ or environ["REQUEST_METHOD"] == "LOCK":
             environ["HTTP_TIMEOUT"] = f"Second-{_lock_seconds(environ.get('HTTP_TIMEOUT', ''))}"
         if "HTTP_DESTINATION" in environ:
             destination = _destination(environ["HTTP_DESTINATION"])
             if destination is None:
-                return _Refusal("400 Bad Request", "the new name cannot be told from this destination")
+                return _Refusal("400 Bad Request", "the destination is not a valid name")
             environ["HTTP_DESTINATION"] = destination
         return None
 

@@ -45,7 +45,7 @@ class Touched:
 Keep = Callable[[OperationKind, tuple[Touched, ...]], contextlib.AbstractContextManager[None]]
 
 
-def keep_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
+def preserve_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
     """Keep nothing, for a read-only tree."""
     return contextlib.nullcontext()
 

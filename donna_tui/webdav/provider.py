@@ -169,7 +169,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         if with_errors or (declared and arrival.size != int(declared)):
             arrival.drop()
             if not with_errors:
-                raise DAVError(HTTP_CONFLICT, "the upload broke off, so nothing was changed")
+                raise DAVError(HTTP_CONFLICT, "the upload was interrupted, so nothing was changed")
             return
         with _answered():
             arrival.keep()
@@ -224,7 +224,7 @@ class _Upload:
 
     def write(self, data: bytes) -> None:
         if self._arrival.size + len(data) > self._max_bytes:
-            raise DAVError(TOO_LARGE, f"files up to {self._max_bytes:,} bytes are taken")
+            raise DAVError(TOO_LARGE, f"files up to {self._max_bytes:,} bytes are accepted")
         with _answered():
             self._arrival.write(data)
 
@@ -243,7 +243,7 @@ def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
 
 def _check_removable(item: Item) -> None:
     if not item.path:
-        raise DAVError(HTTP_FORBIDDEN, "the vault itself stays")
+        raise DAVError(HTTP_FORBIDDEN, "the vault itself cannot be moved or deleted")
 
 
 def _remove(tree: ServedTree, item: Item) -> None:
@@ -267,7 +267,7 @@ def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_f
     with _answered():
         there: Item | None = resource.provider.tree.find(_relative(dest_path))
     if there is not None and (there.is_folder or not but_file):
-        raise DAVError(HTTP_FORBIDDEN, "a folder is neither replaced nor put in the place of something")
+        raise DAVError(HTTP_FORBIDDEN, "a folder can neither be replaced nor replace something")
     return there
 
 

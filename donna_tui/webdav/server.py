@@ -62,12 +62,12 @@ class Address:
     def check(self) -> None:
         """Raise DonnaError (`usage`) for an address at which a password would be sent in the clear."""
         if (self.certificate is None) != (self.key is None):
-            raise DonnaError(Reason.USAGE, "a certificate and its key go together", hint="--cert FILE --key FILE")
+            raise DonnaError(Reason.USAGE, "--cert and --key must be given together", hint="--cert FILE --key FILE")
         if not self.is_local and self.certificate is None:
             raise DonnaError(
                 Reason.USAGE,
                 f"{self.host} can be reached by other machines, and without TLS they would read your password",
-                hint="give --cert and --key, or stay on 127.0.0.1 behind a tunnel",
+                hint="give --cert and --key, or use 127.0.0.1 behind a tunnel",
             )
 
 
@@ -89,7 +89,7 @@ class _Connection(HTTPConnection):
 
     def communicate(self) -> bool:
         try:
-            self._shake_hands()
+            self._handshake()
             return bool(super().communicate())  # type: ignore[no-untyped-call]
         except OSError:
             return False
@@ -124,7 +124,7 @@ class _Connection(HTTPConnection):
         if self.reading:
             self.server.readers.trust(self.reading)
 
-    def _shake_hands(self) -> None:
+    def _handshake(self) -> None:
         if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
             self.socket.do_handshake()
             self.ssl_env = self.server.ssl_adapter.get_environ(self.socket)
@@ -215,8 +215,8 @@ class WebdavServer:
         try:
             self._server.prepare()
         except OSError as error:
-            message = f"{self._address.host} port {self._address.port} cannot be had ({error.strerror or error})"
-            raise DonnaError(Reason.IO_ERROR, message, hint="take another one with --port") from error
+            message = f"{self._address.host} port {self._address.port} is not available ({error.strerror or error})"
+            raise DonnaError(Reason.IO_ERROR, message, hint="choose another with --port") from error
         host, port = self._server.bind_addr[:2]
         scheme = "http" if certificate is None else "https"
         return f"{scheme}://{f'[{host}]' if ':' in host else quote(host)}:{port}{SHARE}/"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from donna_tui.vault.write.atomic import NO_LINKS, dress, exchange, read_at, remove
 from donna_tui.vault.write.changes import REGULAR_FILE, OperationKind
-from donna_tui.vault.write.files import changed_meanwhile, told
+from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
-from donna_tui.webdav.preimages import Keep, Touched, keep_nothing
+from donna_tui.webdav.preimages import Keep, Touched, preserve_nothing
 
 WAITING = UPLOAD
 """Prefix of incomplete files."""
@@ -51,19 +51,19 @@ class Upload:
     `expected` is the version that it replaces, None for a new file; `keep` preserves the bytes of that version.
     """
 
-    def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = keep_nothing) -> None:
+    def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = preserve_nothing) -> None:
         self._path, self._expected, self._keep = path, expected, keep
         self._name = path.rpartition("/")[2]
         self._waiting = f"{WAITING}{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        with told(path):
+        with vault_errors(path):
             self._file = os.fdopen(os.open(self._waiting, flags, 0o666, dir_fd=folder), "wb")
         self._folder: int | None = os.dup(folder)
         self.size = 0
 
     def write(self, data: bytes) -> None:
         """Receive some bytes. Raises VaultWriteError."""
-        with told(self._path):
+        with vault_errors(self._path):
             self._file.write(data)
         self.size += len(data)
 
@@ -100,7 +100,7 @@ class Upload:
             yield None
             return
         try:
-            with told(self._path):
+            with vault_errors(self._path):
                 yield folder
         finally:
             with contextlib.suppress(OSError):  # a full disk raises once more on close

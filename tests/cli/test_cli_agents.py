@@ -68,7 +68,7 @@ def test_what_is_not_indexed_leaves_nothing(donna: Donna, agents: Path) -> None:
     assert (ran.code, ran.json["indexed"], ran.json["count"], ran.json["reason"]) == (4, False, 0, "not_indexed")
     told = donna("search", "kestrel", "--space", "petra")
     assert (told.code, told.out) == (4, "")
-    assert "its workspace is not there" in told.err
+    assert "its workspace does not exist" in told.err
     for words in (
         ("index",),
         ("remember", "A thing."),
@@ -168,4 +168,4 @@ def test_two_agents_at_once(donna: Donna, tmp_path: Path) -> None:
 def test_a_workspace_is_not_served_to_other_devices(donna: Donna, agents: Path) -> None:
     ran = donna("serve-webdav", "--space", "peter", "--json")
     assert (ran.code, ran.json["reason"]) == (2, "usage")
-    assert "more than its memory" in ran.json["message"]
+    assert "more than the memory" in ran.json["message"]

@@ -84,7 +84,7 @@ def test_calendars_that_are_followed_are_read_before_they_are_listed(donna: Donn
     assert [(each["event_id"], each["calendar"]) for each in ran.json["meetings"]] == [("soon", "Team")]
     assert "donna: Gone: " in ran.err
     refused = donna("meetings", "import", file.rename(tmp_path / "Team"), "--space", vault)
-    assert (refused.code, "a calendar that is followed is called Team" in refused.err) == (3, True)
+    assert (refused.code, "a followed calendar is already named Team" in refused.err) == (3, True)
 
 
 def test_only_google_calendars_are_connected(donna: Donna, vault: Path) -> None:

@@ -115,11 +115,11 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
     [
         (("remember", " "), "nothing to remember"),
         (("remember", "x", "--type", "psychic"), "there is no type psychic"),
-        (("recall", " "), "there is no question"),
+        (("recall", " "), "no question given"),
         (("recall", "x", "--type", "psychic"), "there is no type psychic"),
         (("backfill", "--source", "mail"), "there is no source mail"),
-        (("task", "add", " "), "there is no task"),
-        (("task", "add", "x", "--due", "soon"), "soon is not a day"),
+        (("task", "add", " "), "no task given"),
+        (("task", "add", "x", "--due", "soon"), "soon is not a date"),
         (("task", "add", "x", "--priority", "odd"), "there is no priority odd"),
         (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
     ],
@@ -133,7 +133,7 @@ def test_what_is_wrong_with_a_command_is_said(donna: Donna, vault: Path, args: t
 def test_what_a_note_holds_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
     ran = donna("forget", "vault:private.md", "--space", vault)
     assert ran.code == 3
-    assert "change the note" in ran.err
+    assert "change or delete the note" in ran.err
 
 
 def test_backfill_is_idempotent_and_says_how_each_source_ended(donna: Donna, vault: Path, talk: Path) -> None:
@@ -381,7 +381,7 @@ def test_an_erasure_that_a_reader_holds_up_is_finished_later(donna: Donna, vault
     with held_open(donna.home, "reading"):
         ran = donna("forget", memory["id"], "--for-good", "--space", vault)
         assert ran.code == 0
-        assert "another program reads" in ran.err
+        assert "another program is reading" in ran.err
         found = donna("doctor", "--json", "--space", vault).json["findings"]
         assert [each["state"] for each in found if each["id"] == "erasure"]
     donna("remember", "Something else.", "--space", vault)

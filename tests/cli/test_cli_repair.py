@@ -49,7 +49,7 @@ def test_a_write_reports_the_text_that_an_interrupted_one_displaced(donna: Donna
     (shown,) = [line for line in ran.err.splitlines() if "donna diff" in line]
     kept = shown.rpartition("donna diff ")[2]
     assert f"-{UNCOMMITTED.decode()}" in donna("diff", kept, "--space", desk.vault).out + "\n"
-    (doctor,) = findings(donna, desk)["kept"]
+    (doctor,) = findings(donna, desk)["saved text"]
     assert NOTE in doctor
     assert kept in doctor
 

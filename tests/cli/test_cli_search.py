@@ -15,7 +15,7 @@ def test_hits_are_printed_with_their_citations(donna: Donna, vault: Path) -> Non
     assert ran.code == 0
     assert ran.out.splitlines()[1].strip() == "Projects/gateway.md › Gateway › Cache : 3–4"
     assert "kestrel sessions in Redis" in ran.out
-    assert "by words only: there is no model" in ran.err
+    assert "keyword only: no embedding model" in ran.err
 
 
 def test_json_is_one_object_with_everything_about_a_hit(donna: Donna, vault: Path) -> None:
@@ -65,7 +65,7 @@ def test_filters_and_numbers(donna: Donna, vault: Path) -> None:
 def test_a_missing_question_is_a_usage_error(donna: Donna, vault: Path, query: str) -> None:
     ran = donna("search", query, "--space", vault)
     assert ran.code == 2
-    assert "there is no question" in ran.err
+    assert "no question given" in ran.err
 
 
 def test_an_unknown_mode_is_named(donna: Donna, vault: Path) -> None:
@@ -179,7 +179,7 @@ def test_why_not_says_what_kept_a_note_out(donna: Donna, vault: Path) -> None:
     hit = donna("why-not", "Meetings/standup.md", "kestrel", "--space", vault, "--json")
     assert (hit.code, hit.json["cause"]) == (0, "it_is_a_hit")
     outside = donna("why-not", "Meetings/standup.md", "kestrel path:Projects", "--space", vault)
-    assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside of the path\n")
+    assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside the path\n")
     unknown = donna("why-not", "nowhere.md", "kestrel", "--space", vault, "--json")
     assert unknown.json["cause"] == "not_indexed"
     assert donna("why-not", "nowhere.md", " ", "--space", vault).code == 2

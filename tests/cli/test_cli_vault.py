@@ -117,13 +117,13 @@ def test_a_folder_is_moved_and_deleted_as_one_operation(donna: Donna, history: P
     ).read_text() == "[[People/gate/plan|the plan]] and [costs](../People/gate/deep/costs.md)\n"
     assert not (history / "Projects/gateway/deep").exists()
     assert (history / "Projects/gateway/picture.png").exists()
-    assert any("no note stays where it is: Projects/gateway/picture.png" in each for each in moved.json["remarks"])
+    assert any("not a note is not affected: Projects/gateway/picture.png" in each for each in moved.json["remarks"])
     assert donna("undo", "--yes", "--space", history).code == 0
     assert (history / "Projects/gateway/deep/costs.md").exists()
     assert not (history / "People/gate").exists()
     deleted = donna("rm", "Projects/gateway", "--json", "--space", history)
     assert deleted.code == 0, deleted.err
-    assert "2 links in 1 note will lead nowhere" in deleted.json["remarks"]
+    assert "2 links in 1 note will be broken" in deleted.json["remarks"]
     assert not (history / "Projects/gateway/plan.md").exists()
     assert donna("undo", "--yes", "--space", history).code == 0
     assert (history / "Projects/gateway/plan.md").exists()
@@ -226,11 +226,11 @@ def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
     donna("index", "--space", history)
     found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
     assert found["operations"]["message"].startswith("1 operations")
-    assert {found[each]["state"] for each in ("writes", "operations", "truth", "private")} == {"ok"}
+    assert {found[each]["state"] for each in ("writes", "operations", "notes", "private")} == {"ok"}
     write(history, "Inbox/.donna-left", "x")
     write(history, "Inbox/a.md", "changed\n")
     found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
-    assert (found["leftovers"]["state"], found["truth"]["state"]) == ("warn", "warn")
+    assert (found["leftovers"]["state"], found["notes"]["state"]) == ("warn", "warn")
 
 
 def test_a_replaced_note_keeps_its_line_ends_and_its_mark(donna: Donna, history: Path) -> None:

@@ -78,7 +78,7 @@ async def test_the_local_model_alone_by_default(tmp_path: Path, server: Embeddin
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("keyword", "model_missing")
         assert paths_of(outcome) == ["MEMORY.md"]
-        assert outcome.note.startswith("by words only")
+        assert outcome.note.startswith("keyword only")
         assert not outcome.stale
     assert server.asked == []
 
@@ -90,7 +90,7 @@ async def test_the_fallback_takes_its_place_where_it_is_named(tmp_path: Path, se
         assert (outcome.mode, outcome.reason) == ("hybrid", "")
         assert running.engine.status().model.startswith("openai/")
         details = [event.detail for event in running.said(ModelStateChanged)]
-        assert any("fallback openai takes the place of the local model" in detail for detail in details)
+        assert any("using the fallback openai instead of the local model" in detail for detail in details)
     assert server.asked
 
 

@@ -92,7 +92,7 @@ async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_pa
         await follow(here, meeting(cancelled=True))
         assert TYPED in here.text(NOTE)
         kept = await here.row(row.id)
-        assert (kept.state, kept.detail) == (DraftState.WAITING, "The meeting was cancelled; what you typed is kept.")
+        assert (kept.state, kept.detail) == (DraftState.WAITING, "The meeting was cancelled; your edits are kept.")
         assert kept.meeting_cancelled
         (shown,) = await here.engine.drafts.meetings(meeting().start.timestamp(), meeting().end.timestamp())
         assert (shown.state, state_word(shown)) == (MeetingState.DRAFTED, "cancelled")
@@ -165,8 +165,8 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
         row = await desk.add_calendar(str(file), "Team")
         assert (row.name, row.meetings, row.problem) == ("Team", 1, "")
         (found,) = await desk.meetings(start.timestamp(), start.timestamp() + 60)
-        assert (found.meeting.title, found.unwanted) == ("Plan", "Nobody else is invited.")
-        with pytest.raises(DonnaError, match="called Team already") as refused:
+        assert (found.meeting.title, found.unwanted) == ("Plan", "No one else is invited.")
+        with pytest.raises(DonnaError, match="named Team already") as refused:
             await desk.add_calendar(str(file), "Team")
         assert refused.value.reason is Reason.CONFLICT
     assert [each.name for each in load_trusted().config.calendars] == ["Team"]

@@ -307,7 +307,7 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
         draft = await here.engine.drafts.draft(row.id)
         assert "great plan" in draft.text
         await here.approve(row, frozenset({hunk_with(draft, "- Whether the old cache")}))
-        await here.engine.memory.settle()
+        await here.engine.memory.wait_until_indexed()
         kept = await here.engine.memory.memories(MemoryFilter(sources=(MemorySource.CORRECTION,)))
         assert any("great plan" in each.content for each in kept)
         (here.root / NOTE).unlink()

@@ -101,7 +101,7 @@ async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, mon
             outcome = await running.search("serval002", mode)
             assert [hit.path for hit in outcome.hits] == ["2/2.md"]
             assert outcome.mode == "keyword"
-            assert mode == "keyword" or "no model" in outcome.note
+            assert mode == "keyword" or "embedding model" in outcome.note
         assert running.engine.status().model_phase is ModelPhase.MISSING
         assert "model_missing" in running.problems()
 

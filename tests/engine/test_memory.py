@@ -38,7 +38,7 @@ def desk(tmp_path: Path, model_cache: Path) -> Desk:
 
 async def import_talk(memory: MemoryService, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
     await memory.import_chat(jsonl(folder / "talk.jsonl", rows))
-    assert await memory.settle()
+    assert await memory.wait_until_indexed()
 
 
 def contents(result: RecallResult) -> list[str]:
@@ -201,7 +201,7 @@ async def test_titles_that_donna_generates_are_not_embedded(desk: Desk, tmp_path
     async with open_engine(desk, watch=False) as running:
         memory = running.engine.memory
         await memory.remember("The harbour office opens at nine.")
-        await memory.settle()
+        await memory.wait_until_indexed()
         (hit,) = (await running.engine.search(SearchRequest(text="The harbour office opens at nine."))).hits
         assert hit.score == pytest.approx(1.0, abs=0.01)
 
@@ -218,7 +218,7 @@ async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(desk: De
         await memory.import_chat(
             jsonl(tmp_path / "t.jsonl", said("s", "The kestrel vault is next to the old station.")), sensitive=True
         )
-        await memory.settle()
+        await memory.wait_until_indexed()
         local = await memory.recall("where is the kestrel vault", top_k=9)
         assert {each.source for each in local.memories} == {
             MemorySource.VAULT, MemorySource.MEMORY, MemorySource.CHAT,
@@ -240,7 +240,7 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk
         await import_talk(memory, tmp_path, rows)
         (summary,) = await memory.compress()
         assert await memory.compress() == ()
-        await memory.settle()
+        await memory.wait_until_indexed()
         result = await memory.recall("how do kestrels hover", top_k=20)
         assert summary.id in {each.id for each in result.memories}
         assert not any(each.session_id == "s1" for each in result.memories if each.source is MemorySource.CHAT)
@@ -248,7 +248,7 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk
         archive = await memory.recall("how do kestrels hover", top_k=20, include_compressed=True)
         assert any(each.compressed and each.session_id == "s1" for each in archive.memories)
         assert await memory.expand("s1")
-        await memory.settle()
+        await memory.wait_until_indexed()
         undone = await memory.recall("how do kestrels hover", top_k=20)
         assert summary.id not in {each.id for each in undone.memories}
 
@@ -281,14 +281,14 @@ async def test_forgetting_and_correcting(desk: Desk) -> None:
         memory = running.engine.memory
         (port,) = await memory.remember("The gateway runs on port 8080.")
         correction = await memory.correct(port.id, "The gateway runs on port 9090.", query="which port")
-        await memory.settle()
+        await memory.wait_until_indexed()
         found = {each.source: each.content for each in await memory.memories()}
         assert found[MemorySource.MEMORY] == "The gateway runs on port 9090."
         assert found[MemorySource.CORRECTION].startswith("Field content changed from The gateway runs on port 8080.")
         hits = (await running.engine.search(SearchRequest(text="gateway port 9090 in:memory"))).hits
         assert await memory.forget(hits[0].chunk_id)
         assert await memory.forget(f"correction:{correction.id}", for_good=True)
-        await memory.settle()
+        await memory.wait_until_indexed()
         assert await memory.count() == 0
 
 
@@ -300,7 +300,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
         wrong = "The gateway runs on port 8080."
         correction = await running.engine.memory.correct("vault:Ports.md", "It runs on port 9090.", original=wrong)
         assert (correction.original, correction.corrected) == (wrong, "It runs on port 9090.")
-        await running.engine.memory.settle()
+        await running.engine.memory.wait_until_indexed()
         found = {each.source: each.content for each in await running.engine.memory.memories()}
         assert "9090" in found[MemorySource.CORRECTION]
     assert (desk.root / "Ports.md").read_text(encoding="utf-8") == text
@@ -384,7 +384,7 @@ async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch:
         assert told.importance.value is None
         result = await memory.recall("kestrels motorway")
         assert len(result.memories) > 1
-        assert "by words only" in result.note
+        assert "keyword only" in result.note
 
 
 async def test_a_reranker_that_is_missing_is_said(desk: Desk, tmp_path: Path) -> None:
@@ -393,7 +393,7 @@ async def test_a_reranker_that_is_missing_is_said(desk: Desk, tmp_path: Path) ->
         await import_talk(running.engine.memory, tmp_path)
         result = await running.engine.memory.recall("how do kestrels hover")
         assert result.memories
-        assert "ranked by a blend: there is no cross-encoder" in result.note
+        assert "ranked by relevance, importance and age: there is no cross-encoder" in result.note
 
 
 async def test_events_tell_counts_and_no_text(desk: Desk, tmp_path: Path) -> None:
@@ -424,7 +424,7 @@ async def test_a_conversation_that_goes_on(desk: Desk) -> None:
         await running.settled()
         for role in ("user", "assistant"):
             text = f"The {role} says something about kestrels and their prey."
-            await memory.say([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])
+            await memory.add_turns([NewTurn(session="live", role=role, speaker=role, text=text, at=1.7e9)])
         await eventually_listed(memory, "chat:live:1-1")
         assert [each.closed for each in await memory.sessions()] == [False]
 

@@ -44,7 +44,7 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
     async with open_engine(desk, watch=False) as running:
         for fact in FACTS.values():
             await running.engine.memory.remember(fact)
-        await running.engine.memory.settle()
+        await running.engine.memory.wait_until_indexed()
         for question, fact in FACTS.items():
             found = await running.search(question, mode="hybrid")
             assert fact in [hit.content for hit in found.hits], question

@@ -56,7 +56,7 @@ async def test_recent_notes_are_listed_before_they_are_indexed(desk: Desk) -> No
 async def test_questions_are_kept_over_restarts_with_the_state_of_the_space(desk: Desk) -> None:
     for text in ("first", "second"):
         async with open_engine(desk, watch=False, by_meaning=False) as running:
-            await running.engine.keep_question(text)
+            await running.engine.save_question(text)
     async with open_engine(desk, watch=False, by_meaning=False) as running:
         assert await running.engine.questions() == ("second", "first")
     assert not [file for file in desk.root.rglob("*") if "question" in file.name]

@@ -34,7 +34,7 @@ def head(desk: Desk, path: str = NOTE) -> bytes:
 
 def test_what_an_editor_saved_is_committed_and_undone(desk: Desk) -> None:
     writer, before = desk.writer(), (desk.vault / NOTE).read_bytes()
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     desk.put(NOTE, b"# One\n\nsaved in vim\n")
     outcome = writer.apply(writer.plan_since(version))
     assert outcome.changed
@@ -49,7 +49,7 @@ def test_what_an_editor_saved_is_committed_and_undone(desk: Desk) -> None:
 def test_an_earlier_edit_outside_is_in_git_before_the_editor_runs_and_undo_restores_it(desk: Desk) -> None:
     writer, earlier = desk.writer(), b"# One\n\nedited in Obsidian\n"
     desk.put(NOTE, earlier)
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     blob = desk.git("hash-object", "--", NOTE).decode().strip()
     assert desk.git("cat-file", "blob", blob) == earlier
     desk.git("gc", "--prune=now", "--quiet")
@@ -63,7 +63,7 @@ def test_an_earlier_edit_outside_is_in_git_before_the_editor_runs_and_undo_resto
 
 def test_nothing_is_committed_where_nothing_was_saved_or_the_note_is_gone(desk: Desk) -> None:
     writer = desk.writer()
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     assert writer.plan_since(version).is_empty
     (desk.vault / NOTE).unlink()
     with pytest.raises(VaultWriteError) as refused:
@@ -73,7 +73,7 @@ def test_nothing_is_committed_where_nothing_was_saved_or_the_note_is_gone(desk: 
 
 def test_a_note_that_another_donna_committed_meanwhile_is_undone_in_order(desk: Desk) -> None:
     writer, before = desk.writer(), (desk.vault / NOTE).read_bytes()
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     desk.writer().write(NOTE, "# One\n\nan agent\n", replace=True)
     desk.put(NOTE, b"# One\n\nan agent\nand the editor\n")
     writer.apply(writer.plan_since(version))
@@ -85,7 +85,7 @@ def test_a_note_that_another_donna_committed_meanwhile_is_undone_in_order(desk: 
 
 def test_what_changes_between_plan_and_commit_is_refused(desk: Desk) -> None:
     writer = desk.writer()
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     desk.put(NOTE, b"first save\n")
     plan = writer.plan_since(version)
     desk.put(NOTE, b"second save\n")
@@ -101,13 +101,13 @@ def test_a_crash_at_any_step_leaves_what_was_saved_on_disk(
     desk: Desk, step: Step, killed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if killed:
-        monkeypatch.setattr("donna_tui.vault.write.protocol._take_back", lambda *_: None)
+        monkeypatch.setattr("donna_tui.vault.write.protocol._revert", lambda *_: None)
 
     def stop(reached: Step) -> None:
         if reached is step:
             raise Crash
 
-    version = desk.writer().keep_version(NOTE)
+    version = desk.writer().commit_version(NOTE)
     desk.put(NOTE, b"saved\n")
     writer = desk.writer(reached=stop)
     with pytest.raises(Crash):
@@ -141,7 +141,7 @@ def test_edits_outside_of_several_notes_are_one_step(desk: Desk) -> None:
 def test_a_sensitive_note_does_not_get_into_git_by_way_of_an_editor(desk: Desk) -> None:
     desk.put("Inbox/secret.md", b"---\ndonna_sensitive: true\n---\nx\n")
     with pytest.raises(VaultWriteError) as refused:
-        desk.writer().keep_version("Inbox/secret.md")
+        desk.writer().commit_version("Inbox/secret.md")
     assert refused.value.reason is Reason.SENSITIVE
 
 
@@ -149,7 +149,7 @@ def test_a_note_of_any_size_is_the_persons_to_edit(desk: Desk) -> None:
     writer, large = desk.writer(), b"x" * 70 + b"\n"
     limit = writer.rules.max_note_bytes
     desk.put(NOTE, large * (limit // len(large) + 2))
-    version = writer.keep_version(NOTE)
+    version = writer.commit_version(NOTE)
     desk.put(NOTE, version.data + b"and a line\n")
     assert writer.apply(writer.plan_since(version)).changed
     writer.undo_last()

@@ -24,7 +24,7 @@ def test_links_to_a_deleted_note_are_counted_unlinked_and_restored(tmp_path: Pat
     writer.init_if_missing()
     plan = writer.planner.delete(NOTE, seen=whatever, links=True)
     assert plan.paths == (NOTE,)
-    assert plan.remarks == ("4 links in 2 notes will lead nowhere",)
+    assert plan.remarks == ("4 links in 2 notes will be broken",)
     assert plan.broken_links == 4
     plan = writer.planner.delete(NOTE, seen=whatever, unlinks=True)
     assert (plan.remarks, plan.broken_links) == ((), 0)

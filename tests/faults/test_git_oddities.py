@@ -159,7 +159,7 @@ def test_a_folder_that_is_a_repository_of_its_own_is_left_alone(base: Path) -> N
             with pytest.raises(VaultWriteError) as refused:
                 attempt()
             assert refused.value.reason is Reason.IGNORED_BY_GIT
-            assert "a repository of its own" in refused.value.message
+            assert "a separate repository" in refused.value.message
             assert refused.value.path.startswith(("Projects/lib/", "Projects/odd/"))
         assert tree_of(desk.vault) == before
     desk.writer.move("Projects/two.md", "Projects/zwei.md")

@@ -22,10 +22,10 @@ CHILD = """
 import sys
 from pathlib import Path
 from donna_tui.memory import importers as importing
-from donna_tui.memory.database import open_book
+from donna_tui.memory.database import open_db
 from donna_tui.memory.conversations import Recorder
 importing.BATCH = 50
-steps = importing.Import(Recorder(open_book(Path(sys.argv[1])))).run(Path(sys.argv[2]))
+steps = importing.Import(Recorder(open_db(Path(sys.argv[1])))).run(Path(sys.argv[2]))
 for _, turns in steps:
     print(turns, flush=True)
     if sys.stdin.readline() == "":

@@ -97,4 +97,4 @@ def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
     assert examined["ok"]
     findings = json.loads(donna(home, "doctor", "--space", str(vault), "--json").stdout)["findings"]
     assert {each["id"]: each["state"] for each in findings if each["state"] == "fail"} == {}
-    assert next(each for each in findings if each["id"] == "truth")["state"] == "ok"
+    assert next(each for each in findings if each["id"] == "notes")["state"] == "ok"

@@ -97,7 +97,7 @@ def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bo
 
 def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(_: object, __: str = "") -> list[Entry]:
-        raise VaultReadError(Reason.ROOT_MISSING, "the vault is not there")
+        raise VaultReadError(Reason.ROOT_MISSING, "the vault does not exist")
 
     ledger = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", missing)
@@ -159,7 +159,7 @@ def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path
     _, src, dst = CALLS["move"]
     plan = desk.writer().planner.move(src, dst, seen=lambda _: True)
     which = "2 notes that cannot be read (too large, not UTF-8, or not permitted): Inbox/large.md, Inbox/latin.md"
-    assert plan.remarks == (f"links to the old name may be left in {which}",)
+    assert plan.remarks == (f"links to the old name may remain in {which}",)
     assert plan.unread == ("Inbox/large.md", "Inbox/latin.md")
 
 

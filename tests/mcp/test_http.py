@@ -208,7 +208,7 @@ def test_a_port_that_is_taken_is_said(desk: Desk, serving: Serving) -> None:
     with started(desk, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 5
-        assert f"port {serving.port} of this machine cannot be had" in errors.decode()
+        assert f"port {serving.port} is not available" in errors.decode()
         assert b"Traceback" not in errors
 
 
@@ -262,7 +262,7 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
         sessions.of("Agent", str(number)).quota.take()
         now[0] += 60
     other = sessions.of("Another", "other")
-    with pytest.raises(DonnaError, match="2 writes of this hour") as caught:
+    with pytest.raises(DonnaError, match="limit of 2 writes per hour") as caught:
         other.quota.take()
     assert "in 58 minutes" in (caught.value.hint or "")
     now[0] = QUOTA_SECONDS + 30

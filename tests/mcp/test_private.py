@@ -228,7 +228,7 @@ async def test_what_cannot_be_read_counts_as_not_there(bench: Bench) -> None:
         path = f"Inbox/{name}.md"
         assert about(await bench("memory_get", path=path), path) == absent
         answer = await bench("vault_write", path=path, content="mine\n")
-        assert (answer["reason"], answer["message"]) == ("conflict", "no note can be written under this name")
+        assert (answer["reason"], answer["message"]) == ("conflict", "a note cannot be written to this path")
 
 
 async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(bench: Bench) -> None:

@@ -13,7 +13,7 @@ import pytest
 from donna_tui.agents.server import _result
 from donna_tui.agents.tools.catalogue import TOOLS
 from donna_tui.agents.tools.notes import with_section
-from donna_tui.agents.tools.schemas import SectionAsked
+from donna_tui.agents.tools.schemas import SectionArgs
 from donna_tui.engine.freshness import LATE, Freshness
 from donna_tui.safety.terminal import clean_line
 from tests.cli.running import write
@@ -170,7 +170,7 @@ SECTIONS = "---\ntags: [a]\n---\n# Log\n\nFirst.\n\n## Today\n\n- one\n\n## Late
 def test_one_section_changes_and_the_rest_keeps_its_bytes(
     heading: tuple[str, ...], mode: str, content: str, expected: str
 ) -> None:
-    asked = SectionAsked.model_validate(
+    asked = SectionArgs.model_validate(
         {"path": "x.md", "headingPath": heading, "mode": mode, "content": content, "etag": "e"}
     )
     assert with_section(SECTIONS, SECTIONS.index("# Log"), asked) == expected

@@ -293,5 +293,5 @@ async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(bench:
     answer = await bench("vault_write", path="Inbox/new.md", content="# New\n")
     assert answer["reason"] == Reason.NO_REPOSITORY.value
     assert "git init in the workspace" in answer["hint"]
-    assert "ask the person whose notes these are" in answer["hint"]
+    assert "ask the owner to run git init" in answer["hint"]
     assert not (desk.root / "Inbox/new.md").exists()

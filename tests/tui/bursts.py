@@ -158,7 +158,7 @@ async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool =
         yield driver
         await driver.rest()
         if app.screen_stack:
-            await driver.main.take_leave()
+            await driver.main.shut_down()
 
 
 def check(donna: Driver, where: str) -> None:

@@ -357,5 +357,5 @@ def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on it is `NOW` for both screens, in Greenwich."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
-    for module in ("review_reading", "meetings_reading", "meetings"):
-        monkeypatch.setattr(f"donna_tui.tui.panes.{module}.time", lambda: NOW)
+    for module in ("review", "meetings"):
+        monkeypatch.setattr(f"donna_tui.tui.{module}.pane.time", lambda: NOW)

@@ -155,7 +155,7 @@ async def driving(
             await driver.complete()
         yield driver
         if driver.app.screen_stack:
-            await driver.main.take_leave()
+            await driver.main.shut_down()
 
 
 def hit(name: str, **fields: Any) -> Hit:

@@ -239,8 +239,8 @@ class FakeBackend:
         await self._enter("questions")
         return self.asked
 
-    async def keep_question(self, text: str) -> tuple[str, ...]:
-        await self._enter("keep_question", text, key=text)
+    async def save_question(self, text: str) -> tuple[str, ...]:
+        await self._enter("save_question", text, key=text)
         self.asked = (text, *(each for each in self.asked if each != text))
         return self.asked
 
@@ -334,7 +334,7 @@ class FakeBackend:
 
     async def why_not_new(self, path: str, besides: str = "") -> str:
         await self._enter("why_not_new", path, besides)
-        return "a new name must not hold “?”: Windows cannot open it" if "?" in path else ""
+        return "a new name must not contain “?”: Windows cannot open it" if "?" in path else ""
 
     async def empty_folders(self) -> tuple[str, ...]:
         return tuple(self.vault.empty)
@@ -393,9 +393,9 @@ class FakeBackend:
         await self._enter("waiting_edits")
         return tuple(self.vault.edits.values())
 
-    async def keep_version(self, path: str) -> Version:
-        await self._enter("keep_version", path, key=path)
-        return self.vault.keep_version(path)
+    async def commit_version(self, path: str) -> Version:
+        await self._enter("commit_version", path, key=path)
+        return self.vault.commit_version(path)
 
     async def plan_since(self, version: Version) -> Plan:
         await self._enter("plan_since", version, key=version.path)
@@ -405,8 +405,8 @@ class FakeBackend:
         await self._enter("plan_outside", tuple(paths))
         return self.vault.plan_outside(paths)
 
-    async def keep_edit(self, edit: Edit) -> None:
-        await self._enter("keep_edit", edit, key=edit.path)
+    async def save_edit(self, edit: Edit) -> None:
+        await self._enter("save_edit", edit, key=edit.path)
         self.vault.edits[edit.path] = edit
         self.unsaved.keep(edit)
 

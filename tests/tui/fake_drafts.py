@@ -122,7 +122,7 @@ class FakeDrafts:
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
         await self._enter("want_notes", event_id, wanted, key=event_id)
-        reason = "" if wanted else "You want no notes of this series."
+        reason = "" if wanted else "Notes are turned off for this series."
         self.agenda = [
             replace(row, unwanted=reason) if row.meeting.event_id == event_id else row for row in self.agenda
         ]

@@ -10,11 +10,11 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import (
     ME,
     Correction,
-    Cut,
     CutReason,
     MemoryChunk,
     MemoryFilter,
     MemoryType,
+    Omitted,
     RecallResult,
     Suggestion,
 )
@@ -84,8 +84,8 @@ class FakeMemory:
         self.forgotten += [] if for_good else gone
         return bool(gone)
 
-    async def bring_back(self, identity: str) -> bool:
-        await self._enter("bring_back", identity, key=identity)
+    async def restore(self, identity: str) -> bool:
+        await self._enter("restore", identity, key=identity)
         back = [each for each in self.forgotten if each.id == identity]
         if not back:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
@@ -132,7 +132,7 @@ class FakeMemory:
                 memories.append(scored)
                 used += tokens
             else:
-                cut.append(Cut(scored, why))
+                cut.append(Omitted(scored, why))
         return RecallResult(
             memories=tuple(memories),
             total_tokens=used,

@@ -141,7 +141,7 @@ class FakeVault:
             kind=OperationKind.DELETE,
             subject=f"Delete {path}",
             changes=(change, *(unlinked if unlinks else ())),
-            remarks=(f"{len(links)} links in {len(links)} notes will lead nowhere",) if links and not unlinks else (),
+            remarks=(f"{len(links)} links in {len(links)} notes will be broken",) if links and not unlinks else (),
             broken_links=0 if unlinks else len(links),
         )
 
@@ -180,7 +180,7 @@ class FakeVault:
         changes = tuple(Change(path=path, before=self.files[path], after=None) for path in gone)
         return Plan(kind=OperationKind.DELETE, subject="Delete several", changes=changes)
 
-    def keep_version(self, path: str) -> Version:
+    def commit_version(self, path: str) -> Version:
         if path in self.refusals:
             raise VaultWriteError(Reason.SENSITIVE, self.refusals[path], path=path)
         if not self.has_repository:
@@ -305,7 +305,7 @@ class FakeVault:
         if there is None and etag is not None:
             raise VaultWriteError(Reason.MISSING, "this note is no longer there", path=path)
         if (etag_of(there) if there is not None else None) != etag:
-            raise VaultWriteError(Reason.CONFLICT, "this note was edited elsewhere a moment ago", path=path)
+            raise VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", path=path)
 
     def _stack(self, kind: OperationKind) -> list[Operation]:
         is_undo = kind is OperationKind.UNDO

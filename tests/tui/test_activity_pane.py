@@ -70,8 +70,8 @@ async def test_everything_is_in_sight_where_there_is_room() -> None:
         text = donna.screen_text()
         for piece in (
             "499 of 501 notes can be found, 2 could not",
-            "37 passages read by the model since the",
-            "copy made by sync",
+            "37 passages embedded since the",
+            "sync conflict copy",
             "Search answered",
             "minilm-l6-v2:int8:384",
             "sqlite-vec 0.1.9",
@@ -99,7 +99,7 @@ async def test_progress_shows_a_graph_only_while_there_is_work() -> None:
 async def test_nothing_has_happened_yet() -> None:
     async with activity(scenarios.empty()) as donna:
         text = donna.screen_text()
-        assert "Nothing has happened yet" in text
+        assert "No events yet" in text
         assert "No notes yet" in text
         assert "Needs attention" not in text
 
@@ -156,11 +156,11 @@ async def test_the_log_follows_until_one_looks_back() -> None:
         assert not follows(donna)
         assert "Notes/58.md" in donna.screen_text()
         assert "Notes/89.md" not in donna.screen_text()
-        assert "looking back" in donna.screen_text()
+        assert "scrolled back" in donna.screen_text()
         await donna.press("G")
         assert follows(donna)
         assert "Notes/89.md" in donna.screen_text()
-        assert "looking back" not in donna.screen_text()
+        assert "scrolled back" not in donna.screen_text()
 
 
 async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it_again() -> None:
@@ -248,7 +248,7 @@ async def test_a_filter_that_nothing_passes_says_so() -> None:
         await donna.press("slash")
         await donna.type("zzz")
         await donna.pilot.pause()
-        assert "Nothing that happened matches the filter." in donna.screen_text()
+        assert "No event matches the filter." in donna.screen_text()
 
 
 async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
@@ -264,7 +264,7 @@ async def test_the_log_can_be_held() -> None:
     async with activity(backend) as donna:
         await donna.press("space")
         await happen(donna, backend, edited(1), edited(2))
-        assert "held · 2 waiting" in donna.screen_text()
+        assert "paused · 2 waiting" in donna.screen_text()
         assert "Notes/1.md" not in donna.screen_text()
         await donna.press("space")
         assert "Notes/2.md" in donna.screen_text()
@@ -312,7 +312,7 @@ async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
     async with activity(backend) as donna:
         await donna.press("tab", "r")
         assert not backend.called("retry")
-        assert "Trying again does not help here" in notices(donna.app)
+        assert "Retrying does not help here" in notices(donna.app)
 
 
 async def test_resume_is_offered_only_where_notes_are_gone() -> None:
@@ -353,7 +353,7 @@ async def test_problems_disappear_when_they_are_solved() -> None:
         backend.change(problems=())
         await happen(donna, backend, ProblemCleared(reason=Reason.UNREADABLE, path="People/Tomas Lindqvist.md"))
         assert "Needs attention" not in donna.screen_text()
-        assert "Solved" in donna.screen_text()
+        assert "Resolved" in donna.screen_text()
 
 
 async def test_very_many_problems_are_cut_and_counted() -> None:

@@ -134,7 +134,7 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         terminal.press(b"3", until="Standup")
         terminal.press(b"a", until="approve it")
         assert draft.read_text(encoding="utf-8") == text
-        terminal.press(b"\r", until="what was decided")
+        terminal.press(b"\r", until="decided drafts")
         approved = draft.read_text(encoding="utf-8")
         assert approved.partition("\n---\n")[2] == text.partition("\n---\n")[2]
         assert "donna_id: standup-1@example.invalid" in approved
@@ -143,7 +143,7 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         assert (vault / "People" / "Nora Quist.md").exists()
         assert git(vault, "status", "--porcelain") == ""
 
-        terminal.press(b"z", until="take it back")
+        terminal.press(b"z", until="esc cancel")
         terminal.press(b"\r", until="Review ①")
         eventually(lambda: draft.read_text(encoding="utf-8") == text)
         assert not (vault / "People" / "Nora Quist.md").exists()

@@ -48,10 +48,10 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
     assert {path: path.read_bytes() for path in vault.rglob("*.md")} == before
     doctor = Donna(tmp_path / "home", tmp_path)("doctor", "--repair", "--json", "--space", vault)
     (finding,) = (each for each in doctor.json["findings"] if each["id"] == "edits")
-    assert "roadmap-planning.md is not written yet" in finding["message"]
+    assert "unsaved edit of " in finding["message"]
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as again:
         again.wait_for("all folders")
         again.press(b"\x1b", until="keys")
-        again.press(b"2", until="unwritten")
+        again.press(b"2", until="unsaved")
         again.leave()
     assert copy.read_text().endswith("Typed in the editor.\n")

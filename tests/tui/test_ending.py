@@ -32,7 +32,7 @@ def type_into_a_note(terminal: Terminal) -> None:
     terminal.press(b"\x1b", until="keys")
     terminal.press(b"2", until="45 notes")
     terminal.press(b"G", until=" ")
-    terminal.press(b"i", until="look at the difference")
+    terminal.press(b"i", until="show the diff")
     os.write(terminal.descriptor, b"kept whatever happens ")
 
 
@@ -66,8 +66,8 @@ def test_an_error_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(termina
     is_restored(terminal)
     log = tmp_path / "home" / "logs" / "donna.log"
     last = plain(bytes(terminal.written)).split("\r\n")
-    assert f"donna: stopped by an unexpected error (IndexError); the log says where: {log}" in last[-2]
-    assert "is kept; it waits in the vault at the next start" in last[-3]
+    assert f"donna: stopped by an unexpected error (IndexError); details are in the log: {log}" in last[-2]
+    assert "is stored; the Vault lists it at the next start" in last[-3]
     assert any("kept whatever happens" in text for text in edits(tmp_path))
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     entry = next(each for each in entries if each["event"] == "unexpected_error")

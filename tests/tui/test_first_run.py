@@ -98,7 +98,7 @@ async def test_a_known_vault_that_is_gone_says_so_and_is_refused(tmp_path: Path)
     start = Start(FirstRun((KnownVault("old", tmp_path / "gone", "Obsidian"),)))
     text = await start.run("enter")
     assert start.choices == []
-    assert "not there any more" in text
+    assert "no longer there" in text
     assert "There is no such folder." in text
 
 
@@ -157,7 +157,7 @@ def test_completions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_wrong_path_says_which_part_is_wrong_and_what_was_meant(tmp_path: Path) -> None:
     (tmp_path / "Documents").mkdir()
     said = what_is_wrong(tmp_path / "Documets" / "notes")
-    assert said == f"There is no such folder. {tmp_path} holds no “Documets”. Did you mean “Documents”?"
+    assert said == f"There is no such folder. {tmp_path} contains no “Documets”. Did you mean “Documents”?"
     assert what_is_wrong(tmp_path) == ""
 
 

@@ -13,7 +13,7 @@ async def test_the_download_is_offered_where_there_is_no_model_and_asked_before(
     backend = scenarios.normal()
     backend.change(model_phase=ModelPhase.MISSING)
     async with driving(backend) as donna:
-        assert "get the model" in donna.screen_text()
+        assert "download model" in donna.screen_text()
         await donna.pilot.press("alt+m")
         assert isinstance(donna.app.screen, InstallModelScreen)
         assert "84 MB" in donna.screen_text()
@@ -26,7 +26,7 @@ async def test_the_download_is_offered_where_there_is_no_model_and_asked_before(
 async def test_a_model_that_is_there_is_not_downloaded() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        assert "get the model" not in donna.screen_text()
+        assert "download model" not in donna.screen_text()
         await donna.pilot.press("alt+m")
         await donna.until(lambda: "is installed" in notices(donna.app), "it says why not")
 

@@ -39,11 +39,14 @@ def test_the_defaults_do_not_clash() -> None:
 @pytest.mark.parametrize(
     ("own", "expected"),
     [
-        ({"search.opn": ["x"]}, "unknown_action: search.opn is no action. Did you mean search.open?"),
+        ({"search.opn": ["x"]}, "unknown_action: search.opn is not an action. Did you mean search.open?"),
         ({"search.more": []}, "no_key: search.more has no key; leave the line out to keep its default."),
-        ({"search.more": ["banana"]}, "unknown_key: banana for search.more is no key."),
-        ({"search.more": ["n"]}, "stolen_key: n for search.more is taken from search.near, which works there too."),
-        ({"view.jump": ["j"]}, "stolen_key: j for view.jump is taken from list.down, which works there too."),
+        ({"search.more": ["banana"]}, "unknown_key: banana for search.more is not a key."),
+        (
+            {"search.more": ["n"]},
+            "stolen_key: n for search.more is already used by search.near, which works there too.",
+        ),
+        ({"view.jump": ["j"]}, "stolen_key: j for view.jump is already used by list.down, which works there too."),
         ({"search.next": ["x"]}, "key_while_typing: x for search.next: in the search box this types the character."),
         (
             {"search.more": ["ctrl+i"]},
@@ -88,7 +91,7 @@ def test_keys_that_terminals_send_are_accepted(key: str) -> None:
 
 def test_spellings_are_one_key() -> None:
     assert faults({"search.more": ["slash"]}) == [
-        "stolen_key: / for search.more is taken from search.focus, which works there too."
+        "stolen_key: / for search.more is already used by search.focus, which works there too."
     ]
 
 

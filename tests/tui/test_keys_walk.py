@@ -63,7 +63,7 @@ def test_switching(start: Start, burst: bool) -> None:
             burst=burst,
             until="Meetings/2026-02-10-roadmap",
         )
-        terminal.press(b"\x1b6", until="Speed and parts")
+        terminal.press(b"\x1b6", until="Performance")
         terminal.press(b"\x1b2", until="Meetings/2026-02-10-roadmap")
         terminal.press(b"\x10blamev", until="vault: blame")
         terminal.leave()
@@ -95,7 +95,7 @@ def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burs
         terminal.press(ENTER, until="Committed")
         assert (vault / PLANNING).read_text() == before + "Saved in the editor.\n"
         assert git(vault, "show", f"HEAD:{PLANNING}") == before + "Saved in the editor.\n"
-        terminal.press(b"z", until="take it back")
+        terminal.press(b"z", until="esc cancel")
         terminal.press(ENTER, until="Undone")
         assert (vault / PLANNING).read_text() == before == git(vault, "show", f"HEAD:{PLANNING}")
         (vault / PLANNING).write_text(before + "Typed in Obsidian.\n")

@@ -202,10 +202,10 @@ def test_places_are_two_stacks() -> None:
     places, one, two = Places(), NotePlace("one.md"), NotePlace("two.md", 3)
     asked = QuestionPlace(Question(text="q"), "a")
     assert places.back(one) is None
-    places.leave(one)
-    places.leave(asked)
+    places.push_back(one)
+    places.push_back(asked)
     assert places.back(two) == asked
     assert places.back(QuestionPlace(Question(text="q"), "b")) == one
     assert places.forward(one) == QuestionPlace(Question(text="q"), "b")
-    places.leave(asked)
+    places.push_back(asked)
     assert places.forward(one) is None

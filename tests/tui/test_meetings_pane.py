@@ -166,9 +166,9 @@ async def test_beside_it_is_the_note_as_it_would_be_written_now() -> None:
         text = donna.screen_text()
         assert "Fri 20 Nov 2026, today, 14:15–15:00 · work" in text
         assert "Priya Raman, Tomas Lindqvist" in text
-        assert "▸ now · Going on now." in text
+        assert "▸ now · Now." in text
         assert "The hot set stays in the process." in text
-        assert "would go to Meetings/2026-11-20-design-review.md · rests on 1 passage" in text
+        assert "would be saved to Meetings/2026-11-20-design-review.md · 1 source" in text
         assert "No note of the last meeting" in text
         assert backend.called("preview") == [("rv-1",)]
 
@@ -183,11 +183,11 @@ async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
         assert "Its draft is waiting in Review. ↵ opens it." in text
         assert "Room 4" in text
         assert "The drill is repeated by Priya" in text
-        assert "waits in Inbox/2026-11-20-gateway-sync.md" in text
+        assert "draft in Inbox/2026-11-20-gateway-sync.md" in text
         await on(donna, "w-2")
         assert "What was said" in donna.screen_text()
         await on(donna, "x-1")
-        assert "It was cancelled: no note of it is written." in donna.screen_text()
+        assert "It was cancelled: no note is written." in donna.screen_text()
         assert "What was said" not in donna.screen_text()
         assert [args[0] for args in backend.called("preview")] == ["rv-1"]
 
@@ -230,10 +230,10 @@ async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("enter")
-        assert "There is no draft or note of it yet. n writes the draft now." in notices(donna.app)
+        assert "It has no draft or note yet. n writes the draft now." in notices(donna.app)
         await on(donna, "x-1")
         await donna.press("enter", "n")
-        assert "It was cancelled: there is no note of it." in notices(donna.app)
+        assert "It was cancelled: it has no note." in notices(donna.app)
         assert "It was cancelled." in notices(donna.app)
 
 
@@ -432,7 +432,7 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
         await donna.window(RefusalScreen)
         await donna.press("enter")
         await donna.until(lambda: backend.called("regenerate") == [("d-x",)], "it is written")
-        await donna.until(lambda: "The draft waits for you." in notices(donna.app), "it says so")
+        await donna.until(lambda: "The draft is waiting." in notices(donna.app), "it says so")
         assert backend.called("create_repository") == [()]
 
 
@@ -467,7 +467,7 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
         await donna.type("Work")
         await donna.press("enter")
         await donna.until(lambda: donna.app.screen is donna.main, "it is added")
-        await donna.until(lambda: "Work is followed now: 3 meetings" in notices(donna.app), "it says so")
+        await donna.until(lambda: "Following Work: 3 meetings" in notices(donna.app), "it says so")
         assert backend.called("add_calendar")[-1] == ("work.ics", "Work", "", "")
 
 
@@ -494,7 +494,7 @@ async def test_a_calendar_on_a_server_is_asked_for_with_a_user_name_and_a_hidden
         await donna.rest()
         assert "ann" in donna.screen_text()
         assert "hunter2" not in donna.screen_text()
-        assert "esc leave" in donna.screen_text()
+        assert "esc cancel" in donna.screen_text()
         backend.failures.clear()
         await donna.press("enter")
         await donna.until(lambda: donna.app.screen is donna.main, "it is added")

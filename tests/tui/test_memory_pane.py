@@ -100,11 +100,11 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         assert "importance 0.65" in text
         assert "new · says what you prefer" in text
         assert "novelty" not in text
-        assert "A preference comes first in every recall." in text
+        assert "A preference is first in every recall." in text
         await on(donna, REDIS)
         text = donna.screen_text()
         assert "Gateway, 18 Nov 2026 · gateway-2026-11 · turns 7–8" in text
-        assert "names somebody or something · has a number or a date" in text
+        assert "names a person or thing · has a number or a date" in text
         await on(donna, "chat:gateway-2026-11:5-5")
         assert "Recalled where it fits the question; the more important it is, the earlier." in donna.screen_text()
         await donna.press("T")
@@ -119,7 +119,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         (("s",), MemorySource.CHAT, None, "chats"),
         (("s", "s", "s", "s"), MemorySource.TASK, None, "tasks"),
         (("t", "t", "t", "t"), None, MemoryType.PROCEDURAL, "preferences"),
-        (("s", "s", "t", "t", "t"), MemorySource.MEMORY, MemoryType.SEMANTIC, "what was remembered · semantic"),
+        (("s", "s", "t", "t", "t"), MemorySource.MEMORY, MemoryType.SEMANTIC, "facts and preferences · semantic"),
     ],
 )
 async def test_single_keys_narrow_by_source_and_type(
@@ -162,7 +162,7 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
         await donna.type(" zebra")
         await donna.rest()
         assert ids(donna) == []
-        assert donna.memory.rows.empty_text == "Nothing is remembered here: with “priya zebra”. x lists everything."
+        assert donna.memory.rows.empty_text == "No memories match: with “priya zebra”. x lists everything."
         await donna.press("enter", "x")
         await donna.rest()
         assert len(ids(donna)) == 29
@@ -324,7 +324,7 @@ async def test_while_another_process_keeps_the_index_it_says_so() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         words = " ".join(donna.screen_text().split())
-        assert "Another Donna (donna on desk) keeps the index" in words
+        assert "Another Donna (donna on desk) maintains the index" in words
 
 
 async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
@@ -336,7 +336,7 @@ async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
         await on(donna, f"task:{RUNBOOK}#9b1d44c0")
         await donna.press("D")
         await donna.press("p")
-        assert "Change the note, and the memory follows." in notices(donna.app)
+        assert "Edit the note to change it." in notices(donna.app)
         assert backend.called("forget") == backend.called("pin") == []
 
 
@@ -504,7 +504,7 @@ async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
         assert ids(donna) == before
         assert "forgotten" in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        await donna.until(lambda: backend.called("bring_back"), "it is brought back")
+        await donna.until(lambda: backend.called("restore"), "it is brought back")
         await donna.rest()
         assert ids(donna) == before
         await donna.until(lambda: len(backend.called("count")) > 2, "the list is read again")
@@ -523,7 +523,7 @@ async def test_for_good_asks_for_its_key_a_second_time() -> None:
         await donna.press("D")
         await donna.window(ForgetScreen)
         await donna.press("X")
-        assert "Nothing brings them back." in " ".join(donna.screen_text().split())
+        assert "This cannot be undone." in " ".join(donna.screen_text().split())
         assert backend.called("forget") == []
         await donna.press("X")
         await donna.until(lambda: backend.called("forget"), "it is forgotten")
@@ -557,7 +557,7 @@ async def test_correcting_begins_with_the_present_words_and_stores_what_is_right
         window = await donna.window(CorrectScreen)
         assert window.field.text == "I prefer short answers with the number first."
         await donna.press("f2")
-        assert "It says the same as before." in donna.screen_text()
+        assert "Nothing was changed." in donna.screen_text()
         window.field.text = "I prefer long answers."
         await donna.press("f2")
         await donna.until(lambda: backend.called("correct"), "it is stored")
@@ -587,7 +587,7 @@ async def test_a_correction_that_fails_is_said() -> None:
         window = await donna.window(CorrectScreen)
         window.field.text = "Something else."
         await donna.press("f2")
-        await donna.until(lambda: "Not stored: The disk is full. Make room." in notices(donna.app), "it says so")
+        await donna.until(lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "it says so")
 
 
 async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> None:
@@ -674,7 +674,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
         await donna.ask("drill")
         await donna.press("escape", "W")
         window = await donna.window(CorrectScreen)
-        assert "It is kept as a correction beside the note." in donna.screen_text()
+        assert "It is stored as a correction beside the note." in donna.screen_text()
         window.field.text = "The drill is every quarter."
         await donna.press("f2")
         await donna.until(lambda: backend.called("correct"), "it is stored")
@@ -719,7 +719,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
         await donna.press("escape", "y")
         assert donna.app.clipboard == "gateway : 1–2"
         await donna.press("o")
-        assert "No note holds this passage." in notices(donna.app)
+        assert "No note contains this passage." in notices(donna.app)
         await donna.press("j", "y")
         assert donna.app.clipboard == f"[[{RUNBOOK.removesuffix('.md')}]]"
 
@@ -780,4 +780,4 @@ async def test_where_no_preference_is_offered_the_key_says_so() -> None:
         await donna.press("o")
         await donna.rest()
         assert donna.app.screen is donna.main
-        assert "No preference that was stated in a chat waits for an answer." in notices(donna.app)
+        assert "No preference from a chat is waiting to be confirmed." in notices(donna.app)

@@ -63,7 +63,7 @@ def step(results: ResultList, chance: random.Random) -> None:
         case "show":
             results.show(rows(chance), keep=str(chance.randint(0, 30)))
         case "say":
-            results.say(Content(chance.choice(("nothing", "two\nlines"))))
+            results.show_notice(Content(chance.choice(("nothing", "two\nlines"))))
         case "select":
             results.select(chance.randint(0, 24))
         case "scroll":

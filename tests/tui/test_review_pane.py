@@ -67,13 +67,13 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
         assert ids(donna) == [SYNC, FAILED, REVIEW]
-        assert "2 wait for you · 1 failed" in donna.screen_text()
+        assert "2 waiting · 1 failed" in donna.screen_text()
         assert re.search(r"● Gateway sync +today 09:30", donna.screen_text())
         assert "3 d" in row_with(donna, "● Week 47")
         assert "meeting note of today 09:30 · drafted from your notes only" in donna.screen_text()
         assert "meeting note → …" in donna.screen_text()
         assert "weekly review → …/2026-W47.md" in donna.screen_text()
-        assert "again 14:40" in row_with(donna, "  the model did not")
+        assert "retry 14:40" in row_with(donna, "  the model did not")
 
 
 async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_approval() -> None:
@@ -103,7 +103,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
         await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
         backend.failures.clear()
         await donna.press("f5")
-        await donna.until(lambda: "No draft waits" in donna.screen_text(), "it is read")
+        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it is read")
 
 
 async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> None:
@@ -140,13 +140,13 @@ async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_
         await opened(donna)
         text = donna.screen_text()
         assert "meeting note of today 09:30 · drafted from your notes only · 10 min ago" in text
-        assert f"waits in {SYNC_PATH} → goes to Meetings/" in text
+        assert f"draft in {SYNC_PATH} → moves to Meetings/" in text
         assert "A link to the note Rate limits was left out, because there is no such note." in text
         assert f"Approving: new note {SYNC_TARGET}, one commit" in text
         await donna.press("end")
         await donna.until(lambda: "Approving: WeeklyReview" in donna.screen_text(), "the other one is read")
         text = donna.screen_text()
-        assert "composed by claude-sonnet for $0.0142 · 3 d ago" in text
+        assert "drafted by claude-sonnet for $0.0142 · 3 d ago" in text
         assert "saved as a draft in WeeklyReview/2026-W47.md" in text
         assert "Approving: WeeklyReview/2026-W47.md is changed, one commit" in text
 
@@ -173,7 +173,7 @@ async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> N
         await opened(donna)
         await donna.press("g")
         await donna.window(RefusalScreen)
-        assert "Compose it again?" in donna.screen_text()
+        assert "Redraft it?" in donna.screen_text()
         await donna.press("escape")
         await donna.rest()
         assert backend.called("regenerate") == []
@@ -191,11 +191,11 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
         await donna.press("g")
         await donna.window(RefusalScreen)
         await donna.press("enter")
-        await donna.until(lambda: "It is being composed anew" in donna.screen_text(), "it is said")
+        await donna.until(lambda: "Redrafting …" in donna.screen_text(), "it is said")
         await donna.press("a", "g")
-        assert notices(donna.app).count("It is being composed.") == 1
+        assert notices(donna.app).count("It is being drafted.") == 1
         backend.gates.release("regenerate")
-        await donna.until(lambda: "It is being composed anew" not in donna.screen_text(), "it is done")
+        await donna.until(lambda: "Redrafting …" not in donna.screen_text(), "it is done")
 
 
 async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
@@ -226,12 +226,12 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         await donna.press("enter")
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
-        await donna.until(lambda: "part that you left out" in donna.screen_text(), "the foot says so")
+        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the foot says so")
         assert "left out" in row_with(donna, "Redis was left on 12 March")
         await donna.press("a")
         await donna.window(PlanScreen)
         await donna.rest()
-        assert "without 1 part that you left out" in donna.screen_text()
+        assert "without 1 part that you excluded" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
         assert "Redis" not in text_of(backend, SYNC_TARGET)
@@ -249,7 +249,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
         assert "left out" not in row_with(donna, "Redis was left on 12 March")
         await on_line(donna, "Before the meeting")
         await donna.press("space")
-        assert "This line is not a part that can be left out." in notices(donna.app)
+        assert "This line is not a part that can be excluded." in notices(donna.app)
         await donna.press("d", "space")
         assert "d shows it." in notices(donna.app)
 
@@ -280,12 +280,12 @@ async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None
 async def test_the_evidence_follows_the_cursor() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
-        assert "This line rests on 1 passage" in donna.screen_text()
+        assert "This line has 1 source" in donna.screen_text()
         assert "0.71" in row_with(donna, "Projects/gateway/decisions.md:5–9")
         assert "We moved off Redis on 12 March" in donna.screen_text()
         await donna.press("enter", "j")
         await donna.rest()
-        assert "This line rests on 2 passages" in donna.screen_text()
+        assert "This line has 2 sources" in donna.screen_text()
         assert "chat" in row_with(donna, "   Noor")
         await on_line(donna, "Who owns the drill")
         assert "No passage for this line · all 3 below" in donna.screen_text()
@@ -341,7 +341,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(mon
         await donna.rest()
         assert at == [("decisions.md", 5)]
         await donna.press("escape", "j", "enter", "e")
-        assert "No note holds this passage." in notices(donna.app)
+        assert "No note contains this passage." in notices(donna.app)
         assert len(at) == 1
 
 
@@ -526,10 +526,10 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         await donna.press("f2")
         await donna.window(PlanScreen)
         await donna.press("escape")
-        await donna.until(lambda: "Your edit of it waits" in donna.screen_text(), "the head says so")
+        await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the head says so")
         await donna.press("a")
         await donna.window(PlanScreen)
-        assert "Your own edit of this draft is not written, and is no part of it." in donna.screen_text()
+        assert "Your own edit of this draft is unsaved, and not included." in donna.screen_text()
         await donna.press("escape")
         await donna.go_to(SYNC_PATH)
         assert "unsaved edit" in donna.screen_text()
@@ -550,7 +550,7 @@ async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
 
 def test_g_composes_anew_in_review_and_no_key_is_stolen() -> None:
     assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
-    with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is taken from list\.down"):
+    with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is already used by list\.down"):
         load_keymap("default", {"review.regenerate": ["j"]})
 
 
@@ -561,13 +561,13 @@ async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_li
         assert donna.review.rows.selected_index == 0
         await donna.press("question_mark")
         window = await donna.window(KeyList)
-        marks = {choice.value: choice.mark for choice in window._choices}
+        marks = {choice.value: choice.mark for choice in window.choices}
         assert marks["list.first"] == "home"
         assert marks["review.regenerate"] == "g"
         await donna.press("escape", "escape", "2")
         await donna.press("question_mark")
         window = await donna.window(KeyList)
-        assert {choice.value: choice.mark for choice in window._choices}["list.first"] == "g home"
+        assert {choice.value: choice.mark for choice in window.choices}["list.first"] == "g home"
 
 
 async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> None:
@@ -593,7 +593,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
         await donna.press("tab")
         await donna.rest()
         assert not pane.text.region
-        assert "This line rests on 1 passage" in donna.screen_text()
+        assert "This line has 1 source" in donna.screen_text()
         await donna.press("tab", "tab")
         await donna.rest()
         assert pane.rows.region
@@ -649,7 +649,7 @@ async def test_a_draft_is_left_out_of_approving_all() -> None:
         await donna.press("A")
         await donna.window(ApproveAll)
         await donna.press("space")
-        assert "left for later" in donna.screen_text()
+        assert "excluded" in donna.screen_text()
         assert "1 draft will be approved in one commit." in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "1 draft approved" in donna.screen_text(), "the other one is approved")
@@ -698,7 +698,7 @@ async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -
 async def test_review_says_that_reviews_can_be_written_now() -> None:
     async with driving(backend_in("empty")) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft waits" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it says so")
         assert re.search(r"alt\+s +weekly review now", donna.screen_text())
         assert re.search(r"alt\+t +daily reflection now", donna.screen_text())
 
@@ -725,7 +725,7 @@ async def test_where_every_draft_failed_without_a_repository_review_asks_whether
         assert backend.called("create_repository") == []
         await donna.press("enter")
         await donna.until(lambda: len(backend.called("regenerate")) == 2, "both are drafted")
-        await donna.until(lambda: "2 wait for you" in donna.screen_text(), "both wait")
+        await donna.until(lambda: "2 waiting" in donna.screen_text(), "both wait")
         assert backend.called("create_repository") == [()]
 
 

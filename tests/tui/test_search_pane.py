@@ -199,7 +199,7 @@ async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() 
 
 
 async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() -> None:
-    problem = FilterProblem("path:plugns", "no path has this in it", "path:Plugins")
+    problem = FilterProblem("path:plugns", "no path contains this", "path:Plugins")
 
     def answer(request: SearchRequest) -> SearchOutcome:
         return replace(outcome(request), filter_problems=(problem,))
@@ -242,9 +242,9 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
 
 
 async def test_the_note_of_the_engine_stands_below_the_results() -> None:
-    async with driving(backend_with("one", note="by words only: the model is loading")) as donna:
+    async with driving(backend_with("one", note="keyword only: the model is loading")) as donna:
         await donna.ask("x")
-        assert "by words only: the model is loading" in donna.screen_text()
+        assert "keyword only: the model is loading" in donna.screen_text()
 
 
 async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
@@ -299,7 +299,7 @@ async def test_copy_link_and_text() -> None:
         await donna.ask("x")
         await donna.press("escape", "y")
         assert donna.app.clipboard == "[[Notes/one#one#Part]]"
-        assert "terminal's clipboard" in notices(donna.app)
+        assert "copied" in notices(donna.app)
         await donna.press("Y")
         assert donna.app.clipboard == "the text of one\n\nNotes/one.md › one › Part : 3–5\n"
 
@@ -420,7 +420,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
         await donna.until(lambda: len(donna.search.results.rows) == 120, "and the last one")
         assert donna.search.results.index == 99
         await donna.press("G")
-        await donna.search.settled()
+        await donna.search.wait_until_idle()
         assert len(backend.called("search")) == 3
 
 
@@ -478,7 +478,7 @@ async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         for letter in "bcde":
             await donna.pilot.press(letter)
-            await donna.search.settled()
+            await donna.search.wait_until_idle()
             await donna.pilot.pause()
         assert "26 passages" in donna.screen_text()
         assert laid_out == []

@@ -57,17 +57,17 @@ def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
 
 
 def test_nothing_changes_while_the_model_is_still_to_come() -> None:
-    settling = GcTuning()
+    tuning = GcTuning()
     for phase in (ModelPhase.PREPARING, ModelPhase.LOADING):
-        settling(ModelStateChanged(phase=phase))
+        tuning(ModelStateChanged(phase=phase))
     assert gc.get_threshold() == AT_START
 
 
 def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
-    settling = GcTuning()
-    settling(ModelStateChanged(phase=ModelPhase.READY))
+    tuning = GcTuning()
+    tuning(ModelStateChanged(phase=ModelPhase.READY))
     kept = gc.get_freeze_count()
-    settling(ModelStateChanged(phase=ModelPhase.READY))
+    tuning(ModelStateChanged(phase=ModelPhase.READY))
     assert gc.get_freeze_count() == kept
 
 
@@ -83,16 +83,16 @@ def test_the_app_settles_with_its_engine(tmp_path: Path) -> None:
 
 async def test_garbage_is_looked_for_in_the_pause_after_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.tui.gc_tuning.PAUSES", ((0, 0.0),))
-    settling = GcTuning()
+    tuning = GcTuning()
     gc.set_threshold(0)
     seen = gc.get_stats()[0]["collections"]
-    settling.pressed()
+    tuning.pressed()
     await asyncio.sleep(0.01)
     assert gc.get_stats()[0]["collections"] == seen, "while the app still loads, nobody looks"
-    settling(ModelStateChanged(phase=ModelPhase.READY))
+    tuning(ModelStateChanged(phase=ModelPhase.READY))
     seen = gc.get_stats()[0]["collections"]
-    settling.pressed()
-    settling.pressed()
+    tuning.pressed()
+    tuning.pressed()
     await asyncio.sleep(0.01)
     assert gc.get_stats()[0]["collections"] == seen + 1, "once, after the last of some keys"
 

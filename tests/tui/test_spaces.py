@@ -149,7 +149,7 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
 
 
 async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.unkept_edits", property(lambda _: ("a.md",)))
+    monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.edits_in_memory_only", property(lambda _: ("a.md",)))
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
@@ -217,7 +217,7 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
         await donna.press("escape", "down", "W")
-        await donna.until(lambda: "Go to work to correct it." in notices(spaces.app), "it is said")
+        await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "it is said")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
 

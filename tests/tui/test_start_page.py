@@ -151,7 +151,7 @@ async def test_a_question_is_kept_once_its_results_are_used() -> None:
     async with driving(backend) as donna:
         await furnished_page(donna)
         await donna.ask("redis")
-        assert not backend.called("keep_question")
+        assert not backend.called("save_question")
         await donna.press("escape")
         await donna.until(lambda: backend.asked[0] == "redis", "it is kept")
         await donna.press("slash", "ctrl+u")

@@ -44,7 +44,7 @@ async def test_the_tree_says_what_it_is() -> None:
         await to_copy(donna)
         text = donna.screen_text()
         assert "conflict copy" in text
-        assert "c settle" in text
+        assert "c resolve" in text
         assert donna.vault.note_tree.selected is not None
         assert donna.vault.note_tree.selected.path == COPY
 
@@ -57,7 +57,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
             ProblemRaised(
                 reason=Reason.CONFLICT,
                 message="Donna was stopped while writing",
-                hint="what it held before is kept: donna diff 0661102cbe81",
+                hint="its previous text is saved: donna diff 0661102cbe81",
                 path=GARDEN,
             )
         )
@@ -123,7 +123,7 @@ async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
     del backend.vault.files[DECISIONS]
     async with driving(backend, size=SIZE) as donna:
         await opened(donna)
-        assert "The note itself is gone" in donna.screen_text()
+        assert "The note itself was deleted" in donna.screen_text()
         await donna.press("b")
         await donna.rest()
         assert isinstance(donna.app.screen, ConflictCopyDialog)

@@ -224,7 +224,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
 async def test_a_note_without_changes_says_so() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.go_to(DECISIONS)
-        assert "This note is as the history has it." in donna.screen_text()
+        assert "This note has no changes since the last commit." in donna.screen_text()
 
 
 async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:

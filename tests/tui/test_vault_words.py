@@ -155,7 +155,7 @@ def test_three_versions_are_shown_whole(left: str, found: str, wanted: str) -> N
 
 def test_a_note_that_is_gone_is_said_in_its_column() -> None:
     clash = Clash(path="a.md", expected=b"one\n", found=None, wanted=b"two\n")
-    assert any("What is there now  no note" in row.content.plain for row in three_way_rows(clash, 120))
+    assert any("As it is now  no note" in row.content.plain for row in three_way_rows(clash, 120))
 
 
 def test_templates_are_filled_as_obsidian_fills_them() -> None:
@@ -218,7 +218,7 @@ def test_what_was_done() -> None:
     assert done_by(operation(OperationKind.WRITE, new)) == "created a.md"
     assert done_by(operation(OperationKind.WRITE, edit)) == "wrote b.md"
     assert done_by(operation(OperationKind.MOVE, gone, new, edit)) == "moved c.md → a.md"
-    assert done_by(operation(OperationKind.UNDO, edit, gone)) == "took back b.md and 1 more note"
+    assert done_by(operation(OperationKind.UNDO, edit, gone)) == "undid b.md and 1 more note"
     assert done_by(operation(OperationKind.DELETE)) == "Write a.md"
 
 

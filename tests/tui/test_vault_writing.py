@@ -68,7 +68,7 @@ async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pyte
         screen = await plan(donna)
         text = donna.screen_text()
         assert f"Write {DECISIONS}" in text
-        assert "1 line goes · 1 line comes" in text
+        assert "1 line removed · 1 line added" in text
         assert "↵ write it   esc keep for later" in text
         assert b"900 ms" not in backend.vault.files[DECISIONS]
         assert screen.view.diffs[0].added == 1
@@ -112,7 +112,7 @@ async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.Monkey
         await donna.press("enter")
         await back(donna)
         assert backend.vault.files[PRIYA].decode().count("One more line.") == 2
-        assert "your edit waits" not in donna.screen_text()
+        assert "unsaved edit" not in donna.screen_text()
 
 
 async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,7 +126,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
         assert "This discards your edit for good. X again discards it; esc keeps it." in donna.screen_text()
         await donna.press("X")
         await back(donna)
-        assert "your edit waits" not in donna.screen_text()
+        assert "unsaved edit" not in donna.screen_text()
     assert backend.called("apply_plan") == []
 
 
@@ -145,7 +145,7 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
         assert list(backend.vault.edits) == [PRIYA]
         await donna.press("X")
         await donna.until(lambda: backend.vault.edits == {}, "it is dropped")
-        assert "your edit waits" not in donna.screen_text()
+        assert "no unsaved edit" in donna.screen_text()
 
 
 async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     later = scenarios.normal()
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
-        await donna.until(lambda: "is unsaved. Donna kept it in the Vault." in notices(donna.app), "it says so")
+        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "it says so")
         await donna.go_to(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
@@ -176,18 +176,18 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
 
 async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
-    backend.failures["keep_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
+    backend.failures["save_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
         await donna.go_to(PRIYA)
         await donna.press("E")
         await plan(donna)
-        assert "Your edit is not kept on disk for now" in notices(donna.app)
+        assert "Your edit is not saved to disk for now" in notices(donna.app)
         await donna.press("escape")
         await back(donna)
         await donna.press("ctrl+q")
         assert donna.app.is_running
-        assert "cannot be kept on disk" in notices(donna.app)
+        assert "cannot be saved to disk" in notices(donna.app)
         await donna.press("ctrl+q")
         await donna.until(lambda: not donna.app.is_running, "it leaves")
 
@@ -202,7 +202,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
         donna.vault.note_tree.reveal(gone.path)
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
-        assert "unwritten" in donna.screen_text()
+        assert "unsaved" in donna.screen_text()
         await donna.press("i")
         await donna.window(EditScreen)
         assert "and new" in donna.screen_text()
@@ -272,13 +272,13 @@ async def test_nothing_typed_on_the_screen_asks_nothing() -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"one\n\x1b[31mred\n", "Line 2 holds characters that a terminal would obey or hide."),
-        ("a\x9bb\n".encode(), "Line 1 holds characters"),
-        ("a\u2028b\n".encode(), "Line 1 holds characters"),
-        ("x\n\ufeffy\n".encode(), "Line 2 holds characters"),
-        (b"one\r\ntwo\n", "Its lines end in different ways"),
-        (b"one\rtwo\n", "Its lines end in different ways"),
-        (b"\xff\xfe\n", "It is not all UTF-8"),
+        (b"one\n\x1b[31mred\n", "Line 2 contains control characters or invisible ones."),
+        ("a\x9bb\n".encode(), "Line 1 contains control characters"),
+        ("a\u2028b\n".encode(), "Line 1 contains control characters"),
+        ("x\n\ufeffy\n".encode(), "Line 2 contains control characters"),
+        (b"one\r\ntwo\n", "It has mixed line endings"),
+        (b"one\rtwo\n", "It has mixed line endings"),
+        (b"\xff\xfe\n", "It is not valid UTF-8"),
     ],
 )
 async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen(data: bytes, reason: str) -> None:
@@ -363,7 +363,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
         await donna.press("enter")
         await plan(donna)
         text = donna.screen_text()
-        assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved as it is" in text
+        assert f"{RUNBOOK} → Projects/gateway/handbook.md  moved unchanged" in text
         assert "See [[handbook]]." in text
         await donna.press("enter")
         await back(donna)
@@ -381,8 +381,8 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
         await donna.press("D")
         await plan(donna)
         text = donna.screen_text()
-        assert "7 lines go" in text
-        assert "Your own edits of this note are not in the history yet; they are kept there first" in text
+        assert "7 lines removed" in text
+        assert "Your own edits of this note are not in the history yet; they are recorded there first" in text
         await donna.press("escape")
         await back(donna)
         assert GARDEN in backend.vault.files
@@ -395,7 +395,7 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
         await plan(donna)
         text = donna.screen_text()
         assert "you · deleted Ideas/Garden.md" in text
-        assert "7 lines come back" in text
+        assert "7 lines restored" in text
         await donna.press("enter")
         await back(donna)
     assert backend.vault.files[GARDEN] == kept
@@ -413,7 +413,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
         await plan(donna)
         text = donna.screen_text()
         assert f"20 Nov 11:32 · you · wrote {DECISIONS}" in text
-        assert "1 line goes · 1 line comes back" in text
+        assert "1 line removed · 1 line restored" in text
         await donna.press("enter")
         await back(donna)
         assert b"500 ms, twice" in backend.vault.files[DECISIONS]
@@ -463,12 +463,12 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
         await donna.press("z")
         await donna.window(ThreeWayScreen)
         text = donna.screen_text()
-        for title in ("What Donna left", "What is there now", "What would be restored"):
+        for title in ("Written by Donna", "As it is now", "To be restored"):
             assert title in text
         assert text.count("800 ms, once") == text.count("900 ms, once") == text.count("500 ms, twice") == 1
         assert "take back what does not touch" not in text
         await donna.press("m")
-        assert "touch the same lines" in notices(donna.app)
+        assert "changed the same lines" in notices(donna.app)
         await donna.press("escape")
         await back(donna)
     assert backend.called("apply_plan") == []
@@ -481,7 +481,7 @@ async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
         await donna.go_to(GARDEN)
         await donna.press("z")
         await donna.window(ThreeWayScreen)
-        assert "m undo what does not touch" in donna.screen_text()
+        assert "m undo what does not overlap" in donna.screen_text()
         await donna.press("m")
         await plan(donna)
         await donna.press("enter")
@@ -510,7 +510,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
         await donna.window(ConflictScreen)
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
-        assert "m merge   o overwrite   t take theirs   e edit both   c keep mine as a copy" in text
+        assert "m merge   o overwrite   t take theirs   e edit both   c save mine as a copy" in text
         await donna.press("m")
         await plan(donna)
         await donna.press("enter")
@@ -527,9 +527,7 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
         await donna.go_to(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
-        assert (
-            "Both changed line 13, so one of them must give way, or you edit both in one text." in donna.screen_text()
-        )
+        assert "Both changed line 13, so choose one of them, or edit both in one text." in donna.screen_text()
         await donna.press("m")
         assert isinstance(donna.app.screen, ConflictScreen)
         await donna.press("c")
@@ -612,11 +610,11 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("r")
-        assert "t again drops it" in donna.screen_text()
+        assert "t again discards it" in donna.screen_text()
         await donna.press("r")
         await back(donna)
         await donna.until(lambda: "190 MB" in donna.screen_text(), "the note as it is now is shown")
-        assert "your edit waits" not in donna.screen_text()
+        assert "unsaved edit" not in donna.screen_text()
 
 
 async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() -> None:
@@ -626,7 +624,7 @@ async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() ->
         await donna.go_to(GARDEN)
         await donna.press("D")
         await plan(donna)
-        assert "1 links in 1 notes will lead nowhere." in donna.screen_text()
+        assert "1 links in 1 notes will be broken." in donna.screen_text()
         assert "u unlink them" in donna.screen_text()
         await donna.press("u")
         await donna.until(lambda: "u unlink them" not in donna.screen_text(), "the other plan is shown")
@@ -752,7 +750,7 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
         await donna.press("D")
         await donna.window(RefusalScreen)
         text = donna.screen_text()
-        assert "Not written: git is in the middle of something" in text
+        assert "Not written: a git operation is in progress" in text
         assert "A merge is under way." in text
         assert "Finish it." in text
         assert "↵ try again" in text
@@ -799,7 +797,7 @@ def saving(
 
     async def edit(path: Path, line: int) -> None:
         name = path.relative_to("/home/noor/notes").as_posix()
-        assert backend.called("keep_version"), "the version before is in git before the editor runs"
+        assert backend.called("commit_version"), "the version before is in git before the editor runs"
         backend.vault.files[name] = change(backend.vault.files[name])
 
     monkeypatch.setattr(donna.vault._outside, "edit", edit)

@@ -270,13 +270,13 @@ def test_speed_ignores_the_second_that_is_not_over() -> None:
 
 
 def test_an_unchanged_vault_costs_nothing_and_the_screen_says_so() -> None:
-    assert since_start(replace(AT_REST, embedded_this_run=0, reused_this_run=0)).startswith("The model had nothing")
-    assert since_start(AT_REST) == "37 passages read by the model since the start, 2,877 known already"
+    assert since_start(replace(AT_REST, embedded_this_run=0, reused_this_run=0)).startswith("Nothing embedded")
+    assert since_start(AT_REST) == "37 passages embedded since the start, 2,877 reused"
 
 
 def test_coverage_lists_what_was_left_out_by_reason_most_first() -> None:
     rows = [(figure.label, figure.values[0]) for figure in coverage_figures(AT_REST)]
-    assert rows[-4:] == [("Left out", "6"), ("  copy made by sync", "3"), ("  not text", "2"), ("  too large", "1")]
+    assert rows[-4:] == [("Left out", "6"), ("  sync conflict copy", "3"), ("  not text", "2"), ("  too large", "1")]
     assert ("Failed", "2") in rows
 
 
@@ -290,7 +290,7 @@ def test_the_parts_name_database_log_and_who_keeps_the_index() -> None:
     labels = {
         figure.label: figure.values[0] for figure in engine_figures(replace(AT_REST, state="read_only", owner="x"))
     }
-    assert labels["Kept by"] == "x"
+    assert labels["Maintained by"] == "x"
     assert labels[""] == AT_REST.database
     assert labels["Log file"] == AT_REST.log_file
     assert labels["Changes seen"] == "at once"

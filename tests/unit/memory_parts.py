@@ -9,7 +9,7 @@ from typing import Any
 
 from donna_tui.config.models import ChatSourceConfig, SourcesConfig
 from donna_tui.index.store import MemoryStore
-from donna_tui.memory.chat import Cut
+from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import
@@ -20,7 +20,7 @@ from donna_tui.types.memory import ImportReport, MemoryChunk, MemorySource, Memo
 from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import open_store
 
-CUT = Cut(EstimatedTokens(), 256)
+CUT = TextSplitter(EstimatedTokens(), 256)
 DAY = 86_400.0
 START = 1_700_000_000.0
 
@@ -90,7 +90,7 @@ class Desk:
         hub.subscribe(self.events.append)
         self.client = VaultClient(self.vault)
         self.follower = ChangeFollower(
-            FeedParts(folder=self.folder, sources=SourcesConfig(**sources), client=self.client, cut=CUT, hub=hub),
+            FeedParts(folder=self.folder, sources=SourcesConfig(**sources), client=self.client, splitter=CUT, hub=hub),
             self.store,
         )
 

@@ -32,12 +32,12 @@ SERIES_THAT_ARE_REFUSED = {
     "RRULE:FREQ=DAILY;INTERVAL=-1": "the INTERVAL of its rule is not a number from 1",
     "RRULE:FREQ=DAILY;COUNT=0": "the COUNT of its rule is not a number from 1",
     f"RRULE:FREQ=YEARLY;BYYEARDAY={','.join(['1'] * 500)}": "its rule is too long",
-    "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30": "its occurrences take too long to tell",
+    "RRULE:FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30": "its occurrences take too long to compute",
     f"RDATE:{','.join(['20240506T090000Z'] * 100_000)}": "it has too many dates",
     f"EXDATE:{','.join(['20240506T090000Z'] * 100_000)}": "it has too many exceptions",
     "\r\n".join(["RRULE:FREQ=DAILY"] * 100): "it has too many rules",
     "RDATE:never": "its RDATE cannot be read",
-    "RECURRENCE-ID:never": "it does not tell which occurrence it replaces",
+    "RECURRENCE-ID:never": "it does not say which occurrence it replaces",
 }
 
 
@@ -63,7 +63,7 @@ async def test_a_series_from_long_ago_is_given_up() -> None:
     old = event("DTSTART:16010101T000000Z", "RRULE:FREQ=HOURLY", uid="old")
     fetched = await read_bytes(calendar(old, FINE))
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["its occurrences take too long to tell"]
+    assert told(fetched) == ["its occurrences take too long to compute"]
 
 
 async def test_a_million_repetitions_cost_only_those_in_the_window() -> None:
@@ -76,7 +76,7 @@ async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     fetched = await read_bytes(calendar(hourly, FINE))
     assert len(fetched.meetings) == MOST_OF_A_SERIES + 1
     assert "hourly/20240101T000000Z" in ids(fetched.meetings)
-    assert told(fetched) == ["only the first 5,000 of its occurrences are taken"]
+    assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
 
 
 async def test_many_long_series_are_cut_off_and_that_is_told() -> None:
@@ -85,7 +85,7 @@ async def test_many_long_series_are_cut_off_and_that_is_told() -> None:
     fetched = await read_bytes(calendar(*many))
     assert 3_000 < len(fetched.meetings) < 5_000
     assert not fetched.complete
-    assert any(message.startswith("it holds too much") for message in told(fetched))
+    assert any(message.startswith("it is too large") for message in told(fetched))
 
 
 async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
@@ -101,7 +101,7 @@ async def test_of_a_hundred_thousand_entries_some_are_taken_and_the_rest_is_told
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + entries.encode())
     assert 0 < len(fetched.meetings) < 51_000
     assert not fetched.complete
-    assert "it has more than 50,000 entries; the others are left out" in told(fetched)
+    assert "it has more than 50,000 entries; the others are ignored" in told(fetched)
 
 
 async def test_entries_far_from_the_window_cost_next_to_nothing() -> None:
@@ -133,7 +133,7 @@ async def test_a_truncated_file_gives_what_it_holds_and_is_not_complete() -> Non
     whole = calendar(FINE, event(*MAY_6, uid="cut"))
     fetched = await read_bytes(whole[: whole.index(b"UID:cut") + 20])
     assert ids(fetched.meetings) == ["fine"]
-    assert told(fetched) == ["the calendar ends, or begins anew, in the middle of it"]
+    assert told(fetched) == ["the calendar ends or starts again in the middle of it"]
     assert not fetched.complete
 
 
@@ -198,7 +198,7 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
-    assert told(await read_bytes(calendar(FINE))) == ["reading it took more time or memory than it may"]
+    assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
 
 
 def test_the_child_can_write_no_file(tmp_path: Path) -> None:

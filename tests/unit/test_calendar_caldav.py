@@ -26,7 +26,7 @@ from donna_tui.types.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, times
 from tests.unit.calendar_server import Asked, Reply, serving
 
-pytest.importorskip("caldav", reason="what reads CalDAV servers is not installed: pip install 'donna-tui[calendars]'")
+pytest.importorskip("caldav", reason="the CalDAV library is not installed: pip install 'donna-tui[calendars]'")
 pytest.importorskip("radicale")
 
 USER, PASSWORD = "me", "open sesame"
@@ -151,7 +151,7 @@ async def test_the_address_of_the_account_leads_to_its_calendars(
 
 async def test_a_wrong_password_is_told(work: str, tmp_path: Path) -> None:
     error = await refusal(work, tmp_path, "wrong")
-    assert error.message == "127.0.0.1 refuses the name or password"
+    assert error.message == "127.0.0.1 rejected the user name or password"
     assert error.hint == "check username and password in calendars"
 
 
@@ -210,7 +210,7 @@ async def test_neither_a_redirect_nor_a_listing_leads_to_another_server(tmp_path
         account = f"<current-user-principal><href>{elsewhere}/me/</href></current-user-principal>"
         with serving(lambda asked: multistatus(account)) as site:
             error = await refusal(site.url, tmp_path)
-    assert error.message.endswith("or keeps the calendar on another server")
+    assert error.message.endswith("or redirects to another server")
     assert other.asked == []
 
 
@@ -231,7 +231,7 @@ async def test_entities_are_not_expanded(tmp_path: Path) -> None:
 
     with serving(answers) as site:
         error = await refusal(site.url, tmp_path)
-    assert error.message == "127.0.0.1 does not answer as a calendar server does"
+    assert error.message == "127.0.0.1 did not answer like a CalDAV server"
     assert "sesame" not in f"{error.hint}{error.__cause__}"
 
 
@@ -305,4 +305,4 @@ async def test_a_server_that_answers_too_much_however_short_the_time_is_told(tmp
 
 async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.CHILD_MODULE", "tests.unit.no_such_module")
-    assert "more time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message
+    assert "time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message

@@ -69,7 +69,7 @@ async def test_a_folder_is_one_calendar(tmp_path: Path) -> None:
     fetched = await source(tmp_path).fetch(YEAR)
     assert ids(fetched.meetings) == ["a", "b", "d"]
     assert not fetched.complete
-    assert told(fetched) == ["the calendar ends, or begins anew, in the middle of it"]
+    assert told(fetched) == ["the calendar ends or starts again in the middle of it"]
 
 
 async def test_of_a_folder_a_file_that_is_too_large_costs_only_itself(tmp_path: Path) -> None:

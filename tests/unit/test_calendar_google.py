@@ -202,14 +202,14 @@ async def test_a_token_that_is_refused_is_renewed_once(desk: Desk) -> None:
     assert ids((await desk.fetch(google)).meetings) == ["a"]
     assert len(google.renewals) == 1
     google = Google(good="t3", given=Reply(body=b'{"access_token": "wrong", "expires_in": 10}'))
-    assert (await desk.refusal(google)).message == "127.0.0.1 refuses the name or password"
+    assert (await desk.refusal(google)).message == "127.0.0.1 rejected the user name or password"
     assert len(google.renewals) == 1
 
 
 async def test_leave_that_was_taken_back_is_told_with_what_to_do(desk: Desk) -> None:
     google = Google(good="t2", given=Reply(400, b'{"error": "invalid_grant"}'))
     error = await desk.refusal(google)
-    assert (error.message, error.hint) == ("Donna may not read Mail yet", 'donna meetings connect "Mail"')
+    assert (error.message, error.hint) == ("Donna has no access to Mail yet", 'donna meetings connect "Mail"')
     desk.tokens.file.unlink()
     assert (await desk.refusal(Google())).hint == 'donna meetings connect "Mail"'
 
@@ -222,13 +222,13 @@ async def test_a_token_that_others_can_read_is_not_used(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (Reply(500, b"oops"), "127.0.0.1 answers with an error (500)"),
+        (Reply(500, b"oops"), "127.0.0.1 returned an error (500)"),
         (Reply(404, b"{}"), "127.0.0.1 has no such calendar"),
-        (Reply(200, b"<html>Sign in</html>"), "127.0.0.1 does not answer as a calendar does"),
-        (Reply(200, b'{"items": [{"id": "a"'), "127.0.0.1 does not answer as a calendar does"),
-        (Reply(200, b'{"items": 7}'), "127.0.0.1 does not answer as a calendar does"),
-        (Reply(200, b"[]"), "127.0.0.1 does not answer as a calendar does"),
-        (Reply(200, b"[" * 100_000), "127.0.0.1 does not answer as a calendar does"),
+        (Reply(200, b"<html>Sign in</html>"), "127.0.0.1 did not answer like a calendar server"),
+        (Reply(200, b'{"items": [{"id": "a"'), "127.0.0.1 did not answer like a calendar server"),
+        (Reply(200, b'{"items": 7}'), "127.0.0.1 did not answer like a calendar server"),
+        (Reply(200, b"[]"), "127.0.0.1 did not answer like a calendar server"),
+        (Reply(200, b"[" * 100_000), "127.0.0.1 did not answer like a calendar server"),
         (Reply(200, b'{"items": []}', cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
@@ -247,7 +247,7 @@ async def test_a_listing_without_an_end_is_left(desk: Desk) -> None:
     endless = json.dumps({"items": [item("a")], "nextPageToken": "0"}).encode()
     fetched = await desk.fetch(Google(listing=lambda asked: Reply(body=endless)))
     assert not fetched.complete
-    assert told(fetched) == ["it holds too much; only 1 meetings are taken"]
+    assert told(fetched) == ["it is too large; only 1 meetings are read"]
 
 
 async def consent(desk: Desk, google: Google, answer: Callable[[dict[str, list[str]]], str]) -> dict[str, list[str]]:
@@ -284,12 +284,12 @@ async def test_the_user_agrees_in_the_browser(desk: Desk) -> None:
 
 
 async def test_the_user_may_say_no(desk: Desk) -> None:
-    with pytest.raises(DonnaError, match="Google says no, or you did"):
+    with pytest.raises(DonnaError, match="denied, by Google or by you"):
         await consent(desk, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
     assert desk.kept()["refresh_token"] == "r1"
 
 
 async def test_leave_that_does_not_last_is_none(desk: Desk) -> None:
-    with pytest.raises(DonnaError, match="no lasting leave"):
+    with pytest.raises(DonnaError, match="no permanent access"):
         await consent(desk, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
     assert desk.kept()["refresh_token"] == "r1"

@@ -13,8 +13,8 @@ from donna_tui.calendar.mirror import (
     IMPORTED,
     Stored,
     calendar_rows,
+    delete_unfollowed,
     due_meetings,
-    keep_only,
     meeting_of,
     meetings_between,
     note_problem,
@@ -180,9 +180,9 @@ def test_a_problem_is_kept_until_the_calendar_is_read_again(db: MemoryDb) -> Non
 def test_what_is_followed_no_longer_leaves_its_past_and_what_was_imported(db: MemoryDb) -> None:
     keep(db, meeting("over", utc(2024, 5, 14)), FULL)
     store(db, "file.ics", IMPORTED, MAY, Fetched((replace(FULL, event_id="imported", calendar="file.ics"),)), NOW)
-    keep_only(db, ["Work"], NOW)
+    delete_unfollowed(db, ["Work"], NOW)
     assert set(all_of(db)) == {"over", "full", "imported"}
-    keep_only(db, [], NOW)
+    delete_unfollowed(db, [], NOW)
     assert set(all_of(db)) == {"over", "imported"}
     assert [row.name for row in calendar_rows(db.database)] == ["file.ics"]
 

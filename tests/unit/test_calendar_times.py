@@ -79,7 +79,7 @@ def test_the_day_is_that_of_the_local_clock() -> None:
 def test_an_unknown_zone_is_taken_as_local_and_told() -> None:
     fetched = read(event("DTSTART;TZID=Nowhere/Known:20240506T090000", "DURATION:PT1H"))
     assert times(fetched.meetings) == ["0506T0700–0800"]
-    assert told(fetched) == ["its time zone is unknown; its times are taken as local"]
+    assert told(fetched) == ["its time zone is unknown; its times are treated as local"]
 
 
 def test_a_zone_that_the_file_defines_is_used() -> None:

@@ -46,7 +46,7 @@ async def test_the_password_comes_from_a_file_that_nobody_else_can_read(tmp_path
     assert base64.b64decode(sent) == b"me:open sesame"
     file.chmod(0o640)
     error = await refusal(site.url, username="me", password_file=str(file))
-    assert (error.message, error.hint) == (f"others can read {file}", f"chmod 600 {file}")
+    assert (error.message, error.hint) == (f"{file} is readable by others", f"chmod 600 {file}")
     assert "sesame" not in repr(Login("me", "sesame"))
 
 
@@ -79,17 +79,17 @@ async def test_a_redirect_to_another_server_is_not_followed() -> None:
 
 async def test_a_redirect_in_circles_ends() -> None:
     with serving(lambda asked: Reply(302, headers={"Location": asked.path})) as site:
-        assert (await refusal(site.url)).message == "127.0.0.1 sends Donna in circles"
+        assert (await refusal(site.url)).message == "127.0.0.1 redirects in a loop"
     assert len(site.asked) == 4
 
 
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (Reply(401), "127.0.0.1 refuses the name or password"),
-        (Reply(403), "127.0.0.1 refuses the name or password"),
+        (Reply(401), "127.0.0.1 rejected the user name or password"),
+        (Reply(403), "127.0.0.1 rejected the user name or password"),
         (Reply(404), "127.0.0.1 has no such calendar"),
-        (Reply(500, b"<h1>Oops</h1>"), "127.0.0.1 answers with an error (500)"),
+        (Reply(500, b"<h1>Oops</h1>"), "127.0.0.1 returned an error (500)"),
         (Reply(200, FILE[:50], cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )

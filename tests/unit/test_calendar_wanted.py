@@ -23,11 +23,11 @@ WEEKLY = meeting("weekly/1", utc(2024, 5, 20, 9), series_id="weekly", attendees=
     ("found", "rule", "why"),
     [
         (WEEKLY, "meetings", ""),
-        (WEEKLY, "never", "Meetings of this calendar get no notes."),
+        (WEEKLY, "never", "Notes are turned off for this calendar."),
         (replace(WEEKLY, cancelled=True), "all", "It was cancelled."),
-        (replace(WEEKLY, all_day=True), "all", "It takes whole days."),
-        (replace(WEEKLY, attendees=(ANA,)), "meetings", "Nobody else is invited."),
-        (replace(WEEKLY, attendees=()), "meetings", "Nobody else is invited."),
+        (replace(WEEKLY, all_day=True), "all", "It is an all-day event."),
+        (replace(WEEKLY, attendees=(ANA,)), "meetings", "No one else is invited."),
+        (replace(WEEKLY, attendees=()), "meetings", "No one else is invited."),
         (replace(WEEKLY, attendees=()), "all", ""),
         (replace(WEEKLY, attendees=(replace(ANA, declined=True), BEN)), "all", "You declined it."),
         (replace(WEEKLY, attendees=(ANA, replace(BEN, declined=True))), "meetings", ""),
@@ -45,7 +45,7 @@ def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) 
         unwanted = series_without_notes(db.database)
         assert unwanted == {"weekly"}
         other = replace(WEEKLY, event_id="weekly/2")
-        assert why_no_draft(other, ME, "all", unwanted) == "You want no notes of this series."
+        assert why_no_draft(other, ME, "all", unwanted) == "Notes are turned off for this series."
         assert why_no_draft(replace(WEEKLY, series_id="", event_id="one"), ME, "all", unwanted) == ""
         want_notes(db, WEEKLY, wanted=True)
         assert series_without_notes(db.database) == frozenset()
@@ -55,5 +55,5 @@ def test_a_series_can_be_left_without_notes_and_be_wanted_again(tmp_path: Path) 
 
 def test_who_is_not_known_by_name_counts_as_one_of_those_invited() -> None:
     assert why_no_draft(WEEKLY, (), "meetings", ()) == ""
-    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == "Nobody else is invited."
+    assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), (), "meetings", ()) == "No one else is invited."
     assert why_no_draft(replace(WEEKLY, attendees=(BEN,)), ME, "meetings", ()) == ""

@@ -200,10 +200,10 @@ BAD: list[tuple[str, str]] = [
     ("defaults: {memory_search: {sync: {watchDebounceMs: -1}}}", "sync.watch_debounce_ms must be greater than or equal to 0"),
     ("defaults: {memory_search: {store: {driver: chroma}}}", "store.driver must be sqlite, not chroma"),
     ("defaults: {memory_search: {store: {path: relative/x}}}", "store.path must be an absolute path, or begin with ~"),
-    ("defaults: {memory_search: {store: {path: '/x/{agent}'}}}", "store.path may hold {agentId} and nothing else in braces"),
+    ("defaults: {memory_search: {store: {path: '/x/{agent}'}}}", "store.path may contain {agentId} and nothing else in braces"),
     ("defaults: {memory_search: {remote: {baseUrl: 'ftp://x'}}}", "remote.base_url must be the address of a server"),
     ("defaults: {memory_search: {remote: {baseUrl: 'http://x.example/v1'}}}", "remote.base_url must begin with https://"),
-    ("defaults: {memory_search: {remote: {baseUrl: 'https://me:canary@x.example'}}}", "remote.base_url must hold no password"),
+    ("defaults: {memory_search: {remote: {baseUrl: 'https://me:canary@x.example'}}}", "remote.base_url must not contain a password"),
     ("defaults: {memory_search: {remote: {apiKeyEnv: sk-canary}}}", "remote.api_key_env must be the name of an environment variable"),
     ("defaults: {workspace: agents}", "line 3: agents.defaults.workspace must be an absolute path"),
     ("defaults: {workspaceAccess: readonly}", "agents.defaults.workspace_access must be rw or ro or none"),
@@ -215,7 +215,7 @@ BAD: list[tuple[str, str]] = [
     ("list: [{id: ''}]", "agents.list.id must be up to 64 letters"),
     ("list: [{id: .hidden}]", "agents.list.id must be up to 64 letters"),
     ("list: [{id: 7}]", "agents.list.id must be text, not 7"),
-    ("list: [{id: a}, {id: A}]", "agents.list must have names of their own; two are called a"),
+    ("list: [{id: a}, {id: A}]", "agents.list must have different names; two are called a"),
     ("list:\n    - id: a\n    - id: b\n      memorySerch: {}", "line 6: agents.list.memorySerch is not a setting; did you mean memorySearch?"),
     ("list:\n    - id: a\n      memorySearch:\n        sync:\n          watchDebounce: 5", "line 7: agents.list.memorySearch.sync.watchDebounce is not a setting; did you mean watchDebounceMs?"),
     ("list:\n    - id: a\n      memory_search:\n        query: {min_score: high}", "line 6: agents.list.memory_search.query.min_score must be a number, not high"),
@@ -324,11 +324,11 @@ def test_what_is_not_indexed_and_why(tmp_path: Path, monkeypatch: pytest.MonkeyP
     there = f"workspace: {workspace}"
     for given, why in (
         (there, ""),
-        (f"{there}, memory_search: false", "its memory_search is switched off"),
+        (f"{there}, memory_search: false", "its memory_search is turned off"),
         (f"{there}, workspace_access: ro", "its workspace is read-only"),
         (f"{there}, workspaceAccess: none", "it has no access to its workspace"),
-        (f"workspace: {tmp_path / 'none'}", "its workspace is not there"),
-        (f"workspace: {tmp_path / 'file'}", "its workspace is not there"),
+        (f"workspace: {tmp_path / 'none'}", "its workspace does not exist"),
+        (f"workspace: {tmp_path / 'file'}", "its workspace does not exist"),
         ("workspace: null", "it has no workspace in agents.list"),
     ):
         assert settings_for(tmp_path, given).not_indexed == why, given

@@ -63,7 +63,10 @@ def test_calendars_of_each_kind_are_read(tmp_path: Path) -> None:
         ("{kind: ics, path: /a}", "line 3: calendars.name must be given"),
         ("{name: A, kind: ics, url: 'http://a.example/x'}", "line 3: calendars.url must begin with https://"),
         ("{name: A, kind: ics, url: 'file:///etc/passwd'}", "calendars.url must be a web address"),
-        ("{name: A, kind: ics, url: 'https://me:secret@a.example'}", "calendars.url must not hold a name or password"),
+        (
+            "{name: A, kind: ics, url: 'https://me:secret@a.example'}",
+            "calendars.url must not contain a name or password",
+        ),
         ("just words", "line 3: calendars must be a block of settings"),
     ],
 )

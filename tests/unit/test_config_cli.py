@@ -92,7 +92,7 @@ def test_path_names_the_places_even_when_the_settings_are_broken(home: Path) -> 
 
 def test_path_names_the_file_of_the_vault(tmp_path: Path) -> None:
     lines = RUNNER.invoke(config_app, ["path", "--space", str(tmp_path / "vault")]).stdout.splitlines()
-    assert any(line.endswith(f"{tmp_path}/vault/.donna/memory.yaml  (not there)") for line in lines)
+    assert any(line.endswith(f"{tmp_path}/vault/.donna/memory.yaml  (missing)") for line in lines)
 
 
 def test_schema_prints_a_json_schema() -> None:

@@ -203,7 +203,7 @@ def test_variables_with_a_meaning_of_their_own_are_no_settings(home: Home) -> No
         ("skills:\n  weekly_review:\n    hour_utc: 24\n", 3, "skills.weekly_review.hour must be less than or equal"),
         ("vault:\n  sync_method: webdaw\n", 2, "did you mean webdav?"),
         ("vault:\n  root: notes\n", 2, "vault.root must be an absolute path, or begin with ~, not notes"),
-        ('vault:\n  root: "/a\\0b"\n', 2, "vault.root must not hold a NUL character"),
+        ('vault:\n  root: "/a\\0b"\n', 2, "vault.root must not contain a NUL character"),
         ("vault:\n  root: [a]\n", 2, "vault.root must be a path"),
         ("vault:\n  git_author_name: 7\n", 2, "vault.git_author_name must be text, not 7"),
         ('vault:\n  git_author_name: "A\\nB"\n', 2, "must be one line of visible text, not A�B"),

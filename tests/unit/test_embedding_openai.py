@@ -133,7 +133,7 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
     assert pauses.seconds == [3.0]
     server.behaviour = lambda asked, number: Told("", 429, (("retry-after", "3600"),))
     before = len(server.asked)
-    with pytest.raises(ModelAwayError, match="no more text"):
+    with pytest.raises(ModelAwayError, match="rate limit"):
         built.embed("kestrel")
     assert len(server.asked) == before + 1
 
@@ -141,15 +141,15 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
 @pytest.mark.parametrize(
     ("status", "away", "told"),
     [
-        (400, False, "does not take a passage"),
-        (401, True, "does not accept the key"),
-        (403, True, "does not accept the key"),
+        (400, False, "rejected a passage"),
+        (401, True, "rejected the key"),
+        (403, True, "rejected the key"),
         (404, True, "does not know the model"),
-        (413, False, "does not take a passage"),
-        (422, False, "does not take a passage"),
-        (402, True, "refuses to answer"),
-        (418, True, "refuses to answer"),
-        (204, True, "refuses to answer"),
+        (413, False, "rejected a passage"),
+        (422, False, "rejected a passage"),
+        (402, True, "refused the request"),
+        (418, True, "refused the request"),
+        (204, True, "refused the request"),
     ],
 )
 def test_what_does_not_pass_is_not_tried_again(server: EmbeddingServer, status: int, away: bool, told: str) -> None:

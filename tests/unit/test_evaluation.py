@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from donna_tui.ops.evaluation import Grep, own_questions, read_set, with_turns_around
-from donna_tui.search.evaluation import Gold, Place, Question, mean, score
+from donna_tui.search.evaluation import Gold, Question, ResultRange, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
 
 
-def place(path: str, *headings: str, lines: tuple[int, int] = (1, 5)) -> Place:
-    return Place(path, headings, *lines)
+def place(path: str, *headings: str, lines: tuple[int, int] = (1, 5)) -> ResultRange:
+    return ResultRange(path, headings, *lines)
 
 
 def test_the_first_place_counts_most() -> None:
@@ -82,6 +82,15 @@ def test_grep_counts_words(vault: VaultClient) -> None:
 
 
 def test_a_hit_with_the_turns_around_it_covers_the_hits_beside_it() -> None:
-    places = [Place("a", (), 10, 11), Place("a", (), 13, 13), Place("b", (), 2, 2), Place("a", (), 16, 16)]
-    assert with_turns_around(places, 3) == [Place("a", (), 7, 14), Place("b", (), 1, 5), Place("a", (), 13, 19)]
+    places = [
+        ResultRange("a", (), 10, 11),
+        ResultRange("a", (), 13, 13),
+        ResultRange("b", (), 2, 2),
+        ResultRange("a", (), 16, 16),
+    ]
+    assert with_turns_around(places, 3) == [
+        ResultRange("a", (), 7, 14),
+        ResultRange("b", (), 1, 5),
+        ResultRange("a", (), 13, 19),
+    ]
     assert with_turns_around(places, 0) == places

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -325,3 +326,20 @@ def test_the_layers_hold() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stdout
+
+
+def test_handlers_are_named_after_their_messages() -> None:
+    """Textual finds a handler by a name that it derives from the message's class: a wrong one is never called."""
+
+    def handler_of(message: ast.Attribute) -> str:
+        words = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", each).lower() for each in ast.unparse(message).split("."))
+        return "on_" + "_".join(words)
+
+    for module in MODULES:
+        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("on_"):
+                for given in node.args.args[1:2]:
+                    if isinstance(given.annotation, ast.Attribute) and not ast.unparse(given.annotation).startswith(
+                        "events."
+                    ):
+                        assert node.name == handler_of(given.annotation), name(module)

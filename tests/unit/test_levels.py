@@ -149,7 +149,7 @@ def test_halves_that_are_ranked_beside_each_other_give_the_same(store: MemorySto
         store.upsert(note(f"{number}.md", " ".join(f"{word} " * count for word, count in held) + f" {number}"))
     halves: list[int] = []
 
-    def beside(work: Callable[[Database], T]) -> Callable[[], T]:
+    def run_parallel(work: Callable[[Database], T]) -> Callable[[], T]:
         found = work(store.database)
         assert isinstance(found, list)
         halves.append(len(found))
@@ -157,7 +157,7 @@ def test_halves_that_are_ranked_beside_each_other_give_the_same(store: MemorySto
 
     terms = ['"heron"', '"water"', '"marsh"']
     alone = search_words(store.database, terms, EVERYTHING, 40)
-    assert search_words(store.database, terms, EVERYTHING, 40, beside) == alone
+    assert search_words(store.database, terms, EVERYTHING, 40, run_parallel) == alone
     assert len(alone) == 40
     assert {match.id > 60 for match in alone} == {True, False}
     assert len(halves) == 1

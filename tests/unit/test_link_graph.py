@@ -54,8 +54,8 @@ def test_where_a_link_leads(graph: LinkGraph, note: str, written: str, is_wiki: 
     [
         ("Ideas/Garden#Fire", True, "There is no heading “Fire” in this note.", "Ideas/Garden.md"),
         ("Ideas/Garden#^peas", True, "There is no block “peas” in this note.", "Ideas/Garden.md"),
-        ("plan.png", True, "This link leads to an attachment, which Donna does not show.", ""),
-        ("../../etc/passwd", False, "This link leads out of the vault.", ""),
+        ("plan.png", True, "This link is to an attachment, which Donna does not show.", ""),
+        ("../../etc/passwd", False, "This link is to a file outside the vault.", ""),
         ("javascript:alert(1)", False, "This link is neither to a note nor to a web page.", ""),
         ("file:///etc/passwd", False, "This link is neither to a note nor to a web page.", ""),
         ("Folder/", True, "This link does not name a note.", ""),

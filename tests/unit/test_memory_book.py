@@ -25,7 +25,7 @@ from donna_tui.memory.database import (
     superseded_by_schedule,
     taken_at,
 )
-from donna_tui.memory.facts import Fact, Told, add_correction, add_facts, procedural, remember, replace_fact
+from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_facts, procedural, remember, replace_fact
 from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
@@ -158,28 +158,28 @@ def test_one_session_that_cannot_be_read_costs_only_itself(desk: Desk, tmp_path:
 
 def test_a_later_preference_of_the_same_name_takes_the_place_of_the_first(desk: Desk) -> None:
     for text in ("My favorite colour is blue", "I prefer tea", "My favourite colour is green"):
-        remember(desk.db, Told(text), CUT, START)
+        remember(desk.db, RememberRequest(text), CUT, START)
     assert {each.content for each in procedural(desk.db.database)} == {"I prefer tea", "My favourite colour is green"}
     desk.follow()
     assert len(desk.ids("memory")) == 2
 
 
 def test_the_same_is_not_remembered_twice(desk: Desk) -> None:
-    first = remember(desk.db, Told("The gateway runs on port 8080"), CUT, START)
-    assert remember(desk.db, Told("  The gateway runs on port 8080\n"), CUT, START) == first
+    first = remember(desk.db, RememberRequest("The gateway runs on port 8080"), CUT, START)
+    assert remember(desk.db, RememberRequest("  The gateway runs on port 8080\n"), CUT, START) == first
     with pytest.raises(DonnaError, match="nothing to remember"):
-        remember(desk.db, Told(" \n "), CUT, START)
+        remember(desk.db, RememberRequest(" \n "), CUT, START)
 
 
 def test_a_corrected_fact_says_what_is_right(desk: Desk) -> None:
-    (wrong,) = remember(desk.db, Told("The gateway runs on port 8080"), CUT, START)
+    (wrong,) = remember(desk.db, RememberRequest("The gateway runs on port 8080"), CUT, START)
     (right,) = replace_fact(desk.db, wrong.id, "", "The gateway runs on port 9090", CUT, START)
     desk.follow()
     assert desk.ids("memory") == [right.id]
 
 
 def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(desk: Desk) -> None:
-    (told,) = remember(desk.db, Told("The gateway runs on port 8080. It restarts at night."), CUT, START)
+    (told,) = remember(desk.db, RememberRequest("The gateway runs on port 8080. It restarts at night."), CUT, START)
     assert replace_fact(desk.db, told.id, "port 7070", "port 9090", CUT, START) == [told]
     (right,) = replace_fact(desk.db, told.id, "port 8080", "port 9090", CUT, START)
     assert right.content == "The gateway runs on port 9090. It restarts at night."

@@ -17,7 +17,7 @@ from donna_tui.memory import importers as formats
 from donna_tui.memory import importers as streams
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
-from donna_tui.memory.importers import Import, LeftOut, Piece, array_elements, json_lines, moment_of, size_of
+from donna_tui.memory.importers import Import, Piece, SkippedValue, array_elements, json_lines, moment_of, size_of
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import BadLine
 from tests.unit.memory_parts import import_file, jsonl, said
@@ -99,11 +99,11 @@ def test_roles_and_speakers(db: MemoryDb, tmp_path: Path) -> None:
 MALFORMED: list[tuple[object, str]] = [
     (b"{not json", "it is not JSON"),
     (b"[1, 2]", "it is not an object"),
-    (b'{"session_id": "s", "role": "user"}', "there is no text"),
-    (b'{"session_id": "s", "text": "x"}', "there is neither role nor speaker"),
-    (b'{"role": "user", "text": "x"}', "there is no session_id"),
-    (b'{"session_id": true, "role": "user", "text": "x"}', "there is no session_id"),
-    (b'{"session_id": "s", "role": "user", "text": 5}', "there is no text"),
+    (b'{"session_id": "s", "role": "user"}', "text is missing"),
+    (b'{"session_id": "s", "text": "x"}', "role and speaker are missing"),
+    (b'{"role": "user", "text": "x"}', "session_id is missing"),
+    (b'{"session_id": true, "role": "user", "text": "x"}', "session_id is missing"),
+    (b'{"session_id": "s", "role": "user", "text": 5}', "text is missing"),
     (b'{"session_id": "s", "role": "user", "text": "x", "turn": "one"}', "turn is not a whole number"),
     (b'{"session_id": "s", "role": "user", "text": "x", "timestamp": "soon"}', "timestamp is not a time"),
     (b"\xff\xfe\x00garbage", "it is not UTF-8"),
@@ -383,7 +383,7 @@ hostile = st.recursive(
 @given(hostile)
 def test_no_value_whatever_is_an_error(value: Any) -> None:
     for found in formats.turns_of(value, 1):
-        assert isinstance(found, NewTurn | LeftOut | BadLine)
+        assert isinstance(found, NewTurn | SkippedValue | BadLine)
 
 
 @given(st.binary(max_size=300))

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from donna_tui.config.models import ChatSourceConfig
-from donna_tui.memory.chat import ChatSource, Cut
+from donna_tui.memory.chat import ChatSource, TextSplitter
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
-from donna_tui.memory.facts import Told, remember, would_replace
+from donna_tui.memory.facts import RememberRequest, remember, would_replace
 from donna_tui.memory.importers import Import, exports_in
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.watching import LogFolder
@@ -162,15 +162,15 @@ def test_a_system_message_ends_a_passage() -> None:
         )
     ]
     session = SessionRow(name="s", title="", turns=4, started_at=None, last_at=None, closed=True, sensitive=False)
-    source = ChatSource(ChatSourceConfig(), Cut(EstimatedTokens(), 256))
+    source = ChatSource(ChatSourceConfig(), TextSplitter(EstimatedTokens(), 256))
     found = [document.source_id for document, _ in source.documents(session, "s", turns, ME)]
     assert found == ["s:1-1", "s:3-4"]
 
 
 def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
-    cut = Cut(EstimatedTokens(), 256)
-    remember(db, Told("My favourite colour is blue."), cut, START)
-    ((held, fresh),) = would_replace(db, Told("My favourite colour is green."), cut)
+    cut = TextSplitter(EstimatedTokens(), 256)
+    remember(db, RememberRequest("My favourite colour is blue."), cut, START)
+    ((held, fresh),) = would_replace(db, RememberRequest("My favourite colour is green."), cut)
     assert (held.content, fresh) == ("My favourite colour is blue.", "My favourite colour is green.")
-    assert would_replace(db, Told("My favourite colour is blue."), cut) == []
-    assert would_replace(db, Told("My favourite bird is the kestrel."), cut) == []
+    assert would_replace(db, RememberRequest("My favourite colour is blue."), cut) == []
+    assert would_replace(db, RememberRequest("My favourite bird is the kestrel."), cut) == []

@@ -224,4 +224,4 @@ def test_where_the_cross_encoder_cannot_be_used_the_blend_decides_and_it_is_said
 
     found, note = rerank("q", [scored("a", 0.1), scored("b", 0.9)], missing, START)
     assert [each.source_id for each in found] == ["b", "a"]
-    assert note == "ranked by a blend: there is no cross-encoder"
+    assert note == "ranked by relevance, importance and age: there is no cross-encoder"

@@ -17,9 +17,9 @@ from donna_tui.memory.scores import (
     finish_deletions,
     importance_of,
     in_steps,
-    keep_scores,
     read_centroid,
     score_waiting,
+    store_scores,
     waiting,
 )
 from donna_tui.text.tokens import EstimatedTokens
@@ -43,7 +43,7 @@ def put(
     """A memory of one passage with this vector."""
     document = note(name, f"text {name}", source_type="memory", modified_at=at, user_id=user, sensitive=sensitive)
     stored = store.upsert(document)
-    keep_scores(store.database, stored.id, document, COUNTER)
+    store_scores(store.database, stored.id, document, COUNTER)
     for each in store.pending(10):
         store.store_vectors([(each.id, each.embed_hash, vector)])
     return stored.id
@@ -75,7 +75,7 @@ def test_the_first_memory_is_wholly_new_and_its_like_is_not(store: MemoryStore) 
 def test_the_turns_of_a_session_are_as_new_as_the_session(store: MemoryStore) -> None:
     for source_id, vector, at in (("s1:1-1", EAST, 1.0), ("s1:2-2", EAST, 2.0), ("s2:1-1", EAST, 1.5)):
         document = note(source_id, f"text {source_id}", source_type="chat", modified_at=at)
-        keep_scores(store.database, store.upsert(document).id, document, COUNTER)
+        store_scores(store.database, store.upsert(document).id, document, COUNTER)
         for each in store.pending(10):
             store.store_vectors([(each.id, each.embed_hash, vector)])
     score(store)
@@ -137,7 +137,7 @@ def test_a_changed_memory_is_scored_again(store: MemoryStore) -> None:
     score(store)
     changed = note("a", "quite another text", source_type="memory", modified_at=1.0)
     stored = store.upsert(changed)
-    keep_scores(store.database, stored.id, changed, COUNTER)
+    store_scores(store.database, stored.id, changed, COUNTER)
     for each in store.pending(10):
         store.store_vectors([(each.id, each.embed_hash, NORTH)])
     score(store)
@@ -159,7 +159,7 @@ def test_a_vector_that_was_gone_before_its_memory_is_no_harm(store: MemoryStore)
 def test_without_vectors_only_the_salience_is_known(store: MemoryStore) -> None:
     document = note("a", "I prefer Boston", source_type="memory")
     stored = store.upsert(document)
-    keep_scores(store.database, stored.id, document, COUNTER)
+    store_scores(store.database, stored.id, document, COUNTER)
     (chunk_id,) = (each for (each,) in store.database.rows("SELECT chunk_id FROM memory_chunks"))
     found = importance_of(store.database, [chunk_id, "unknown"])[chunk_id]
     assert (found.salience, found.novelty, found.value) == (pytest.approx(0.7), None, None)

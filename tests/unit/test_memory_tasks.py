@@ -205,5 +205,5 @@ def test_a_task_is_named_by_its_id_or_the_beginning_of_it(desk: Desk) -> None:
     assert line_now("\n\n- [ ] Two\n", rows[0]) == 3
     with pytest.raises(Exception, match="there is no task"):
         named_task(rows, "zzz")
-    with pytest.raises(Exception, match="does not hold"):
+    with pytest.raises(Exception, match="no longer contains"):
         line_now("- [ ] Three\n", rows[0])

@@ -190,7 +190,7 @@ async def test_private_text_is_not_shown_to_a_model_elsewhere(
                 await router.complete(payload("PRIVATE", sensitivity), task_type="t", schema=Answer)
             assert caught.value.kind is FailureKind.EGRESS_REFUSED
             assert caught.value.reason is Reason.EGRESS_REFUSED
-            assert caught.value.message == "private text would go to models.example"
+            assert caught.value.message == "private text would be sent to models.example"
         assert router.may_read(Sensitivity.PUBLIC)
     assert looked_up == []
 

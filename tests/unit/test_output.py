@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.cli.output import ExitCode, emit, exit_code, fail, say
+from donna_tui.cli.output import ExitCode, emit, exit_code, fail, print_message
 from donna_tui.types.errors import DonnaError, Reason
 
 HOSTILE = "a\x1b[31m\x9b2J\u202eb\ud800\rc\nd"
@@ -53,7 +53,7 @@ def test_an_error_as_json_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_messages_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:
-    say("one", "two")
+    print_message("one", "two")
     assert capsys.readouterr() == ("", "one\ntwo\n")
 
 
@@ -80,7 +80,7 @@ def test_a_narrow_encoding_never_raises(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def run(code: str, stdout: int | None = None) -> subprocess.CompletedProcess[bytes]:
-    program = f"from donna_tui.cli.output import emit, say\n{code}"
+    program = f"from donna_tui.cli.output import emit, print_message\n{code}"
     return subprocess.run([sys.executable, "-c", program], cwd=ROOT, stdout=stdout, stderr=subprocess.PIPE, check=False)
 
 

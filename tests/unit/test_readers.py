@@ -59,7 +59,7 @@ async def test_a_part_is_read_on_another_thread_and_connection(readers: Readers)
         return other, thread_of(other)
 
     def work(database: Database, _: VectorIndex) -> tuple[bool, bool]:
-        waited_for = readers.beside(part)
+        waited_for = readers.run_parallel(part)
         assert started.wait(30)
         other, there = waited_for()
         return other is not database, there != thread_of(database)
@@ -72,7 +72,7 @@ async def test_where_all_threads_wait_for_a_part_each_does_its_own(readers: Read
 
     def work(database: Database, _: VectorIndex) -> bool:
         together.wait()
-        part = readers.beside(thread_of)
+        part = readers.run_parallel(thread_of)
         together.wait()
         own = part() == thread_of(database)
         together.wait()
@@ -91,7 +91,7 @@ async def test_a_part_that_nobody_asks_for_is_not_begun(readers: Readers) -> Non
 
     running = [asyncio.ensure_future(readers.run(work)) for _ in range(THREADS)]
     await asyncio.to_thread(together.wait)
-    kept, dropped = (readers.beside(lambda _, name=name: begun.append(name)) for name in ("kept", "dropped"))
+    kept, dropped = (readers.run_parallel(lambda _, name=name: begun.append(name)) for name in ("kept", "dropped"))
     dropped.drop()
     go_on.set()
     await asyncio.gather(*running)
@@ -100,14 +100,14 @@ async def test_a_part_that_nobody_asks_for_is_not_begun(readers: Readers) -> Non
 
 
 async def test_a_search_that_is_cancelled_drops_its_words(readers: Readers) -> None:
-    beside, parts = readers.beside, list[mock.Mock]()
+    run_parallel, parts = readers.run_parallel, list[mock.Mock]()
 
     def watched(work: Callable[[Database], T]) -> mock.Mock:
-        parts.append(mock.Mock(wraps=beside(work)))
+        parts.append(mock.Mock(wraps=run_parallel(work)))
         return parts[-1]
 
     desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
-    with mock.patch.object(readers, "beside", watched):
+    with mock.patch.object(readers, "run_parallel", watched):
         searching = asyncio.ensure_future(desk.search(SearchRequest(text="heron", k=8)))
         await asyncio.sleep(0)
         searching.cancel()
@@ -121,7 +121,7 @@ async def test_what_a_part_fails_with_is_raised_where_it_is_waited_for(readers: 
         raise DatabaseError(Reason.IO_ERROR, "the disk is gone")
 
     with pytest.raises(DatabaseError, match="gone"):
-        await readers.run(lambda *_: readers.beside(failing)())
+        await readers.run(lambda *_: readers.run_parallel(failing)())
 
 
 async def test_a_part_that_is_asked_for_while_they_close_is_read_where_it_is_asked_for(readers: Readers) -> None:
@@ -130,7 +130,7 @@ async def test_a_part_that_is_asked_for_while_they_close_is_read_where_it_is_ask
     def work(database: Database, _: VectorIndex) -> bool:
         asked.set()
         closing.wait(30)
-        return readers.beside(thread_of)() == thread_of(database)
+        return readers.run_parallel(thread_of)() == thread_of(database)
 
     running = asyncio.ensure_future(readers.run(work))
     await asyncio.to_thread(asked.wait, 30)
@@ -151,16 +151,16 @@ async def test_what_is_closed_says_so(readers: Readers) -> None:
 
 async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: Readers, tmp_path: Path) -> None:
     newer = make_index(tmp_path, 2, "a heron and a stork")
-    now, beside = [readers], readers.beside
+    now, run_parallel = [readers], readers.run_parallel
 
     def replaced_meanwhile(work: Callable[[Database], T]) -> Part[T]:
-        started = beside(work)
+        started = run_parallel(work)
         now[0] = newer
         readers.close()
         return started
 
     desk = SearchService(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
-    with mock.patch.object(readers, "beside", replaced_meanwhile):
+    with mock.patch.object(readers, "run_parallel", replaced_meanwhile):
         outcome = await desk.search(SearchRequest(text="heron", k=8))
     assert [hit.path for hit in outcome.hits] == ["2.md"]
     newer.close()

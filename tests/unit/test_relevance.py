@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.ranking import answers, wanted
+from donna_tui.search.ranking import answers, query_content
 
 
 def coverage(question: str, text: str, *, partial: bool = False) -> float:
-    return wanted(parse_query(question), partial=partial).coverage(text)
+    return query_content(parse_query(question), partial=partial).coverage(text)
 
 
 def test_coverage_counts_the_words_that_a_passage_holds_in_any_form() -> None:
@@ -43,4 +43,4 @@ def test_characters_without_spaces_are_covered_by_pairs() -> None:
     ],
 )
 def test_both_legs_together_decide(question: str, cosine: float | None, text: str, answered: bool) -> None:
-    assert answers(wanted(parse_query(question), partial=False), cosine, text) is answered
+    assert answers(query_content(parse_query(question), partial=False), cosine, text) is answered

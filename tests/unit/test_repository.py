@@ -12,7 +12,7 @@ import pytest
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import GitCommand
 from donna_tui.vault.git.objects import Author, blob_id, quoted
-from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from tests.git_vaults import NOTES, User, fill, new_writer
 
 FORMATS = ("sha1", "sha256")
@@ -40,7 +40,7 @@ def test_no_repository_is_not_an_error_until_one_is_needed(base: Path) -> None:
 def test_a_place_tells_folders_prefix_and_format(base: Path, user: User) -> None:
     vault = user.repository(base / "repo", "--object-format=sha256", vault="a/b")
     place = GitRepo(vault).place()
-    assert place == Place(base / "repo/.git", base / "repo/.git", "a/b/", "sha256")
+    assert place == RepoLocation(base / "repo/.git", base / "repo/.git", "a/b/", "sha256")
     assert place.full("Inbox/x.md") == "a/b/Inbox/x.md"
 
 
@@ -139,12 +139,12 @@ def test_making_a_repository_sets_the_author_in_it_alone(base: Path, user: User)
 def test_each_vault_and_work_tree_has_its_own_refs() -> None:
     git = Path("/r/.git")
     places = [
-        Place(git, git, "", "sha1"),
-        Place(git, git, "a/", "sha1"),
-        Place(git, git, "b/", "sha1"),
-        Place(git / "worktrees/a", git, "", "sha1"),
-        Place(git / "worktrees/a", git, "a/", "sha1"),
-        Place(git / "worktrees/b", git, "", "sha1"),
+        RepoLocation(git, git, "", "sha1"),
+        RepoLocation(git, git, "a/", "sha1"),
+        RepoLocation(git, git, "b/", "sha1"),
+        RepoLocation(git / "worktrees/a", git, "", "sha1"),
+        RepoLocation(git / "worktrees/a", git, "a/", "sha1"),
+        RepoLocation(git / "worktrees/b", git, "", "sha1"),
     ]
     assert places[0].records == "refs/donna/operations"
     refs = {

@@ -145,7 +145,7 @@ def test_the_doctor_says_where_text_goes(home: Path) -> None:
     load(home, f"reasoner: {REMOTE}")
     [finding] = examine_models({"DONNA_HOME": str(home), "SOME_KEY": "SECRET"})
     assert (finding.state, finding.message) == (
-        "ok", "drafts are made by m at api.anthropic.com; private notes are not shown to it"
+        "ok", "drafts are made by m at api.anthropic.com; private notes are not sent to it"
     )  # fmt: skip
     models_file({"DONNA_HOME": str(home)}).write_text("reasoner: 5")
     [finding] = examine_models({"DONNA_HOME": str(home)})

@@ -8,7 +8,7 @@ from timeit import repeat
 import pytest
 
 from donna_tui.search.query import parse_query
-from donna_tui.search.ranking import wanted
+from donna_tui.search.ranking import query_content
 from donna_tui.search.speaker_attribution import Compared, Share, Turn, compare, turns_of
 
 TALK = """\
@@ -25,7 +25,7 @@ TALK = """\
 
 
 def compared(question: str, *passages: str) -> Compared:
-    return compare(question, wanted(parse_query(question), partial=False).stems, passages or (TALK,))
+    return compare(question, query_content(parse_query(question), partial=False).stems, passages or (TALK,))
 
 
 def of_another(question: str, *passages: str) -> bool:

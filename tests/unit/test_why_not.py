@@ -59,7 +59,7 @@ def test_a_hit_is_said_to_be_one(store: MemoryStore) -> None:
 def test_a_note_that_the_index_does_not_know(store: MemoryStore) -> None:
     found = explained(store, "nowhere.md", "kestrel")
     assert found.cause is Cause.NOT_INDEXED
-    assert "knows no such note" in found.detail
+    assert "no such note" in found.detail
 
 
 def test_a_note_that_was_skipped_says_why(store: MemoryStore) -> None:
@@ -72,12 +72,12 @@ def test_a_note_that_was_skipped_says_why(store: MemoryStore) -> None:
 def test_every_filter_that_keeps_it_out_is_named(store: MemoryStore) -> None:
     found = explained(store, "Meetings/far.md", "kestrel path:Projects tag:work in:vault")
     assert found.cause is Cause.OUTSIDE_FILTERS
-    assert found.detail == "it is outside of the path, the tags"
+    assert found.detail == "it is outside the path, the tags"
 
 
 def test_a_demanded_phrase_that_it_lacks_is_named(store: MemoryStore) -> None:
     found = explained(store, "Projects/word.md", 'kestrel "kestrel outage"')
-    assert (found.cause, found.detail) == (Cause.LACKS_WORDS, 'no passage of it has "kestrel outage"')
+    assert (found.cause, found.detail) == (Cause.LACKS_WORDS, 'no passage of it contains "kestrel outage"')
 
 
 def test_a_forbidden_word_keeps_it_out(store: MemoryStore) -> None:

@@ -133,11 +133,11 @@ def test_private_notes_are_served_only_if_their_owner_says_so(donna: Donna, vaul
 @pytest.mark.parametrize(
     ("options", "environ", "what"),
     [
-        ((), {}, "nobody here who could see a new one"),
-        (("--new-password",), {}, "nobody here who could see a new one"),
+        ((), {}, "no terminal to show a new one"),
+        (("--new-password",), {}, "no terminal to show a new one"),
         ((), {"DONNA_WEBDAV_PASSWORD": "short"}, "fewer than 12 characters"),
         (("--host", "0.0.0.0"), {"DONNA_WEBDAV_PASSWORD": PASSWORD}, "without TLS"),
-        (("--cert", "x.pem"), {"DONNA_WEBDAV_PASSWORD": PASSWORD}, "go together"),
+        (("--cert", "x.pem"), {"DONNA_WEBDAV_PASSWORD": PASSWORD}, "must be given together"),
         (("--cert", "x.pem", "--key", "y.pem"), {"DONNA_WEBDAV_PASSWORD": PASSWORD}, "cannot be used"),
         (("--password-file", "none"), {}, "cannot be read"),
     ],
@@ -154,20 +154,20 @@ def test_it_says_what_is_missing(
 def test_a_new_password_is_shown_once_in_a_terminal(donna: Donna, vault: Path) -> None:
     words = ("-m", donna.module, "serve-webdav", "--port", "0", "--space", str(vault))
     with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
-        terminal.wait_for("ctrl+c ends it")
+        terminal.wait_for("ctrl+c to stop")
         text = plain(bytes(terminal.written))
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.process.wait(PATIENCE_SECONDS) == 0
-    password = re.search(r"shown this once: ([0-9a-f-]+)", text)
+    password = re.search(r"shown only once: ([0-9a-f-]+)", text)
     url = re.search(r"(http://\S+)", text)
     assert password is not None
     assert url is not None
     kept = "".join(each.read_text("utf-8", "replace") for each in donna.home.rglob("*.json"))
     assert password[1] not in kept
     with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:
-        terminal.wait_for("ctrl+c ends it")
+        terminal.wait_for("ctrl+c to stop")
         text = plain(bytes(terminal.written))
-        assert "shown this once" not in text
+        assert "shown only once" not in text
         again = re.search(r"(http://\S+)", text)
         assert again is not None
         served = Served(vault, again[1])

@@ -300,7 +300,7 @@ def test_a_certificate_that_is_none_is_told(vault: Path, tmp_path: Path) -> None
 def test_a_port_that_is_taken_is_told(vault: Path) -> None:
     with serving(vault) as served:
         taken = Address(port=served.port)
-        with pytest.raises(DonnaError, match="cannot be had"), serving(vault, address=taken):
+        with pytest.raises(DonnaError, match="is not available"), serving(vault, address=taken):
             pass
 
 

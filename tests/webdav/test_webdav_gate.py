@@ -24,8 +24,8 @@ from donna_tui.webdav.gate import (
     Failures,
     Password,
     given_password,
-    kept_password,
     make_password,
+    stored_password,
 )
 from donna_tui.webdav.server import Address
 from tests.webdav.parts import PASSWORD, Served, basic, serving
@@ -143,14 +143,14 @@ def test_a_made_password_is_kept_as_a_hash_only(tmp_path: Path) -> None:
     assert text not in kept.read_text()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert len(text) > 30
-    password = kept_password(tmp_path / "webdav")
+    password = stored_password(tmp_path / "webdav")
     assert password is not None
     assert password.matches(text)
     assert password.matches(text)
     assert not password.matches(text[:-1])
     assert not password.matches("")
     assert make_password(tmp_path / "webdav") != text
-    other = kept_password(tmp_path / "webdav")
+    other = stored_password(tmp_path / "webdav")
     assert other is not None
     assert not other.matches(text)
 
@@ -160,7 +160,7 @@ def test_a_made_password_is_kept_as_a_hash_only(tmp_path: Path) -> None:
 )
 def test_a_kept_password_that_is_none_lets_nobody_in(tmp_path: Path, text: str) -> None:
     (tmp_path / "password.json").write_text(text)
-    assert kept_password(tmp_path) is None
+    assert stored_password(tmp_path) is None
 
 
 def test_a_password_comes_from_the_environment_or_a_private_file(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ def test_a_password_comes_from_the_environment_or_a_private_file(tmp_path: Path)
     assert given.matches(PASSWORD)
     file = tmp_path / "password"
     file.write_text(f"{PASSWORD}\nsecond line\n")
-    with pytest.raises(DonnaError, match="others can read"):
+    with pytest.raises(DonnaError, match="is readable by others"):
         given_password({}, file)
     file.chmod(0o600)
     given = given_password({VARIABLE: "another password"}, file)

@@ -135,7 +135,7 @@ def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: 
     assert user.git(vault, "for-each-ref", "refs/donna") == ""
     user.git(vault, "update-ref", ref, commit)
     (vault / "n.md").unlink()
-    new_writer(vault, tmp_path / "state").keep_interrupted()
+    new_writer(vault, tmp_path / "state").record_interrupted()
     assert user.git(vault, "for-each-ref", "--format=%(refname)", "refs/donna/operations")
     assert touched in user.git(vault, "log", "--format=%B", "refs/donna/operations")
     user.git(vault, "gc", "--quiet", "--prune=now")

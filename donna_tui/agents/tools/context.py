@@ -99,7 +99,7 @@ def public_notes(database: Database) -> Known:
 
 def missing() -> VaultReadError:
     """Return the error for a note that does not exist, or is invisible to this client."""
-    return VaultReadError(Reason.MISSING, "there is no such note", hint="vault_list says which there are")
+    return VaultReadError(Reason.MISSING, "there is no such note", hint="vault_list lists the notes")
 
 
 WRITES = 50
@@ -149,11 +149,9 @@ class Quota:
         """Count a write before it begins. Raises DonnaError (`quota`) if none is left."""
         if not self.left:
             wait = math.ceil((self._taken[0] + QUOTA_SECONDS - self._clock()) / 60) if self._taken else 0
-            message = f"the {self.most:,} writes of this hour are used up"
-            when = f"the next is possible in {wait} minutes; " if wait else ""
-            raise DonnaError(
-                Reason.QUOTA, message, hint=f"{when}the person at the keyboard can look at them: donna log"
-            )
+            message = f"the limit of {self.most:,} writes per hour is reached"
+            when = f"the next write is possible in {wait} minutes; " if wait else ""
+            raise DonnaError(Reason.QUOTA, message, hint=f"{when}the owner can review them: donna log")
         self._taken.append(self._clock())
 
     def give_back(self) -> None:

@@ -14,30 +14,30 @@ from donna_tui.agents.tools.schemas import (
     LONGEST_PATH,
     LONGEST_QUESTION,
     MOST_RESULTS,
-    Asked,
     Count,
-    Given,
     Memory,
     Offset,
-    RecallAsked,
-    RecallGiven,
-    RememberAsked,
-    RememberGiven,
+    RecallArgs,
+    RecallOutput,
+    RememberArgs,
+    RememberOutput,
     Row,
+    ToolArgs,
+    ToolOutput,
     iso_time,
 )
 from donna_tui.calendar.values import local, local_zone, midnight
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.facts import Fact
-from donna_tui.memory.importers import LONGEST_NAME, LeftOut, made_turn, moment_of, name_of
+from donna_tui.memory.importers import LONGEST_NAME, SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
 
-SETTLING_SECONDS = 2.0
+INDEX_WAIT_SECONDS = 2.0
 """Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""
 
 MOST_TURNS = 200
@@ -51,13 +51,13 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 class TurnAsked(Row):
     """One message of a conversation."""
 
-    role: Literal["user", "assistant", "system"] = Field(description="Who says it.")
+    role: Literal["user", "assistant", "system"] = Field(description="The role of the speaker.")
     text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The message, word for word.")]
-    speaker: str = Field(default="", max_length=LONGEST_NAME, description="The name of a person; the role if left out.")
-    timestamp: str = Field(default="", max_length=64, description="When, in ISO 8601; now if left out.")
+    speaker: str = Field(default="", max_length=LONGEST_NAME, description="The name of a person; the role if omitted.")
+    timestamp: str = Field(default="", max_length=64, description="When, in ISO 8601; now if omitted.")
 
 
-class ChatAddAsked(Asked):
+class ChatAddArgs(ToolArgs):
     """Messages of the current conversation, in order. Messages added before are not stored twice."""
 
     turns: Annotated[
@@ -79,7 +79,7 @@ class ChatAddAsked(Asked):
     )
 
 
-class ChatAddGiven(Given):
+class ChatAddOutput(ToolOutput):
     """The number of new messages and of known ones. `summarized` counts the old conversations that were summarised."""
 
     added: Count
@@ -89,23 +89,23 @@ class ChatAddGiven(Given):
     writes_left: Count
 
 
-class MemoryListAsked(Asked):
+class MemoryListArgs(ToolArgs):
     """Filters and page of a list of memories, the latest first."""
 
     text: str = Field(
-        default="", max_length=LONGEST_QUESTION, description="Only memories that hold this text; any case."
+        default="", max_length=LONGEST_QUESTION, description="Only memories that contain this text, in any case."
     )
     types: tuple[MemoryType, ...] = Field(
-        default=(), description="Only these types: procedural are preferences, semantic are facts. All if it is empty."
+        default=(), description="Only these types: procedural are preferences, semantic are facts. All if empty."
     )
     sources: tuple[Literal["chat", "memory", "correction"], ...] = Field(
         default=(), description="Only from chats, facts or corrections."
     )
     offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="How many rows at the most.")] = 20
+    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="The maximum number of rows.")] = 20
 
 
-class MemoryListGiven(Given):
+class MemoryListOutput(ToolOutput):
     """One page of memories, and the total number."""
 
     memories: tuple[Memory, ...]
@@ -113,7 +113,7 @@ class MemoryListGiven(Given):
     total: Count
 
 
-class MemoryForgetAsked(Asked):
+class MemoryForgetArgs(ToolArgs):
     """The memory to forget."""
 
     id: Annotated[
@@ -126,7 +126,7 @@ class MemoryForgetAsked(Asked):
     ]
 
 
-class MemoryForgetGiven(Given):
+class MemoryForgetOutput(ToolOutput):
     """The result of a forget: `changed` is false if it was forgotten already. Undo it with `donna forget ID --undo`."""
 
     id: str
@@ -134,7 +134,7 @@ class MemoryForgetGiven(Given):
     writes_left: Count
 
 
-class TaskListAsked(Asked):
+class TaskListArgs(ToolArgs):
     """Filters and page of a list of tasks."""
 
     done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
@@ -142,7 +142,7 @@ class TaskListAsked(Asked):
         default="", max_length=10, description="Only tasks due before this day, such as 2026-03-12."
     )
     offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=200, description="How many rows at the most.")] = 50
+    limit: Annotated[int, Field(ge=1, le=200, description="The maximum number of rows.")] = 50
 
 
 class Task(Row):
@@ -160,7 +160,7 @@ class Task(Row):
     sensitive: bool
 
 
-class TaskListGiven(Given):
+class TaskListOutput(ToolOutput):
     """One page of tasks, the earliest deadline first, and the total number."""
 
     tasks: tuple[Task, ...]
@@ -168,11 +168,11 @@ class TaskListGiven(Given):
     total: Count
 
 
-class AgendaAsked(Asked):
+class AgendaArgs(ToolArgs):
     """The days of an agenda."""
 
-    day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if left out.")
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="How many days.")] = 1
+    day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if omitted.")
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="The number of days.")] = 1
 
 
 class Meeting(Row):
@@ -187,7 +187,7 @@ class Meeting(Row):
     path: str
 
 
-class AgendaGiven(Given):
+class AgendaOutput(ToolOutput):
     """The meetings of the requested days, in order, and the open tasks due by then."""
 
     day: str
@@ -195,14 +195,14 @@ class AgendaGiven(Given):
     tasks: tuple[Task, ...]
 
 
-async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
+async def chat_add(space: ToolContext, asked: ChatAddArgs) -> ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.host.memory
     turns = [_turn(each, asked, number) for number, each in enumerate(asked.turns, 1)]
     async with session.turn:
         session.quota.take()
         try:
-            added, known = await service.say(turns, sensitive=space.access.sensitive, closed=asked.closed)
+            added, known = await service.add_turns(turns, sensitive=space.access.sensitive, closed=asked.closed)
         except DonnaError:
             session.quota.give_back()
             raise
@@ -210,7 +210,7 @@ async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
             session.quota.give_back()
     summaries = await service.compress_due() if added else ()
     suggestions = await service.suggestions(limit=5) if added else ()
-    return ChatAddGiven(
+    return ChatAddOutput(
         added=added,
         known=known,
         summarized=len(summaries),
@@ -221,7 +221,7 @@ async def chat_add(space: ToolContext, asked: ChatAddAsked) -> ChatAddGiven:
     )
 
 
-def _turn(asked: TurnAsked, chat: ChatAddAsked, number: int) -> NewTurn:
+def _turn(asked: TurnAsked, chat: ChatAddArgs, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(asked.timestamp) if asked.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
@@ -238,12 +238,12 @@ def _turn(asked: TurnAsked, chat: ChatAddAsked, number: int) -> NewTurn:
         mark="" if asked.timestamp else f"{asked.role}\0{asked.text}",
         title=name_of(chat.title),
     )
-    if isinstance(made, (BadLine, LeftOut)):
+    if isinstance(made, (BadLine, SkippedValue)):
         raise DonnaError(Reason.USAGE, f"there is no text in message {number}")
     return made
 
 
-async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListGiven:
+async def memory_list(space: ToolContext, asked: MemoryListArgs) -> MemoryListOutput:
     """Return a page of the memories, without notes."""
     wanted = MemoryFilter(
         types=asked.types,
@@ -253,7 +253,7 @@ async def memory_list(space: ToolContext, asked: MemoryListAsked) -> MemoryListG
     )
     service = space.host.memory
     memories = await service.memories(wanted, limit=asked.limit, skip=asked.offset)
-    return MemoryListGiven(
+    return MemoryListOutput(
         memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
     )
 
@@ -275,7 +275,7 @@ def memory_row(memory: MemoryChunk) -> Memory:
     )
 
 
-async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryForgetGiven:
+async def memory_forget(space: ToolContext, asked: MemoryForgetArgs) -> MemoryForgetOutput:
     """Forget a memory; the owner can restore it. Raises DonnaError.
 
     The answer for a private memory is that for a missing one.
@@ -285,23 +285,23 @@ async def memory_forget(space: ToolContext, asked: MemoryForgetAsked) -> MemoryF
     async with session.turn:
         known = await service.memory(identity)
         if known is None or (known.sensitive and not space.access.sensitive):
-            raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list gives the ids")
+            raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
         session.quota.take()
         try:
             changed = await service.forget(identity)
         except DonnaError:
             session.quota.give_back()
             raise
-        await service.settle(SETTLING_SECONDS)
-    return MemoryForgetGiven(id=identity, changed=changed, writes_left=session.quota.left)
+        await service.wait_until_indexed(INDEX_WAIT_SECONDS)
+    return MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
 
 
-async def task_list(space: ToolContext, asked: TaskListAsked) -> TaskListGiven:
+async def task_list(space: ToolContext, asked: TaskListArgs) -> TaskListOutput:
     """Return a page of the check boxes of notes that this client may see."""
     before = _day(asked.due_before).isoformat() if asked.due_before else ""
     found = [each for each in await _tasks(space, done=asked.done) if not before or (each.due and each.due < before)]
     page = found[asked.offset : asked.offset + asked.limit]
-    return TaskListGiven(tasks=tuple(page), count=len(page), total=len(found))
+    return TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
 
 
 async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
@@ -329,7 +329,7 @@ async def _visible_notes(space: ToolContext, notes: Collection[str]) -> set[str]
     return await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
 
 
-async def agenda(space: ToolContext, asked: AgendaAsked) -> AgendaGiven:
+async def agenda(space: ToolContext, asked: AgendaArgs) -> AgendaOutput:
     """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
     first = _day(asked.day) if asked.day else datetime.datetime.now(zone).date()
@@ -338,7 +338,7 @@ async def agenda(space: ToolContext, asked: AgendaAsked) -> AgendaGiven:
     rows = await space.host.drafts.meetings(*span)
     seen = await _visible_notes(space, {row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
-    return AgendaGiven(
+    return AgendaOutput(
         day=first.isoformat(),
         meetings=tuple(
             Meeting(
@@ -360,10 +360,10 @@ def _day(text: str) -> datetime.date:
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
-        raise DonnaError(Reason.USAGE, "this is no day", hint="write it as 2026-03-12") from None
+        raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
 
 
-async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
+async def recall(space: ToolContext, asked: RecallArgs) -> RecallOutput:
     """Return the memories for a prompt, within a budget of tokens."""
     result = await space.host.memory.recall(
         readable(asked.query),
@@ -374,7 +374,7 @@ async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
     )
     memories = await _visible_memories(space, result)
     dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
-    return RecallGiven(
+    return RecallOutput(
         memories=() if asked.as_block else tuple(map(memory_row, memories)),
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
@@ -384,7 +384,7 @@ async def recall(space: ToolContext, asked: RecallAsked) -> RecallGiven:
     )
 
 
-async def remember(space: ToolContext, asked: RememberAsked) -> RememberGiven:
+async def remember(space: ToolContext, asked: RememberArgs) -> RememberOutput:
     """Remember a text, as a private one if the client may read private notes.
 
     Raises DonnaError (`conflict`) if it would replace a preference and the request does not allow that.
@@ -401,12 +401,12 @@ async def remember(space: ToolContext, asked: RememberAsked) -> RememberGiven:
                 session_id=session_name(session.id),
                 memory_type_hint=asked.type,
                 sensitive=private,
-                patience=SETTLING_SECONDS,
+                patience=INDEX_WAIT_SECONDS,
             )
         except DonnaError:
             session.quota.give_back()
             raise
-    return RememberGiven(remembered=len(told), session=session.id, writes_left=session.quota.left)
+    return RememberOutput(remembered=len(told), session=session.id, writes_left=session.quota.left)
 
 
 def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
@@ -418,7 +418,7 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
 async def forget_session(service: MemoryService, session: str) -> int:
     """Forget the memories of a session and return their number. They can be restored."""
     forgotten = await service.undo_session(session_name(session))
-    await service.settle(SETTLING_SECONDS)
+    await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return forgotten
 
 

@@ -8,23 +8,23 @@ from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, 
 from donna_tui.agents.tools.memory import forget_session
 from donna_tui.agents.tools.schemas import (
     Draft,
-    DraftsAsked,
-    DraftsGiven,
-    GetAsked,
-    GetGiven,
-    LinkAsked,
-    LinkGiven,
-    ListAsked,
-    ListGiven,
+    DraftsArgs,
+    DraftsOutput,
+    GetArgs,
+    GetOutput,
+    LinkArgs,
+    LinkOutput,
+    ListArgs,
+    ListOutput,
     Note,
-    ReadAsked,
-    ReadGiven,
+    ReadArgs,
+    ReadOutput,
     Section,
-    SectionAsked,
-    UndoAsked,
-    UndoGiven,
-    WriteAsked,
-    WriteGiven,
+    SectionArgs,
+    UndoArgs,
+    UndoOutput,
+    WriteArgs,
+    WriteOutput,
     iso_time,
 )
 from donna_tui.engine.passages import Found, read_remembered
@@ -49,7 +49,7 @@ from donna_tui.vault.write.writer import VaultWriter
 PREFIX = "vault:"
 
 
-async def memory_get(space: ToolContext, asked: GetAsked) -> GetGiven:
+async def memory_get(space: ToolContext, asked: GetArgs) -> GetOutput:
     """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
@@ -61,10 +61,10 @@ async def memory_get(space: ToolContext, asked: GetAsked) -> GetGiven:
     return _lines_of(note.text, asked, path=note.path, title=note.title)
 
 
-async def vault_read(space: ToolContext, asked: ReadAsked) -> ReadGiven:
+async def vault_read(space: ToolContext, asked: ReadArgs) -> ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
     note = await asyncio.to_thread(space.access.read, asked.path.removeprefix(PREFIX))
-    return ReadGiven(
+    return ReadOutput(
         path=note.path,
         title=clean_line(note.title),
         text=note.text,
@@ -82,7 +82,7 @@ async def vault_read(space: ToolContext, asked: ReadAsked) -> ReadGiven:
     )
 
 
-async def vault_list(space: ToolContext, asked: ListAsked) -> ListGiven:
+async def vault_list(space: ToolContext, asked: ListArgs) -> ListOutput:
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
@@ -97,17 +97,17 @@ async def vault_list(space: ToolContext, asked: ListAsked) -> ListGiven:
         Note(path=each.path, size=each.size, modified=iso_time(each.mtime_ns / 1e9))
         for each in wanted[asked.offset : asked.offset + asked.limit]
     )
-    return ListGiven(notes=notes, count=len(notes), total=len(wanted))
+    return ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
 
-async def vault_links(space: ToolContext, asked: LinkAsked) -> LinkGiven:
+async def vault_links(space: ToolContext, asked: LinkArgs) -> LinkOutput:
     """Return the notes that a note links to, and those that link to it. Raises VaultReadError."""
     path = asked.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
     candidates: list[str] = await space.read(lambda database: _naming(database, path))
     links, back = await asyncio.to_thread(_linked, space.access, note, known, candidates)
-    return LinkGiven(path=path, links=links, linked_from=back)
+    return LinkOutput(path=path, links=links, linked_from=back)
 
 
 def _linked(
@@ -154,11 +154,11 @@ def _remembered(database: Database, identity: str, access: Access) -> Found | No
     return None if private or found.passage.sensitive else found
 
 
-def _lines_of(text: str, asked: GetAsked, *, path: str, title: str) -> GetGiven:
+def _lines_of(text: str, asked: GetArgs, *, path: str, title: str) -> GetOutput:
     lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
     first = min(asked.from_, len(lines) + 1)
     shown = lines[first - 1 : first - 1 + asked.lines]
-    return GetGiven(
+    return GetOutput(
         path=path,
         title=clean_line(title),
         text="\n".join(shown),
@@ -173,15 +173,17 @@ def _visible(line: str) -> str:
     return "\t".join(map(clean, line.split("\t")))
 
 
-NOT_FREE = "no note can be written under this name"
-NO_HISTORY = "this workspace is not in a git repository, so nothing could be undone; an agent may not create one"
+NOT_FREE = "a note cannot be written to this path"
+NO_HISTORY = (
+    "this workspace is not in a git repository, so nothing could be undone; an agent is not allowed to create one"
+)
 WHO_AGREES = (
-    "ask the person whose notes these are: they run git init in the workspace, or open it with donna, write a note and"
+    "ask the owner to run git init in the workspace, or to open it with donna, write a note and"
     " agree to create a repository; then try again"
 )
 
 
-async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
+async def vault_write(space: ToolContext, asked: WriteArgs) -> WriteOutput:
     """Write a note as one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
@@ -194,7 +196,7 @@ async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
             raise
         if not outcome.changed:
             session.quota.give_back()
-    return WriteGiven(
+    return WriteOutput(
         path=asked.path,
         changed=outcome.changed,
         operation=outcome.operation,
@@ -205,18 +207,18 @@ async def vault_write(space: ToolContext, asked: WriteAsked) -> WriteGiven:
     )
 
 
-async def vault_section(space: ToolContext, asked: SectionAsked) -> WriteGiven:
+async def vault_section(space: ToolContext, asked: SectionArgs) -> WriteOutput:
     """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
     note = await asyncio.to_thread(space.access.read, asked.path)
     if note.lossy:
-        raise VaultWriteError(Reason.ENCODING, f"{note.path} is not all UTF-8", hint="the owner has to change it")
+        raise VaultWriteError(Reason.ENCODING, f"{note.path} is not valid UTF-8", hint="the owner has to change it")
     if note.etag != asked.etag:
         raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
     text = with_section(note.text, note.body_start, asked)
-    return await vault_write(space, WriteAsked(path=note.path, content=text, etag=asked.etag, replace=True))
+    return await vault_write(space, WriteArgs(path=note.path, content=text, etag=asked.etag, replace=True))
 
 
-def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
+def with_section(text: str, body_start: int, asked: SectionArgs) -> str:
     """Return the text of a note with one section changed.
 
     Raises DonnaError (`missing`) if it has no such section, and (`usage`) if it has several of that name.
@@ -226,7 +228,7 @@ def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
     if len(found) > 1:
         raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
     if not found and wanted:
-        raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read gives the heading paths")
+        raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
     newline = "\r\n" if "\r\n" in text else "\n"
     content = newline.join(asked.content.strip("\r\n").splitlines())
@@ -238,7 +240,7 @@ def with_section(text: str, body_start: int, asked: SectionAsked) -> str:
     return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
 
 
-async def vault_undo_last(space: ToolContext, asked: UndoAsked) -> UndoGiven:
+async def vault_undo_last(space: ToolContext, asked: UndoArgs) -> UndoOutput:
     """Undo the last operations of this session, and of no other. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     wanted = None if asked.everything else asked.n
@@ -250,7 +252,7 @@ async def vault_undo_last(space: ToolContext, asked: UndoAsked) -> UndoGiven:
         if why_not and not forgotten:
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
-    return UndoGiven(undone=undone, paths=paths, forgotten=forgotten)
+    return UndoOutput(undone=undone, paths=paths, forgotten=forgotten)
 
 
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
@@ -265,16 +267,16 @@ def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Pla
 
 def _writer(space: ToolContext) -> VaultWriter:
     if space.writer is None:
-        raise DonnaError(Reason.USAGE, "this client may not write", hint="donna mcp --write lets it")
+        raise DonnaError(Reason.USAGE, "this client is not allowed to write", hint="donna mcp --write allows it")
     return space.writer
 
 
-def _planned(space: ToolContext, writer: VaultWriter, asked: WriteAsked) -> Plan:
+def _planned(space: ToolContext, writer: VaultWriter, asked: WriteArgs) -> Plan:
     """Plan a write without revealing notes that are invisible to this client."""
     path, access = asked.path, space.access
     writer.rules.check_path(path)
     if not access.client.is_note(path):
-        raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "this is no place for notes of this space", path=path)
+        raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "notes of this space cannot be stored here", path=path)
     _check_version(space, path, asked.etag)
     try:
         plan = writer.planner.write(path, asked.content, seen=expecting(asked.etag), replace=asked.replace)
@@ -296,8 +298,8 @@ def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
     """Raise for a version of an invisible note, as for a missing one."""
     if space.access.sees(path):
         if etag is None:
-            hint = "read it, and give the etag of what you have read"
-            raise VaultWriteError(Reason.CONFLICT, "there is a note of that name already", hint=hint, path=path)
+            hint = "read it, and give the etag that you got"
+            raise VaultWriteError(Reason.CONFLICT, "a note of that name already exists", hint=hint, path=path)
     elif etag is not None:
         raise missing()
     elif _is_taken(space, path):
@@ -320,8 +322,8 @@ def _not_free(path: str) -> VaultWriteError:
 def _check_public(writer: VaultWriter, path: str, data: bytes | None) -> None:
     """Raise VaultWriteError (`sensitive`): only a person decides whether a note is private."""
     if data is not None and writer.rules.sensitivity(path, data) is not Sensitivity.PUBLIC:
-        message = "an agent does not write private notes, and does not make a note private"
-        raise VaultWriteError(Reason.SENSITIVE, message, hint="leave its frontmatter without such a mark", path=path)
+        message = "an agent is not allowed to write private notes or to make a note private"
+        raise VaultWriteError(Reason.SENSITIVE, message, hint="omit the mark from its frontmatter", path=path)
 
 
 def _check_inert(path: str, change: Change) -> None:
@@ -331,8 +333,8 @@ def _check_inert(path: str, change: Change) -> None:
     """
     before, after = (decode(data)[0] if data else "" for data in (change.before, change.after))
     if adds_executable(before, after):
-        message = "an agent does not write what Obsidian's plugins run: <% … %>, dataviewjs blocks, `$= …`"
-        hint = "describe it in words; the person at the keyboard can allow it: donna mcp --write --allow-code"
+        message = "an agent is not allowed to write code that Obsidian plugins run: <% … %>, dataviewjs blocks, `$= …`"
+        hint = "describe it in words; the owner can allow it: donna mcp --write --allow-code"
         raise VaultWriteError(Reason.EXECUTABLE, message, hint=hint, path=path)
 
 
@@ -354,13 +356,13 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
         raise
 
 
-async def draft_list(space: ToolContext, asked: DraftsAsked) -> DraftsGiven:
+async def draft_list(space: ToolContext, asked: DraftsArgs) -> DraftsOutput:
     """Return the drafts that this client may see: neither they nor their evidence are private."""
     service = space.host.drafts
     rows = await service.drafts(everything=asked.everything)
     if not space.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(space, row)])
-    return DraftsGiven(drafts=tuple(map(_row, rows)), count=len(rows))
+    return DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))
 
 
 async def _is_public(space: ToolContext, row: DraftRow) -> bool:

@@ -26,7 +26,7 @@ NotePath = Annotated[
         description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
     ),
 ]
-Offset = Annotated[int, Field(ge=0, description="How many rows to skip: 0 for the first page.")]
+Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
 
@@ -43,18 +43,34 @@ def iso_time(at: float) -> str:
         return ""
 
 
-class Asked(BaseModel):
+def _published_title(model: type[BaseModel]) -> str:
+    """Return the title of a schema as agents have known it since the first release."""
+    return model.__name__.replace("Args", "Asked").replace("Output", "Given")
+
+
+class ToolArgs(BaseModel):
     """The base of the arguments of a tool. An unknown key is an error, so that no option is silently ignored."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True, str_strip_whitespace=False
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        str_strip_whitespace=False,
+        model_title_generator=_published_title,
     )
 
 
-class Given(BaseModel):
+class ToolOutput(BaseModel):
     """The base of the result of a tool."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=to_camel,
+        populate_by_name=True,
+        model_title_generator=_published_title,
+    )
 
     ok: Literal[True] = True
 
@@ -74,12 +90,12 @@ class Refused(Row):
     hint: str = ""
 
 
-class SearchAsked(Asked):
+class SearchArgs(ToolArgs):
     """A question. Quotes, -words and filters such as tag: or before: work as in Donna's search bar."""
 
     query: Question
     max_results: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
-        default=None, description="How many passages at the most; the configured number if it is left out."
+        default=None, description="The maximum number of passages; the configured default if omitted."
     )
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="Leave out passages less similar than this, unless they share a word with the query."
@@ -122,7 +138,7 @@ class Hit(Row):
     citation: str
 
 
-class SearchGiven(Given):
+class SearchOutput(ToolOutput):
     """Passages, best first. `stale` is true if the latest edits may be missing; `note` says what limits the answer.
 
     `filterProblems` are filters of the query that are unknown or match nothing, each with the nearest valid one.
@@ -138,15 +154,15 @@ class SearchGiven(Given):
     indexed: bool
 
 
-class GetAsked(Asked):
+class GetArgs(ToolArgs):
     """The passage to read: a path as returned by `memory_search`, and the lines."""
 
     path: NotePath
     from_: Annotated[int, Field(ge=1)] = Field(default=1, alias="from", description="The first line, from 1.")
-    lines: Annotated[int, Field(ge=1, le=MOST_LINES)] = Field(default=MOST_LINES, description="How many lines.")
+    lines: Annotated[int, Field(ge=1, le=MOST_LINES)] = Field(default=MOST_LINES, description="The number of lines.")
 
 
-class GetGiven(Given):
+class GetOutput(ToolOutput):
     """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`."""
 
     path: str
@@ -157,23 +173,23 @@ class GetGiven(Given):
     total_lines: int
 
 
-class RecallAsked(Asked):
+class RecallArgs(ToolArgs):
     """The query of a recall, and its budget of tokens."""
 
     query: Question
     top_k: Annotated[int, Field(ge=1, le=MOST_RESULTS)] | None = Field(
-        default=None, description="How many memories at the most, besides preferences; as many as fit if left out."
+        default=None, description="The maximum number of memories, besides preferences; as many as fit if omitted."
     )
     token_budget: Annotated[int, Field(ge=1, le=MOST_BUDGET)] | None = Field(
-        default=None, description="How many tokens the memories may take together; the configured number if left out."
+        default=None, description="The token budget of all memories together; the configured default if omitted."
     )
     types: tuple[MemoryType, ...] = Field(
         default=(),
         description="Only these types: procedural are preferences, episodic are conversations, semantic are facts and"
-        " notes, working is what is under way. All if it is empty.",
+        " notes, working is what is under way. All if empty.",
     )
     as_block: bool = Field(
-        default=False, description="Give one <memory> block to paste into a prompt, in place of the list."
+        default=False, description="Return one <memory> block to paste into a prompt instead of the list."
     )
 
 
@@ -196,7 +212,7 @@ class Memory(Row):
     tokens: int
 
 
-class RecallGiven(Given):
+class RecallOutput(ToolOutput):
     """The memories that fit, preferences first: as a list, or with `asBlock` as one block for a prompt."""
 
     memories: tuple[Memory, ...]
@@ -207,7 +223,7 @@ class RecallGiven(Given):
     prompt: str
 
 
-class RememberAsked(Asked):
+class RememberArgs(ToolArgs):
     """The text to remember: one fact, decision or preference, in a self-contained sentence."""
 
     text: Annotated[
@@ -216,16 +232,16 @@ class RememberAsked(Asked):
     type: MemoryType | None = Field(
         default=None,
         description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
-        " way; found by the wording if it is left out.",
+        " way; derived from the wording if omitted.",
     )
     replace: bool = Field(
         default=False,
-        description="Replace a preference on the same subject, once the owner agreed. Without it, a text that would"
+        description="Replace a preference on the same subject, once the owner has agreed. Otherwise, a text that would"
         " replace one is refused with `conflict` and both texts.",
     )
 
 
-class RememberGiven(Given):
+class RememberOutput(ToolOutput):
     """The number of pieces remembered; pieces known before count and are not stored twice."""
 
     remembered: Count
@@ -236,7 +252,7 @@ class RememberGiven(Given):
 MOST_LISTED = 1_000
 
 
-class ReadAsked(Asked):
+class ReadArgs(ToolArgs):
     """The note to read."""
 
     path: NotePath
@@ -250,7 +266,7 @@ class Section(Row):
     end_line: int
 
 
-class ReadGiven(Given):
+class ReadOutput(ToolOutput):
     """A whole note, exactly as on disk. `vault_write` needs the `etag` to change it."""
 
     path: str
@@ -262,7 +278,7 @@ class ReadGiven(Given):
     sections: tuple[Section, ...]
 
 
-class ListAsked(Asked):
+class ListArgs(ToolArgs):
     """Filters and page of a list of notes."""
 
     folder: str = Field(
@@ -272,7 +288,7 @@ class ListAsked(Asked):
     )
     recursive: bool = Field(default=True, description="Also those in folders below it.")
     offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="How many rows at the most.")] = 200
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="The maximum number of rows.")] = 200
 
 
 class Note(Row):
@@ -283,7 +299,7 @@ class Note(Row):
     modified: IsoTime
 
 
-class ListGiven(Given):
+class ListOutput(ToolOutput):
     """Notes by path, and the total number."""
 
     notes: tuple[Note, ...]
@@ -291,13 +307,13 @@ class ListGiven(Given):
     total: Count
 
 
-class LinkAsked(Asked):
+class LinkArgs(ToolArgs):
     """The note whose links are listed."""
 
     path: NotePath
 
 
-class LinkGiven(Given):
+class LinkOutput(ToolOutput):
     """The notes that a note links to, and those with a wikilink to it, without broken links."""
 
     path: str
@@ -305,7 +321,7 @@ class LinkGiven(Given):
     linked_from: tuple[str, ...]
 
 
-class WriteAsked(Asked):
+class WriteArgs(ToolArgs):
     """A note to write. `etag` is that of the version that was read; a new note has none."""
 
     path: NotePath
@@ -313,12 +329,12 @@ class WriteAsked(Asked):
         description="The text. Frontmatter that it does not name is kept, unless `replace` is true."
     )
     etag: Annotated[str, Field(max_length=128)] | None = Field(
-        default=None, description="The `etag` of vault_read, to change a note; left out for a new one."
+        default=None, description="The `etag` of vault_read, to change a note; omitted for a new one."
     )
     replace: bool = Field(default=False, description="The content is the whole note, frontmatter too.")
 
 
-class SectionAsked(Asked):
+class SectionArgs(ToolArgs):
     """A change of one section of a note. The rest of the note keeps its bytes."""
 
     path: NotePath
@@ -329,7 +345,7 @@ class SectionAsked(Asked):
         " before the first heading.",
     )
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
-        description="The text to add or to put in place of what is there, without the heading of the section itself."
+        description="The text to add or to put in its place, without the heading of the section itself."
     )
     mode: Literal["append", "replace"] = Field(
         default="append",
@@ -339,7 +355,7 @@ class SectionAsked(Asked):
     etag: Annotated[str, Field(min_length=1, max_length=128, description="The `etag` of vault_read.")]
 
 
-class WriteGiven(Given):
+class WriteOutput(ToolOutput):
     """The result of a write: its operation, and the current etag of the note."""
 
     path: str
@@ -351,14 +367,16 @@ class WriteGiven(Given):
     remarks: tuple[str, ...]
 
 
-class UndoAsked(Asked):
+class UndoArgs(ToolArgs):
     """The part of this session to undo."""
 
-    n: Annotated[int, Field(ge=1, le=1_000)] = Field(default=1, description="How many of the last operations.")
+    n: Annotated[int, Field(ge=1, le=1_000)] = Field(
+        default=1, description="The number of operations to undo, from the last."
+    )
     everything: bool = Field(default=False, description="All of this session, and what it remembered.")
 
 
-class UndoGiven(Given):
+class UndoOutput(ToolOutput):
     """The undone operations, the notes that they had changed, and the number of memories forgotten."""
 
     undone: tuple[str, ...]
@@ -366,10 +384,10 @@ class UndoGiven(Given):
     forgotten: Count
 
 
-class DraftsAsked(Asked):
+class DraftsArgs(ToolArgs):
     """Filters of a list of drafts."""
 
-    everything: bool = Field(default=False, description="Also those that were approved or rejected.")
+    everything: bool = Field(default=False, description="Include those that were approved or rejected.")
 
 
 class Draft(Row):
@@ -384,7 +402,7 @@ class Draft(Row):
     created_at: IsoTime
 
 
-class DraftsGiven(Given):
+class DraftsOutput(ToolOutput):
     """Drafts, the newest first. Only the person at the keyboard approves them."""
 
     drafts: tuple[Draft, ...]

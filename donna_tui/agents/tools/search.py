@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.agents.tools.schemas import Hit, SearchAsked, SearchGiven
+from donna_tui.agents.tools.schemas import Hit, SearchArgs, SearchOutput
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.query import readable
 from donna_tui.search.snippets import citation
@@ -16,7 +16,7 @@ from donna_tui.types.search import Hit as Found
 from donna_tui.vault.note.read import iso_date
 
 
-async def memory_search(space: ToolContext, asked: SearchAsked) -> SearchGiven:
+async def memory_search(space: ToolContext, asked: SearchArgs) -> SearchOutput:
     """Return passages of notes, chats and memories, best first."""
     filters = Filters(
         sources=tuple(map(readable, asked.sources)),
@@ -34,7 +34,7 @@ async def memory_search(space: ToolContext, asked: SearchAsked) -> SearchGiven:
     least = space.min_score if asked.min_score is None else asked.min_score
     hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, least)]
     near = await _seen(space, outcome.near_misses) if asked.near_misses else []
-    return SearchGiven(
+    return SearchOutput(
         results=tuple(map(_row, hits)),
         count=len(hits),
         near_misses=tuple(map(_row, near)),

@@ -86,7 +86,7 @@ class Material:
     passages: Passages
     listed: list[tuple[str, tuple[int, ...]]]
     private: bool = False
-    told: list[Evidence] = field(default_factory=list)
+    for_model: list[Evidence] = field(default_factory=list)
     """The passages that a model reads."""
     dates: dict[int, str] = field(default_factory=dict)
     fixed: Callable[[str], str] = field(default=lambda line: line)
@@ -102,7 +102,7 @@ class Material:
                 task_type=task_type,
                 about=about,
                 schema=schema,
-                passages=tuple(self.told),
+                passages=tuple(self.for_model),
                 private=frozenset(self.passages.private),
                 corrections=tuple(corrections),
                 dates=self.dates,
@@ -110,7 +110,7 @@ class Material:
             ),
             data=data,
             frontmatter=front,
-            is_empty=not (self.told or any(isinstance(part, list) and part for part in data.values())),
+            is_empty=not (self.for_model or any(isinstance(part, list) and part for part in data.values())),
             listed=tuple(self.listed),
             all_passages=tuple(self.passages.taken),
             links_private=self.private,
@@ -132,7 +132,7 @@ class Material:
         day = day_in(read.note.path, read.note.front)
         for section in read.sections():
             passage = self.passages.add(section, sensitive=read.note.sensitive)
-            self.told.append(passage)
+            self.for_model.append(passage)
             if day:
                 self.dates[passage.number] = day.isoformat()
 
@@ -187,16 +187,16 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
     start, end = span.bounds(parts.zone)
     wanted = MemoryFilter(sources=(MemorySource.CHAT,), after=start, before=end)
     found: tuple[MemoryChunk, ...] = await parts.read(lambda index: list_memories(index, wanted, 20 * max(1, most), 0))
-    theirs: set[str] = await parts.read(_said_by_others)
+    theirs: set[str] = await parts.read(_turns_of_others)
     allowed = [
         each for each in found if each.source_id not in theirs and not (parts.gatherer.remote and each.sensitive)
     ]
     best = sorted(allowed, key=_weight, reverse=True)[:most]
     for each in sorted(best, key=lambda each: (each.at, each.source_id)):
-        material.told.append(material.passages.add(_evidence(each), sensitive=each.sensitive))
+        material.for_model.append(material.passages.add(_evidence(each), sensitive=each.sensitive))
 
 
-def _said_by_others(index: Any) -> set[str]:
+def _turns_of_others(index: Any) -> set[str]:
     """Return the turns of assistants and tools."""
     rows = index.rows(
         "SELECT source_id FROM memory_documents WHERE source_type = 'chat'"

@@ -98,15 +98,15 @@ class MeetingNoteSkill:
         quoting = _Quoting(correcting(corrections), self.zone)
         material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda, quoting)
         quoted = quoting.data(material)
-        told = quoting.told(material)
-        told += quoting.passages.add_hits(chats)
+        passages_for_model = quoting.passages_for_model(material)
+        passages_for_model += quoting.passages.add_hits(chats)
         links = await asyncio.to_thread(self._people, meeting)
         return Context(
             task=Task(
                 task_type=TASK_TYPE,
                 about=about,
                 schema=MeetingNoteAnswer,
-                passages=tuple(told),
+                passages=tuple(passages_for_model),
                 private=frozenset(quoting.passages.private),
                 facts=_facts(meeting, agenda),
                 corrections=corrections,
@@ -212,7 +212,7 @@ class _Quoting:
             "known_links": [_link(read.note) for read in material.reads],
         }
 
-    def told(self, material: _Material) -> list[Evidence]:
+    def passages_for_model(self, material: _Material) -> list[Evidence]:
         """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
         found: list[Evidence] = []
         for read in material.reads:

@@ -143,7 +143,9 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     for read in reads:
         found = _about(read.blocks, names)
         facts += material.quote(read, [block for block in found if not block.box][: limits.vault - len(facts)])
-        material.told += [material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found]
+        material.for_model += [
+            material.passages.add(read.evidence(block), sensitive=read.note.sensitive) for block in found
+        ]
     tasks = [
         task_line(task, material)
         for task in await parts.read(list_tasks)
@@ -151,15 +153,15 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     ]
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
-        material.told.append(passage)
-        facts += _said_in(passage, names, material)
+        material.for_model.append(passage)
+        facts += _quoted_sentences(passage, names, material)
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
     corrections = corrections[: limits.corrections]
     return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
 
 
-def _said_in(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
+def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
     """Quote the sentences of a chat that name the person."""
     text = passage.text
     said = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
@@ -180,8 +182,8 @@ class _Named:
     def of(cls, name: str, people: Collection[str]) -> _Named:
         first = name.split()[0] if name.split() else name
         others = [each for each in people if each != name and first.casefold() in each.casefold().split()]
-        is_told_apart = not others and len(first) > 2
-        return cls(_words(name), _words(first) if is_told_apart else None)
+        is_unambiguous = not others and len(first) > 2
+        return cls(_words(name), _words(first) if is_unambiguous else None)
 
     def are_in(self, text: str) -> bool:
         """Check whether a text names the person."""

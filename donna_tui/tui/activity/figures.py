@@ -115,22 +115,22 @@ class Overview(Vertical):
         yield Static(id="since-start", markup=False)
 
     def on_mount(self) -> None:
-        self._say(Line(Tone.QUIET, "Opening the vault …"))
+        self._show_headline(Line(Tone.QUIET, "Opening the vault …"))
 
     def refuse(self, error: DonnaError) -> None:
         """Show why there is nothing to draw."""
-        self._say(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
+        self._show_headline(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
 
     def show(self, status: Status) -> None:
         """Draw a newer status."""
-        self._say(headline(status), doing(status))
+        self._show_headline(headline(status), doing(status))
         self.query_one("#since-start", Static).update(Content(since_start(status)))
         coverage = status.coverage
         self.query_one(ProgressBar).show(meaning=coverage.vectors, words=coverage.text, total=coverage.notes)
         self.query_one(SparklineRow).values = status.throughput
         self.set_class(is_working(status), "-working")
 
-    def _say(self, line: Line, below: str = "") -> None:
+    def _show_headline(self, line: Line, below: str = "") -> None:
         self.query_one("#headline-mark", Static).update(Content.styled(MARKS[line.tone], f".tone--{line.tone}"))
         self.query_one("#headline-text", Static).update(Content.styled(line.text, ".tone--title"))
         self.query_one("#doing", Static).update(Content(below))

@@ -269,7 +269,7 @@ class LogFilter(Horizontal):
             self.text = text
             self.kind = kind
 
-    class Left(Message):
+    class Exited(Message):
         """Posted when the user leaves the filter; `closed` is set if it was cleared."""
 
         def __init__(self, *, closed: bool) -> None:
@@ -278,7 +278,7 @@ class LogFilter(Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
-        field = LineInput(placeholder="words to look for  ↑↓ kind", compact=True)
+        field = LineInput(placeholder="text to find  ↑↓ kind", compact=True)
         field.cursor_blink = False
         yield field
         yield KindChoice()
@@ -292,7 +292,7 @@ class LogFilter(Horizontal):
         with self.field.prevent(Input.Changed):
             self.field.value = ""
         self._choose(0)
-        self.post_message(self.Left(closed=True))
+        self.post_message(self.Exited(closed=True))
 
     def action_kind(self, by: int) -> None:
         """Choose the next or previous kind."""
@@ -311,7 +311,7 @@ class LogFilter(Horizontal):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Keep the filter and return to the log."""
         event.stop()
-        self.post_message(self.Left(closed=False))
+        self.post_message(self.Exited(closed=False))
 
     def _choose(self, index: int) -> None:
         self.choice.index = index
@@ -382,7 +382,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         """Describe whether the log is paused, filtered, or not at its end."""
         held = f"paused · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
         narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
-        looking_back = "" if self._following or held else "looking back"
+        looking_back = "" if self._following or held else "scrolled back"
         return " · ".join(part for part in (held, narrowed, looking_back) if part)
 
     def narrow(self, text: str, kind: Kind | None) -> None:

@@ -66,7 +66,7 @@ class ActivityPane(Vertical):
         yield ProblemList(id="problems", classes="part")
 
     def on_mount(self) -> None:
-        for selector, title in (("#overview", "Index"), ("#coverage", "Notes"), ("#facts", "Speed and parts")):
+        for selector, title in (("#overview", "Index"), ("#coverage", "Notes"), ("#facts", "Performance")):
             self.query_one(selector).border_title = Content(title)
         self._show_log()
         self._show_sections()
@@ -74,12 +74,12 @@ class ActivityPane(Vertical):
     def connect(self, backend: Backend) -> None:
         """Connect to the backend."""
         self._backend = backend
-        self._take_status(backend.status())
+        self._set_status(backend.status())
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
         self.overview.refuse(error)
-        self.event_log.empty_text = "Nothing can happen before the vault is open."
+        self.event_log.empty_text = "The log starts once the vault is open."
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -118,7 +118,7 @@ class ActivityPane(Vertical):
         self._show_sections()
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        self._take_status(event.status)
+        self._set_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
         self.event_log.add(event.events, missed=event.dropped, draw=self.display)
@@ -144,7 +144,7 @@ class ActivityPane(Vertical):
         event.stop()
         self.event_log.narrow(event.text, event.kind)
 
-    def on_log_filter_left(self, event: LogFilter.Left) -> None:
+    def on_log_filter_exited(self, event: LogFilter.Exited) -> None:
         event.stop()
         if event.closed:
             self.remove_class("-filtering")
@@ -201,7 +201,7 @@ class ActivityPane(Vertical):
             text = " ".join(part for part in (error.message, error.hint) if part)
             self.notify(clean_line(text), severity="error", timeout=8, markup=False)
 
-    def _take_status(self, status: Status) -> None:
+    def _set_status(self, status: Status) -> None:
         """Store the status, and draw it if visible: while an index is built there are ten per second."""
         self._status = status
         if self.display:
@@ -237,17 +237,17 @@ class ActivityPane(Vertical):
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0
         attention = f"Needs attention {count(number)}" if number else "Needs attention"
-        self.sections.names = ("What happened", attention, "Figures")
+        self.sections.names = ("Events", attention, "Figures")
         self.problems.border_title = Content("" if self.has_class("-compact") else attention)
 
     def _show_log(self) -> None:
         part, ring = self.query_one("#log-part"), self.event_log.ring
         state = Content(self.event_log.state_words())
-        part.border_title = state if self.has_class("-compact") else Content("What happened")
+        part.border_title = state if self.has_class("-compact") else Content("Events")
         part.border_subtitle = state
         if ring.filtered:
-            self.event_log.empty_text = "Nothing that happened matches the filter."
+            self.event_log.empty_text = "No event matches the filter."
         elif self._status is None:
-            self.event_log.empty_text = "What happens to your notes will be listed here."
+            self.event_log.empty_text = "Changes to your notes will be listed here."
         else:
-            self.event_log.empty_text = "Nothing has happened yet. Save a note, and it shows up here."
+            self.event_log.empty_text = "No events yet. Save a note, and it appears here."

@@ -61,9 +61,9 @@ def since_start(status: Status) -> str:
     """Describe the model's work since the start of Donna; an unchanged vault needs none."""
     new, known = status.embedded_this_run, status.reused_this_run
     if not new and not known:
-        return "The model had nothing to read since the start" if status.coverage.vectors else ""
-    reused = f", {count(known)} known already" if known else ""
-    return f"{plural(new, 'passage')} read by the model since the start{reused}"
+        return "Nothing embedded since the start" if status.coverage.vectors else ""
+    reused = f", {count(known)} reused" if known else ""
+    return f"{plural(new, 'passage')} embedded since the start{reused}"
 
 
 def speed_now(status: Status) -> float:
@@ -96,8 +96,8 @@ def latency_figures(status: Status) -> list[Figure]:
     return [
         Figure("", ("median", "p95"), Tone.QUIET),
         _latency("Search answered", status.search_latency),
-        _latency("Saved → words", status.keyword_after_save),
-        _latency("Saved → meaning", status.meaning_after_save),
+        _latency("Saved → keyword", status.keyword_after_save),
+        _latency("Saved → semantic", status.meaning_after_save),
     ]
 
 
@@ -110,7 +110,7 @@ def engine_figures(status: Status) -> list[Figure]:
         Figure("Model", (model,), Tone.PLAIN if status.model_phase is ModelPhase.READY else Tone.WARNING),
         Figure("Vectors", (clean_line(status.vector_engine) or "–",)),
         Figure("Changes seen", (watcher,), Tone.WARNING if degraded else Tone.PLAIN),
-        *([Figure("Kept by", (clean_line(status.owner),), Tone.WARNING)] if status.state == "read_only" else []),
+        *([Figure("Maintained by", (clean_line(status.owner),), Tone.WARNING)] if status.state == "read_only" else []),
         Figure("Index", (size(status.database_bytes),)),
         Figure("", (clean_line(status.database),), Tone.QUIET, is_path=True),
         Figure("Log file", (clean_line(status.log_file),), Tone.QUIET, is_path=True),
@@ -127,7 +127,7 @@ def _running(status: Status) -> Line:
     if coverage.notes == 0 and status.last_reconcile is None:
         return Line(Tone.PLAIN, "Reading the folder")
     if coverage.notes == 0:
-        return Line(Tone.QUIET, "No notes yet. The first one that you save shows up here.")
+        return Line(Tone.QUIET, "No notes yet. The first one that you save appears here.")
     if is_working(status):
         return Line(Tone.PLAIN, _progress(status))
     if coverage.failed:
@@ -181,8 +181,8 @@ _MODEL_SHORT = {
 _STATES: dict[str, Callable[[Status], Line]] = {
     "starting": _with_detail(Tone.QUIET, "Opening the vault"),
     "paused": _with_detail(Tone.WARNING, "Paused"),
-    "failed": _with_detail(Tone.ERROR, "Stopped by a fault"),
+    "failed": _with_detail(Tone.ERROR, "Stopped by an error"),
     "stopping": _with_detail(Tone.QUIET, "Closing"),
     "stopped": _with_detail(Tone.QUIET, "Closed"),
-    "read_only": _with_detail(Tone.WARNING, "Reading only"),
+    "read_only": _with_detail(Tone.WARNING, "Read-only"),
 }

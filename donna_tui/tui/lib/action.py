@@ -138,7 +138,7 @@ def needs_retryable(state: ActionState) -> str:
     """Require a problem that a retry may solve."""
     if not state.problem:
         return "No problem is selected."
-    return "" if state.retryable else "Trying again does not help here; the problem says what does."
+    return "" if state.retryable else "Retrying does not help here; the problem says what does."
 
 
 def needs_pause(state: ActionState) -> str:

@@ -20,7 +20,7 @@ from donna_tui.tui.lib.action import (
 )
 from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
 from donna_tui.tui.review.actions import MEETINGS, REVIEW
-from donna_tui.tui.vault.actions import CONFLICT, PLAN, SETTLE, VAULT
+from donna_tui.tui.vault.actions import CONFLICT, CONFLICT_COPY, PLAN, VAULT
 
 _SEARCH = (
     Action(
@@ -127,8 +127,8 @@ _SEARCH = (
     ),
     Action(
         id="search.correct",
-        title="this is wrong",
-        help="Say that the passage is wrong, and what is right; the note stays as it is.",
+        title="correct",
+        help="Correct a passage that is wrong; the note itself is not changed.",
         group="search",
         context="search",
         keys=("W",),
@@ -137,7 +137,7 @@ _SEARCH = (
     Action(
         id="search.why",
         title="why",
-        help="Say why the selected passage is found, or why a note of your choice is not.",
+        help="Explain why the selected passage is found, or why a note of your choice is not.",
         group="search",
         context="search",
         keys=("w", "f6"),
@@ -175,7 +175,7 @@ _SEARCH = (
     Action(
         id="search.undo",
         title="undo",
-        help="See what the last change of Donna in the vault did, and take it back.",
+        help="Preview and undo the last change of Donna in the vault.",
         group="search",
         context="search",
         keys=("z",),
@@ -184,7 +184,7 @@ _SEARCH = (
     Action(
         id="search.redo",
         title="redo",
-        help="See what was taken back last in the vault, and do it again.",
+        help="Preview and redo the last undone change in the vault.",
         group="search",
         context="search",
         keys=("Z",),
@@ -193,7 +193,7 @@ _SEARCH = (
     Action(
         id="search.refresh",
         title="refresh",
-        help="Ask again, and show what the index knows by now.",
+        help="Search again, with the index as it is now.",
         group="search",
         context="search",
         keys=("r", "f5"),
@@ -234,7 +234,7 @@ _ACTIVITY = (
     Action(
         id="activity.resume",
         title="resume",
-        help="Resume indexing after it paused to ask.",
+        help="Resume indexing after it paused for confirmation.",
         group="activity",
         context="activity",
         keys=("c",),
@@ -244,7 +244,7 @@ _ACTIVITY = (
     Action(
         id="activity.filter",
         title="filter",
-        help="Show only events with some words, or of one kind.",
+        help="Show only events that contain some words, or of one kind.",
         group="activity",
         context="activity",
         keys=("f",),
@@ -284,7 +284,7 @@ _VIEWS = (
     Action(
         id="view.zoom",
         title="zoom",
-        help="Give the preview all the room, or take it back.",
+        help="Maximise the preview, or restore it.",
         group="view",
         keys=("+", "f3"),
         footer=True,
@@ -306,7 +306,7 @@ _VIEWS = (
     Action(
         id="view.jump",
         title="jump",
-        help="Label everything in sight, and go to the label you type.",
+        help="Label everything visible, and jump to the label you type.",
         group="view",
         keys=("ctrl+g", "'"),
     ),
@@ -324,14 +324,14 @@ _VIEWS = (
         group="view",
         keys=("ctrl+right",),
     ),
-    Action(id="view.back", title="back", help="One level out. It never quits.", group="view", keys=("escape",)),
+    Action(id="view.back", title="back", help="Back one level. It never quits.", group="view", keys=("escape",)),
 )
 
 _NOW = (
     Action(
         id="draft.weekly-review",
         title="Weekly review now",
-        help="Write the draft of the review of this week now; it waits in Review.",
+        help="Draft the review of this week now; it appears in Review.",
         group="draft",
         keys=("alt+s",),
         why_not=needs_space,
@@ -339,7 +339,7 @@ _NOW = (
     Action(
         id="draft.daily-reflection",
         title="Daily reflection now",
-        help="Write the draft of the reflection on today now; it waits in Review.",
+        help="Draft the reflection on today now; it appears in Review.",
         group="draft",
         keys=("alt+t",),
         why_not=needs_space,
@@ -350,13 +350,13 @@ _APP = (
     Action(
         id="app.space",
         title="space",
-        help="Go on with the notes of another space, or add a folder.",
+        help="Switch to another space, or add a folder.",
         group="app",
         keys=("ctrl+o", "alt+o"),
     ),
     Action(
         id="app.model",
-        title="get the model",
+        title="download model",
         help="Download the model for search by meaning.",
         group="app",
         keys=("f4", "alt+m"),
@@ -367,7 +367,7 @@ _APP = (
     Action(
         id="app.switch",
         title="switch note",
-        help="Go to a note or a heading by some letters of its name, or create a note.",
+        help="Open a note or a heading by a part of its name, or create a note.",
         group="app",
         keys=("ctrl+k", "alt+k"),
         why_not=needs_space,
@@ -375,7 +375,7 @@ _APP = (
     Action(
         id="app.daily",
         title="daily note",
-        help="Go to the note of today in the folder Daily; create it if it is not there.",
+        help="Open the note of today in the folder Daily; create it if it is missing.",
         group="app",
         keys=("alt+d",),
         why_not=needs_space,
@@ -383,7 +383,7 @@ _APP = (
     Action(
         id="app.theme",
         title="theme",
-        help="Pick the colours; each theme is shown while it is selected.",
+        help="Choose a theme; each is previewed while it is selected.",
         group="app",
         keys=("f9", "alt+y"),
     ),
@@ -409,7 +409,7 @@ _APP = (
     Action(
         id="app.suspend",
         title="suspend",
-        help="Go back to the shell for a while; `fg` there returns. In an editor on this screen the key undoes typing.",
+        help="Suspend Donna; `fg` in the shell resumes it. In an editor on this screen the key undoes typing.",
         group="app",
         keys=("ctrl+z",),
     ),
@@ -425,7 +425,7 @@ _ALL = (
     *_ACTIVITY,
     *PLAN,
     *CONFLICT,
-    *SETTLE,
+    *CONFLICT_COPY,
     *FORGET,
     *SUGGESTION,
     *_VIEWS,

@@ -16,23 +16,23 @@ from donna_tui.tui.lib.keymap import Keys
 
 
 class AskLine(Dialogue[str]):
-    """An input; enter answers with what was typed. `says` describes below it what that does."""
+    """An input; enter answers with what was typed. `hint_for` describes below it what that does."""
 
     field = query_one(LineInput)
 
-    def __init__(self, title: str, does: str, keys: Keys, *, placeholder: str, says: Callable[[str], str]) -> None:
+    def __init__(self, title: str, does: str, keys: Keys, *, placeholder: str, hint_for: Callable[[str], str]) -> None:
         super().__init__(keys)
         self._title = title
         self._does = does
         self._placeholder = placeholder
-        self._says = says
+        self._hint_for = hint_for
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="ask-box") as box:
             box.border_title = Content(self._title)
             yield LineInput(placeholder=self._placeholder, compact=True)
-            yield Static(Content(self._says("")), id="ask-says")
-            yield KeyLine(self._keys, ("↵", self._does), ("esc", "leave"))
+            yield Static(Content(self._hint_for("")), id="ask-says")
+            yield KeyLine(self._keys, ("↵", self._does), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.field.focus()
@@ -40,7 +40,7 @@ class AskLine(Dialogue[str]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Describe what enter does."""
         event.stop()
-        self._say(self._says(event.value))
+        self._show_hint(self._hint_for(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Answer, if there is something."""
@@ -48,7 +48,7 @@ class AskLine(Dialogue[str]):
         if event.value.strip():
             self.dismiss(event.value.strip())
         else:
-            self._say("Type something first.", "$text-warning")
+            self._show_hint("Type something first.", "$text-warning")
 
-    def _say(self, words: str, style: str = "$text-muted") -> None:
+    def _show_hint(self, words: str, style: str = "$text-muted") -> None:
         self.query_one("#ask-says", Static).update(Content.styled(words, style))

@@ -150,7 +150,7 @@ class VaultBackend(Protocol):
     async def apply_plan(self, plan: Plan) -> Outcome:
         """Apply a plan that the user has reviewed."""
 
-    async def keep_version(self, path: str) -> Version:
+    async def commit_version(self, path: str) -> Version:
         """Commit the current version of a note before another program may change it."""
 
     async def plan_since(self, version: Version) -> Plan:
@@ -174,7 +174,7 @@ class VaultBackend(Protocol):
     async def waiting_edits(self) -> tuple[Edit, ...]:
         """List the edits that were started but not written, including those of a program that was killed."""
 
-    async def keep_edit(self, edit: Edit) -> None:
+    async def save_edit(self, edit: Edit) -> None:
         """Save an edit that is not written yet."""
 
     async def begin_edit(self, edit: Edit) -> Path:
@@ -222,7 +222,7 @@ class MemoryBackend(Protocol):
     async def forget(self, identity: str, *, for_good: bool = False) -> bool:
         """Forget a memory. Return whether anything changed."""
 
-    async def bring_back(self, identity: str) -> bool:
+    async def restore(self, identity: str) -> bool:
         """Undo a `forget` that was not permanent."""
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
@@ -366,7 +366,7 @@ class Backend(Protocol):
     async def questions(self) -> tuple[str, ...]:
         """List the previous questions, newest first."""
 
-    async def keep_question(self, text: str) -> tuple[str, ...]:
+    async def save_question(self, text: str) -> tuple[str, ...]:
         """Save a question for later sessions, and return all of them."""
 
     async def folders(self) -> tuple[str, ...]: ...

@@ -81,7 +81,7 @@ def file_title(diff: FileDiff) -> Content:
     fate = "" if diff.before_exists == diff.after_exists else ("  new note" if diff.after_exists else "  deleted")
     removed = (f"  −{count(diff.removed)}", "removed-mark") if diff.removed else ""
     added = (f"  +{count(diff.added)}", "added-mark") if diff.added else ""
-    same = ("  moved as it is", "quiet") if diff.old_path and not (diff.added or diff.removed) else ""
+    same = ("  moved unchanged", "quiet") if diff.old_path and not (diff.added or diff.removed) else ""
     return Content.assemble(name, (fate, "quiet"), removed, added, same)
 
 
@@ -167,7 +167,7 @@ def _cut(diff: FileDiff, most: int) -> FileDiff:
 def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
     yield DiffRow(Content(" ") + file_title(diff), "gap")
     if not diff.hunks and not diff.old_path:
-        words = "empty" if diff.before_exists != diff.after_exists else "nothing differs"
+        words = "empty" if diff.before_exists != diff.after_exists else "no differences"
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
     digits = max(2, _digits(diff))
     is_beside = shape.side_by_side and diff.before_exists and diff.after_exists

@@ -63,7 +63,7 @@ class EditScreen(Dialogue[str]):
             yield NoteField(
                 self._edit.text, soft_wrap=True, tab_behavior="indent", show_line_numbers=True, compact=True
             )
-            yield KeyLine(self._keys, ("esc", "look at the difference"), ("ctrl+z", "undo typing"))
+            yield KeyLine(self._keys, ("esc", "show the diff"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()
@@ -72,10 +72,10 @@ class EditScreen(Dialogue[str]):
     def on_text_area_changed(self) -> None:
         """Schedule a save of the typed text."""
         if self.field.text != self._edit.text and self._timer is None:
-            self._timer = self.set_timer(KEEP_SECONDS, self._keep_typed)
+            self._timer = self.set_timer(KEEP_SECONDS, self._save_typed)
 
     @work(group="keep", exclusive=True)
-    async def _keep_typed(self) -> None:
+    async def _save_typed(self) -> None:
         self._timer = None
         self._edit = replace(self._edit, text=self.field.text)
         await self._keep(self._edit)
@@ -110,11 +110,11 @@ class CorrectScreen(Dialogue[str]):
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="refusal-box correct-box") as box:
-            box.border_title = Content("What is right?")
+            box.border_title = Content("Correct it")
             yield Static(Content(self._citation), classes="refusal-path")
             yield NoteField(self._text, soft_wrap=True, compact=True)
             yield Static(Content(self._becomes), classes="refusal-step")
-            yield KeyLine(self._keys, ("f2", "store the correction"), ("esc", "leave"), ("ctrl+z", "undo typing"))
+            yield KeyLine(self._keys, ("f2", "save the correction"), ("esc", "cancel"), ("ctrl+z", "undo typing"))
 
     def on_mount(self) -> None:
         self.field.focus()
@@ -123,7 +123,7 @@ class CorrectScreen(Dialogue[str]):
         """Return the text, unless it is empty or unchanged."""
         text = self.field.text.strip()
         if not text or text == self._text.strip():
-            empty = "Nothing is left; forget the memory instead." if not text else "It says the same as before."
-            self.query_one(KeyLine).say(f"{empty} esc cancels.")
+            empty = "The text is empty; forget the memory instead." if not text else "Nothing was changed."
+            self.query_one(KeyLine).set_text(f"{empty} esc cancels.")
         else:
             self.dismiss(text)

@@ -25,22 +25,22 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Donna cannot use this name for a note.",
         "Choose a name inside the vault, without a dot at the beginning of a folder or note.",
     ),
-    Reason.NOT_MARKDOWN: ("Donna writes only Markdown notes.", "Let the name end in .md."),
-    Reason.MISSING: ("The note is no longer there.", "Look at the vault again; it may have been moved."),
+    Reason.NOT_MARKDOWN: ("Donna writes only Markdown notes.", "End the name in .md."),
+    Reason.MISSING: ("The note is no longer there.", "Refresh the vault; it may have been moved."),
     Reason.IGNORED: (
-        "Your settings leave this place out.",
+        "Your settings exclude this path.",
         "Choose another folder, or change vault.ignore_globs.",
     ),
     Reason.NOT_REGULAR: (
-        "There is something at this place that is not an ordinary file.",
+        "There is something at this path that is not a regular file.",
         "Choose another name; Donna follows no links and opens no devices.",
     ),
     Reason.UNREADABLE: (
-        "Donna is not allowed to read or write here.",
+        "Permission denied: Donna cannot read or write here.",
         "Give yourself permission for the file and its folder.",
     ),
     Reason.TOO_LARGE: (
-        "The text is larger than Donna writes.",
+        "The text is larger than Donna may write.",
         "Split the note, or raise safety.max_write_bytes.",
     ),
     Reason.TOO_LONG: ("The name is longer than disks can hold.", "Choose a shorter name."),
@@ -50,8 +50,8 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Resolve it with its key in the vault's tree, or with donna resolve.",
     ),
     Reason.INVALID_FRONTMATTER: (
-        "The properties at the top of the note cannot be read for sure, so Donna changes none of them.",
-        "Mend the block between the --- lines; opening the file itself in your editor is always possible.",
+        "The properties at the top of the note cannot be parsed reliably, so Donna changes none of them.",
+        "Fix the block between the --- lines; you can always open the file itself in your editor.",
     ),
     Reason.OUTSIDE_ALLOWLIST: (
         "Donna may not write to this folder.",
@@ -59,43 +59,43 @@ _WORDS: dict[Reason, tuple[str, str]] = {
     ),
     Reason.CONFLICT: (
         "This note was edited elsewhere a moment ago.",
-        "Look at the note as it is now, and try again.",
+        "Reload the note, and try again.",
     ),
     Reason.SENSITIVE: (
         "The note is marked as sensitive; Donna reads it here and never writes to it.",
-        "Edit the file itself in your editor, or take the mark out of its properties.",
+        "Edit the file itself in your editor, or remove the mark from its properties.",
     ),
     Reason.ENCODING: (
-        "The note is not all UTF-8, so writing it would change bytes that cannot be shown.",
+        "The note is not valid UTF-8, so writing it would change bytes that cannot be shown.",
         "Save it as UTF-8 in your editor first.",
     ),
     Reason.GIT_BUSY: (
-        "A merge, rebase or the like is under way in this vault.",
-        "Finish it or call it off in git; until then Donna changes nothing.",
+        "A merge, rebase or similar operation is in progress in this vault.",
+        "Finish or abort it in git; until then Donna changes nothing.",
     ),
     Reason.GIT_LOCKED: (
-        "Another program is using the history right now.",
+        "Another program is using the git repository right now.",
         "Try again in a moment. If nothing else runs, git left a lock behind; donna doctor names it.",
     ),
     Reason.GIT_FAILED: (
-        "Git could not do its part, so nothing was changed.",
-        "Look into the log file that the Activity screen names.",
+        "Git failed, so nothing was changed.",
+        "See the log file named on the Activity screen.",
     ),
     Reason.NO_REPOSITORY: (
         "This vault is in no git repository yet, and without one nothing could be undone.",
         "Donna can create one in the folder of the vault. Your notes stay as they are.",
     ),
     Reason.NOT_TRUSTED: (
-        "Git must not be run on this repository: it is not yours, or leads out of its own folder.",
-        "Look at the folder .git of the vault; git clone makes one that is whole.",
+        "This git repository is not trusted: it is not yours, or points outside its own folder.",
+        "Check the folder .git of the vault; git clone creates an intact one.",
     ),
     Reason.IGNORED_BY_GIT: (
-        "Git is told to leave this place out, so nothing there could be undone.",
+        "Git ignores this path, so nothing there could be undone.",
         "Choose another folder, or change .gitignore.",
     ),
     Reason.WOULD_TRACK: (
         "This note was private and is not in git. Without its mark it would be committed, and pushed with the rest.",
-        "Agree to that, or leave the note marked as private.",
+        "Confirm that, or leave the note marked as private.",
     ),
     Reason.NOTHING_TO_UNDO: (
         "There is nothing left to undo here.",
@@ -106,18 +106,18 @@ _WORDS: dict[Reason, tuple[str, str]] = {
         "Every new change clears what could be redone.",
     ),
     Reason.UNDO_CONFLICT: (
-        "A note was changed since, and taking this back would undo that too.",
-        "Compare the three versions; put them together yourself where they touch.",
+        "A note was changed since, and this undo would discard that change too.",
+        "Compare the three versions; merge them yourself where they overlap.",
     ),
     Reason.ROOT_MISSING: ("The folder of the vault is not there.", "Is a drive or a sync folder missing?"),
     Reason.BUSY: ("Another Donna is writing to this vault.", "Try again in a moment, or use the other one."),
     Reason.DISK_FULL: (
         "The disk is full. The note is as it was.",
-        "Make room, and do it again; your text is kept here.",
+        "Free some space, and try again; your text is still here.",
     ),
     Reason.IO_ERROR: (
         "The disk gave an error. The note is as it was.",
-        "Check the disk, and do it again; your text is kept here.",
+        "Check the disk, and try again; your text is still here.",
     ),
 }
 """A sentence and the next step for each reason, for errors without a more exact message."""
@@ -132,7 +132,7 @@ _TITLES = {
 
 def refusal_of(error: DonnaError) -> Refusal:
     """Convert an error to a refusal. The message of the engine replaces the general sentence for its reason."""
-    what, step = _WORDS.get(error.reason, ("This is not possible.", "The log file on the Activity screen says more."))
+    what, step = _WORDS.get(error.reason, ("This is not possible.", "See the log file named on the Activity screen."))
     title = _TITLES.get(error.reason) or f"Not written: {lowered(reason_title(error.reason))}"
     return Refusal(
         reason=error.reason,
@@ -151,7 +151,7 @@ def sentence(text: str) -> str:
     return line[:1].upper() + line[1:] + ("" if line.endswith((".", "!", "?", "…")) else ".")
 
 
-def told(error: DonnaError) -> str:
+def error_text(error: DonnaError) -> str:
     """Format an error as a sentence with its next step."""
     return " ".join(filter(None, (sentence(error.message), sentence(error.hint or ""))))
 

@@ -86,40 +86,40 @@ class Sentence:
 
 
 REASONS: dict[Reason, str] = {
-    Reason.PATH_ESCAPE: "leads out of the vault",
+    Reason.PATH_ESCAPE: "outside the vault",
     Reason.NOT_MARKDOWN: "not a Markdown file",
     Reason.MISSING: "no longer there",
     Reason.IGNORED: "ignored by your settings",
-    Reason.NOT_REGULAR: "not an ordinary file",
+    Reason.NOT_REGULAR: "not a regular file",
     Reason.UNREADABLE: "cannot be read",
     Reason.TOO_LARGE: "too large",
     Reason.TOO_LONG: "name too long",
     Reason.NOT_TEXT: "not text",
-    Reason.CONFLICT_COPY: "copy made by sync",
+    Reason.CONFLICT_COPY: "sync conflict copy",
     Reason.INVALID_FRONTMATTER: "properties cannot be read",
     Reason.OUTSIDE_ALLOWLIST: "outside the folders that Donna may write to",
     Reason.CONFLICT: "edited elsewhere",
     Reason.SENSITIVE: "marked as sensitive",
-    Reason.ENCODING: "not written in UTF-8",
-    Reason.GIT_BUSY: "git is in the middle of something",
+    Reason.ENCODING: "not valid UTF-8",
+    Reason.GIT_BUSY: "a git operation is in progress",
     Reason.GIT_LOCKED: "git is locked",
     Reason.GIT_FAILED: "git failed",
     Reason.NO_REPOSITORY: "no git repository",
     Reason.EXECUTABLE: "code that plugins run",
     Reason.NOT_TRUSTED: "repository not trusted",
-    Reason.IGNORED_BY_GIT: "left out of the history",
+    Reason.IGNORED_BY_GIT: "ignored by git",
     Reason.WOULD_TRACK: "private until now",
     Reason.NOTHING_TO_UNDO: "nothing to undo",
     Reason.NOTHING_TO_REDO: "nothing to redo",
     Reason.UNDO_CONFLICT: "changed since",
-    Reason.QUOTA: "all writes of this session are used up",
+    Reason.QUOTA: "write limit of this session reached",
     Reason.CONFIG_INVALID: "a setting is not valid",
     Reason.KEYMAP_INVALID: "a key setting is not valid",
     Reason.NO_VAULT: "no vault chosen",
     Reason.ROOT_MISSING: "the vault's folder is missing",
-    Reason.MASS_DISAPPEARANCE: "many notes are gone",
+    Reason.MASS_DISAPPEARANCE: "many notes are missing",
     Reason.NOT_INDEXED: "not indexed",
-    Reason.BUSY: "another Donna is at work here",
+    Reason.BUSY: "another Donna is running here",
     Reason.MODEL_MISSING: "search by meaning is not installed",
     Reason.MODEL_INVALID: "the model's files are damaged",
     Reason.EMBEDDING_FAILED: "the model failed",
@@ -131,13 +131,13 @@ REASONS: dict[Reason, str] = {
     Reason.DISK_FULL: "the disk is full",
     Reason.IO_ERROR: "the disk gave an error",
     Reason.CALENDAR_FAILED: "a calendar cannot be read",
-    Reason.LOGIN_REFUSED: "a server refuses the name or password",
+    Reason.LOGIN_REFUSED: "a server rejected the name or password",
     Reason.TEMPLATE_ERROR: "a template cannot be used",
-    Reason.NOT_A_DRAFT: "it is no draft any more",
+    Reason.NOT_A_DRAFT: "no longer a draft",
     Reason.WATCHER_DEGRADED: "changes are noticed late",
     Reason.NO_TERMINAL: "no terminal",
-    Reason.USAGE: "not understood",
-    Reason.INTERNAL: "a fault in Donna",
+    Reason.USAGE: "invalid usage",
+    Reason.INTERNAL: "internal error",
 }
 
 
@@ -166,9 +166,9 @@ def _calendar(event: CalendarFetched) -> Sentence:
         return Sentence(
             Kind.PROBLEMS, Tone.WARNING, "Calendar not read", "", f"{name}: {reason_words(event.reason)}", took
         )
-    changes = {"new": event.new, "changed": event.changed, "gone": event.gone}
+    changes = {"new": event.new, "changed": event.changed, "removed": event.gone}
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
-    odd = plural(event.problems, "entry needs", "entries need") + " a look" if event.problems else ""
+    odd = plural(event.problems, "entry needs", "entries need") + " attention" if event.problems else ""
     detail = joined(f"{name}: {plural(event.meetings, 'meeting')}", ", ".join(found) or "nothing new", odd)
     tone = Tone.WARNING if event.problems else Tone.PLAIN if found else Tone.QUIET
     return Sentence(Kind.ENGINE, tone, "Calendar read", "", detail, took)
@@ -187,13 +187,15 @@ def _looks_at_calendars(event: MeetingEndPollerStarted) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
 
 
-def _leaves_calendars(event: MeetingEndPollerCancelled) -> Sentence:
-    return Sentence(Kind.ENGINE, Tone.QUIET, "Calendars left", "", "Donna no longer looks for meetings that are over")
+def _calendars_stopped(event: MeetingEndPollerCancelled) -> Sentence:
+    return Sentence(
+        Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "Donna no longer watches for meetings that end"
+    )
 
 
 def _look_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
-    detail = f"{reason_words(event.reason)} · Donna looks again in a moment"
-    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not looked at", "", detail)
+    detail = f"{reason_words(event.reason)} · Donna checks again in a moment"
+    return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
 DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence]] = {
@@ -201,7 +203,7 @@ DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence]] = {
     MeetingEndDetected: _meeting_ended,
     MeetingEndDispatchFailed: _meeting_missed,
     MeetingEndPollerStarted: _looks_at_calendars,
-    MeetingEndPollerCancelled: _leaves_calendars,
+    MeetingEndPollerCancelled: _calendars_stopped,
     MeetingEndPollerCycleFailed: _look_failed,
 }
 
@@ -211,24 +213,24 @@ _INDEXED = {
     "new": "New note",
     "changed": "Edited",
     "metadata": "Properties edited",
-    "retry": "Read after all",
-    "rebuild": "Read again",
+    "retry": "Read on retry",
+    "rebuild": "Reindexed",
 }
 _WRITTEN = {
     "write": "Written",
     "delete": "Removed",
     "move": "Moved",
     "undo": "Undone",
-    "redo": "Done again",
+    "redo": "Redone",
 }
 _ENGINE = {
     "starting": "Opening the vault",
     "running": "Ready",
     "paused": "Paused",
-    "read_only": "Reading only",
+    "read_only": "Read-only",
     "stopping": "Closing",
     "stopped": "Closed",
-    "failed": "Stopped by a fault",
+    "failed": "Stopped by an error",
 }
 _MODEL = {
     ModelPhase.MISSING: "No model",
@@ -241,7 +243,7 @@ _SOURCES: dict[type, str] = {
     ChatIngested: "chats",
     TasksIngested: "tasks",
     CorrectionIngested: "corrections",
-    MemoryRemembered: "told",
+    MemoryRemembered: "memories",
 }
 WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
 _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
@@ -285,7 +287,7 @@ def _renamed(event: NoteRenamed) -> Sentence:
 
 
 def _deleted(event: NoteDeleted) -> Sentence:
-    return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "its text is out of the index")
+    return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "removed from the index")
 
 
 def _skipped(event: NoteSkipped) -> Sentence:
@@ -306,7 +308,7 @@ def _raised(event: ProblemRaised) -> Sentence:
 
 
 def _cleared(event: ProblemCleared) -> Sentence:
-    return Sentence(Kind.PROBLEMS, Tone.GOOD, "Solved", clean_line(event.path), reason_words(event.reason))
+    return Sentence(Kind.PROBLEMS, Tone.GOOD, "Resolved", clean_line(event.path), reason_words(event.reason))
 
 
 def _written(event: VaultWritten) -> Sentence:
@@ -363,9 +365,7 @@ def _engine(event: EngineStateChanged) -> Sentence:
 def _hint(event: WatchHint) -> Sentence | None:
     if not event.rescan:
         return None
-    return Sentence(
-        Kind.ENGINE, Tone.QUIET, "Looking again", "", "too many changes at once: the whole vault is compared"
-    )
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
 
 
 def _swapped(event: IndexSwapped) -> Sentence:

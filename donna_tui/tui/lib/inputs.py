@@ -87,7 +87,7 @@ class KeyLine(Widget):
         """The keys as they are shown, and what they do."""
         return tuple(self._items)
 
-    def say(self, words: str) -> None:
+    def set_text(self, words: str) -> None:
         """Show a sentence instead of the keys."""
         self._words = words
         self.refresh()
@@ -132,7 +132,7 @@ class Notice(Static, can_focus=True):
         self._keys = keys
         self._words = Words("")
 
-    def say(self, words: Words) -> None:
+    def set_text(self, words: Words) -> None:
         """Replace the text. The notice fills its container, so no new layout is needed."""
         if words != self._words:
             self._words = words

@@ -239,7 +239,9 @@ def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
     for name, keys in overlay.items():
         if name not in ACTIONS:
             near = difflib.get_close_matches(name, ACTIONS, 1)
-            yield KeyFault("unknown_action", f"{name} is no action." + (f" Did you mean {near[0]}?" if near else ""))
+            yield KeyFault(
+                "unknown_action", f"{name} is not an action." + (f" Did you mean {near[0]}?" if near else "")
+            )
             continue
         if not tuple(keys):
             yield KeyFault("no_key", f"{name} has no key; leave the line out to keep its default.")
@@ -259,7 +261,7 @@ def check_key(name: str, written: str) -> KeyFault | None:
     if re.fullmatch(r"((ctrl|shift|alt|super)\+)*[^+]+", key) and "+" in key:
         hint = f" Write {key[-1].upper()} instead." if re.fullmatch(r"shift\+[a-z]", key) else ""
         return KeyFault("unsendable_key", f"{written} for {name}: most terminals cannot send this.{hint}")
-    return KeyFault("unknown_key", f"{written} for {name} is no key.")
+    return KeyFault("unknown_key", f"{written} for {name} is not a key.")
 
 
 def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
@@ -270,7 +272,7 @@ def check_keys(keys: Keys, *, changed: frozenset[str]) -> Iterator[KeyFault]:
             if ACTIONS[other].context not in _OVERLAPS[ACTIONS[name].context] or _gives_way(name, other):
                 continue
             for key in sorted(set(keys[name]) & set(keys[other])):
-                message = f"{key_name(key)} for {name} is taken from {other}, which works there too."
+                message = f"{key_name(key)} for {name} is already used by {other}, which works there too."
                 yield KeyFault("stolen_key", message)
 
 
@@ -279,7 +281,7 @@ def check_taken(keys: Keys) -> Iterator[str]:
     for name, own in keys.items():
         owners = [_TAKEN_BY.get(key) for key in own]
         if own and all(owners):
-            yield f"{name} has only {' '.join(own)}, which {owners[0]} may keep for itself; give it a second key."
+            yield f"{name} has only {' '.join(own)}, which {owners[0]} may intercept; give it a second key."
 
 
 def _gives_way(name: str, other: str) -> bool:
@@ -309,6 +311,6 @@ def _key_lists(data: Any, path: Path) -> dict[str, tuple[str, ...]]:
 def _key_list(name: str, keys: Any, path: Path) -> tuple[str, ...]:
     listed = keys if isinstance(keys, list) else [keys]
     if not all(isinstance(key, str) and key for key in listed):
-        message = f"The keymap file {path} gives {name} something that is no key; put keys in quotation marks."
+        message = f"The keymap file {path} gives {name} something that is not a key; put keys in quotation marks."
         raise ConfigError(Reason.KEYMAP_INVALID, message)
     return tuple(listed)

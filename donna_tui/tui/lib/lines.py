@@ -53,7 +53,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self.empty_text = ""
-        self._told_width = 0
+        self._laid_out_width = 0
 
     @property
     def line_count(self) -> int:
@@ -71,7 +71,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def lines_changed(self) -> None:
         """Update the view after the lines have changed."""
         width = self.scrollable_content_region.width
-        self._told_width = self._told_width if width else 0
+        self._laid_out_width = self._laid_out_width if width else 0
         self.virtual_size = Size(width, self.line_count)
         self.refresh()
 
@@ -94,14 +94,14 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_page_up(animate=False)
 
     def on_resize(self) -> None:
-        self._told_width = self.scrollable_content_region.width
+        self._laid_out_width = self.scrollable_content_region.width
         self.lines_changed()
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        if width and not self._told_width:
+        if width and not self._laid_out_width:
             # When a hidden view receives the focus, Textual lays out the screen but sends no Resize.
-            self._told_width = width
+            self._laid_out_width = width
             self.post_message(Resize(self.size, self.virtual_size, self.container_size))
         index = y + self.scroll_offset.y
         if not self.line_count:

@@ -260,7 +260,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
         yield Block(_chips(lines[1 : number - 1]), 0, 0, (0,) * number)
     while number < len(lines):
         line = lines[number]
-        if join and block is not None and not state.fence and _goes_on(state.prose, line):
+        if join and block is not None and not state.fence and _continues(state.prose, line):
             block, state.prose = block.joined(line), line
             number += 1
             continue
@@ -396,7 +396,7 @@ def _cells(row: str) -> list[str]:
     return [part.strip().replace("\\|", "|") for part in parts] or [""]
 
 
-def _goes_on(before: str, line: str) -> bool:
+def _continues(before: str, line: str) -> bool:
     """Check whether a line continues the hard-wrapped paragraph or list item before it."""
     if len(before) < HARD_WRAPPED or before.endswith(("  ", "\\")) or not line.strip():
         return False

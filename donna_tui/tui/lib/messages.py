@@ -81,7 +81,7 @@ class GoTo(Message):
         self.pane = pane
 
 
-class LeavePlace(Message):
+class RememberPlace(Message):
     """A place is left and should be added to the navigation history."""
 
     def __init__(self, place: Place) -> None:

@@ -130,7 +130,7 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         """Follow the visible link; if there are several, label them and follow the one whose label is typed."""
         targets = list(self.jump_targets())
         if not targets:
-            self.notify("There is no link in sight.", timeout=3, markup=False)
+            self.notify("No link is visible.", timeout=3, markup=False)
         elif len(targets) == 1:
             targets[0].go()
         else:

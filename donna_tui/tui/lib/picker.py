@@ -68,7 +68,7 @@ class Picker(Modal[T], Generic[T]):
 
     @property
     def footer_keys(self) -> tuple[tuple[str, str], ...]:
-        return ("↵", "pick"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "leave")
+        return ("↵", "choose"), ("↑↓", "select"), ("pgup pgdn", "a page"), ("esc", "cancel")
 
     def on_mount(self) -> None:
         self.options.can_focus = False

@@ -46,7 +46,7 @@ class Places:
         self._behind: list[Place] = []
         self._ahead: list[Place] = []
 
-    def leave(self, here: Place) -> None:
+    def push_back(self, here: Place) -> None:
         """Push a place onto the back stack, and clear the forward stack."""
         self._ahead.clear()
         if not self._behind or self._behind[-1] != here:

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.error_messages import told
+from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.drafts import CalendarRow
@@ -22,9 +22,9 @@ from donna_tui.types.errors import DonnaError, Reason
 PLACE, NAME, USERNAME, PASSWORD = "place", "name", "username", "password"
 _FIELDS = (
     (PLACE, "File, folder or address", "~/work.ics, or https://…"),
-    (NAME, "Name (optional)", "as the file or the server is called"),
+    (NAME, "Name (optional)", "default: the name of the file or server"),
     (USERNAME, "User name (if its server asks for one)", ""),
-    (PASSWORD, "Password", "kept in a file that only you can read"),
+    (PASSWORD, "Password", "stored in a file that only you can read"),
 )
 _OF_SERVERS = (USERNAME, PASSWORD)
 
@@ -60,10 +60,10 @@ class AddCalendar(Dialogue[CalendarRow]):
                         yield Static(Content(label), classes="field-label")
                         yield LineInput(placeholder=placeholder, compact=True, password=name == PASSWORD)
                         yield Static(classes="field-says")
-            yield KeyLine(self._keys, ("↵", "read it and follow it"), ("tab", "other field"), ("esc", "leave"))
+            yield KeyLine(self._keys, ("↵", "follow it"), ("tab", "other field"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
-        self._say()
+        self._show_hint()
         self._show_login()
         self.field(PLACE).focus()
 
@@ -82,7 +82,7 @@ class AddCalendar(Dialogue[CalendarRow]):
         event.stop()
         self._show_login()
         if not self._is_reading:
-            self._say()
+            self._show_hint()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Read the calendar."""
@@ -90,7 +90,7 @@ class AddCalendar(Dialogue[CalendarRow]):
         if self._is_reading:
             return
         if not self.field(PLACE).value.strip():
-            self._say(PLACE, "Type the path of an .ics file or folder, or a web address.")
+            self._show_hint(PLACE, "Type the path of an .ics file or folder, or a web address.")
             self.field(PLACE).focus()
             return
         self._is_reading = True
@@ -104,15 +104,15 @@ class AddCalendar(Dialogue[CalendarRow]):
         for name in _OF_SERVERS:
             self.query_one(f"#calendar-{name}").display = self._is_on_a_server
 
-    def _say(self, of: str = "", words: str = "", style: str = "$text-warning") -> None:
+    def _show_hint(self, of: str = "", words: str = "", style: str = "$text-warning") -> None:
         for name, *_ in _FIELDS:
-            says = self.query_one(f"#calendar-{name} .field-says", Static)
-            says.update(Content.styled(words if name == of else "", style))
-            says.display = bool(words) and name == of
+            hint = self.query_one(f"#calendar-{name} .field-says", Static)
+            hint.update(Content.styled(words if name == of else "", style))
+            hint.display = bool(words) and name == of
 
     @work(group="read", exclusive=True)
     async def _read(self) -> None:
-        self._say(PLACE, "Reading it …", "$text-muted")
+        self._show_hint(PLACE, "Reading it …", "$text-muted")
         place, name = self.field(PLACE).value.strip(), self.field(NAME).value.strip()
         has_login = self._is_on_a_server
         try:
@@ -124,7 +124,7 @@ class AddCalendar(Dialogue[CalendarRow]):
             )
         except DonnaError as error:
             of = {Reason.CONFLICT: NAME, Reason.LOGIN_REFUSED: USERNAME}.get(error.reason, PLACE)
-            self._say(of, told(error))
+            self._show_hint(of, error_text(error))
             self.field(of).focus()
         else:
             self.dismiss(row)

@@ -168,9 +168,9 @@ class MeetingCard(Panel):
         yield PassageView(id="meeting-text")
         yield Static(id="meeting-foot")
 
-    def show_meeting(self, row: MeetingRow | None, day: str, says: str) -> None:
-        """Show the facts of a meeting. `day` and `says` must be sanitised."""
-        self.head.update(Content("\n").join(head_lines(row, day, says)) if row is not None else Content(""))
+    def show_meeting(self, row: MeetingRow | None, day: str, status: str) -> None:
+        """Show the facts of a meeting. `day` and `status` must be sanitised."""
+        self.head.update(Content("\n").join(head_lines(row, day, status)) if row is not None else Content(""))
 
     def show_text(self, text: str, foot: str, *warnings: str) -> None:
         """Show the body of a note, and below it its path or target, and warnings."""
@@ -181,7 +181,7 @@ class MeetingCard(Panel):
         self.foot.display = bool(lines)
 
 
-def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
+def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
     """Yield the facts of a meeting in a few lines."""
     meeting = row.meeting
     yield Content.styled(meeting_title(meeting), "bold")
@@ -189,13 +189,13 @@ def head_lines(row: MeetingRow, day: str, says: str) -> Iterator[Content]:
     yield Content.styled(" · ".join(filter(None, facts)), "$text-muted")
     if meeting.attendees:
         yield Content.styled(people_of(meeting), "$text-muted")
-    yield Content.assemble((state_mark(row), _TONES.get(row.state, "$text-muted")), (f" · {says}", "$text-muted"))
+    yield Content.assemble((state_mark(row), _TONES.get(row.state, "$text-muted")), (f" · {status}", "$text-muted"))
 
 
 def people_of(meeting: Meeting) -> str:
     """Format the attendees."""
     names = [
-        short_line(each.name, 40) or short_line(each.email, 40) or "somebody"
+        short_line(each.name, 40) or short_line(each.email, 40) or "unknown"
         for each in meeting.attendees[:_MOST_PEOPLE]
     ]
     more = len(meeting.attendees) - len(names)

@@ -21,7 +21,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import one_dialog
-from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words
@@ -44,7 +44,7 @@ from donna_tui.tui.meetings.wording import (
     local_day,
     nothing_there,
     rests_on,
-    state_says,
+    state_text,
     why_no_draft_now,
     why_no_note,
 )
@@ -95,7 +95,7 @@ class MeetingsPane(Horizontal):
         yield MeetingCard("Meeting", id="meeting-card")
 
     def on_mount(self) -> None:
-        self._say(LOADING)
+        self._show_notice(LOADING)
 
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the calendar is read once the screen is shown."""
@@ -104,7 +104,7 @@ class MeetingsPane(Horizontal):
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
-        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -270,11 +270,11 @@ class MeetingsPane(Horizontal):
             calendars = await backend.drafts.calendars()
             meetings = await backend.drafts.meetings(*agenda.bounds)
         except DonnaError as error:
-            self._say(cannot_look(error))
+            self._show_notice(cannot_look(error))
             return
         self._show_calendars(calendars)
         if not calendars and not meetings:
-            self._say(NO_CALENDAR)
+            self._show_notice(NO_CALENDAR)
             return
         self._show_agenda(agenda, meetings)
         self.follow()
@@ -286,7 +286,7 @@ class MeetingsPane(Horizontal):
         try:
             await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
         except DonnaError as error:
-            self.notify(told(error), severity="error", timeout=8, markup=False)
+            self.notify(error_text(error), severity="error", timeout=8, markup=False)
             return
         what = "this series" if row.meeting.series_id else "this meeting"
         key = shown_key(self._keys["meetings.never"], typing=False)
@@ -309,7 +309,7 @@ class MeetingsPane(Horizontal):
                     again = await backend.drafts.regenerate(each.id)
                     row = again if again.id == row.id else row
         except DonnaError as error:
-            self.notify(told(error), severity="error", timeout=8, markup=False)
+            self.notify(error_text(error), severity="error", timeout=8, markup=False)
         else:
             key = shown_key(self._keys["meetings.open"], typing=False)
             failed = sentence(row.detail) if row.detail else ""
@@ -327,7 +327,7 @@ class MeetingsPane(Horizontal):
         row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
         if row is not None:
             held = plural(row.meetings, "meeting")
-            said = f"{line_of(row.name)} is followed now: {held} from a month back to two ahead."
+            said = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
             self.notify(said, timeout=6, markup=False)
             self.look()
 
@@ -338,7 +338,7 @@ class MeetingsPane(Horizontal):
         try:
             await backend.drafts.refresh()
         except DonnaError as error:
-            self.notify(told(error), severity="error", timeout=8, markup=False)
+            self.notify(error_text(error), severity="error", timeout=8, markup=False)
         self.look()
 
     def follow(self) -> None:
@@ -348,7 +348,7 @@ class MeetingsPane(Horizontal):
             self.card.show_meeting(None, "", "")
             self.card.show_text("", "")
         else:
-            says = state_says(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
+            says = state_text(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
             self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), says)
         self.post_message(ActionsChanged())
         if self._reading is not None:
@@ -364,20 +364,20 @@ class MeetingsPane(Horizontal):
         try:
             await self._show_note(backend, row)
         except DonnaError as error:
-            self.card.show_text("", "", told(error))
+            self.card.show_text("", "", error_text(error))
 
     async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
         """Show the draft, the note or the preview of a meeting, with its path or target. Raises DonnaError."""
         if row.state is MeetingState.DRAFTED and row.draft:
             draft = await backend.drafts.draft(row.draft)
             place = draft.row.path
-            goes = f" · goes to {draft.row.target}" if draft.row.target != place else ""
-            self.card.show_text(draft.text, f"waits in {place}{goes} · {rests_on(len(draft.evidence))}")
+            goes = f" · moves to {draft.row.target}" if draft.row.target != place else ""
+            self.card.show_text(draft.text, f"draft in {place}{goes} · {rests_on(len(draft.evidence))}")
         elif row.state is MeetingState.WRITTEN and row.path:
             self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
         elif has_preview(row):
             found = await backend.drafts.preview(row.meeting.event_id)
-            goes_to = f"would go to {found.target} · {rests_on(len(found.evidence))}"
+            goes_to = f"would be saved to {found.target} · {rests_on(len(found.evidence))}"
             self.card.show_text(found.text, goes_to, *map(sentence, found.remarks))
         else:
             self.card.show_text(row.meeting.description, "")
@@ -385,9 +385,9 @@ class MeetingsPane(Horizontal):
     def _show_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
         now = time()
         today = local_day(now)
-        was_said = self.notice.has_focus
+        notice_had_focus = self.notice.has_focus
         self.remove_class("-empty")
-        if was_said:
+        if notice_had_focus:
             self.rows.focus()
         style = "$text-accent" if agenda.first <= today < local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
@@ -403,10 +403,10 @@ class MeetingsPane(Horizontal):
         trouble.update(Content(problems))
         trouble.display = bool(problems)
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the list."""
         had_focus = self.has_focus_within
-        self.notice.say(words)
+        self.notice.set_text(words)
         self.add_class("-empty")
         self.query_one("#agenda-head", Static).update(Content(""))
         self.follow()

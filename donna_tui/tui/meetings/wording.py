@@ -15,32 +15,32 @@ from donna_tui.tui.review.lists import line_of
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
 
-LOADING = Words("Looking at your meetings …")
+LOADING = Words("Loading your meetings …")
 NO_CALENDAR = Words(
     "Donna follows no calendar yet.",
     "Before each meeting Donna writes a brief, which becomes its note. Add a calendar: a file, a folder, an address or "
     "a CalDAV account.",
     examples=(("donna meetings import FILE", "read an .ics file once"),),
-    actions=(("meetings.add", "add a calendar"), ("meetings.refresh", "look again")),
+    actions=(("meetings.add", "add a calendar"), ("meetings.refresh", "refresh")),
 )
 
-_BRIEF_SAYS = "Its brief is ready: type your notes into it, and approve it afterwards."
+_BRIEF_TEXT = "Its brief is ready: type your notes into it, and approve it afterwards."
 
 UNWANTED_BY_USER = "You want no notes"
 """Prefix of the reason by which the user's decision is recognised."""
 
 _DAYS_OF_WEEK = 7
 _WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
-_SAYS = {
+_STATE_TEXTS = {
     MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
     MeetingState.NOW: "Now. This is what its brief would say.",
     MeetingState.ENDED: "Over, without a note; this is what it would say.",
-    MeetingState.DUE: "Over, and its draft is on the way; this is what it would say now.",
+    MeetingState.DUE: "Over; its draft will be written soon. This is what it would say now.",
     MeetingState.DRAFTED: "Its draft is waiting in Review.",
     MeetingState.WRITTEN: "Its note is written.",
     MeetingState.REJECTED: "Its draft was rejected, so none is written automatically again.",
     MeetingState.FAILED: "Its draft could not be written.",
-    MeetingState.CANCELLED: "It was cancelled: no note of it is written.",
+    MeetingState.CANCELLED: "It was cancelled: no note is written.",
 }
 
 
@@ -134,7 +134,7 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
     return f"{names}{more}{when}", problems
 
 
-def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
+def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
     """Describe the state of a meeting's note, its reason, and the possible actions."""
     if being_written:
         return "Its draft is being written …"
@@ -142,17 +142,17 @@ def state_says(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
         write = shown_key(keys["meetings.write"], typing=False)
         return f"No draft is written automatically: {lowered(row.unwanted)} {write} writes one anyway."
     if row.meeting.cancelled and row.state is not MeetingState.CANCELLED:
-        return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_says(row, keys))))
+        return " ".join(filter(None, (sentence(line_of(row.detail)) or "It was cancelled.", _key_hint(row, keys))))
     is_brief = row.state is MeetingState.DRAFTED and row.meeting.end.timestamp() > now
     parts = [
-        _BRIEF_SAYS if is_brief else _SAYS[row.state],
+        _BRIEF_TEXT if is_brief else _STATE_TEXTS[row.state],
         sentence(line_of(row.detail)) if row.detail else "",
-        _key_says(row, keys),
+        _key_hint(row, keys),
     ]
     return " ".join(filter(None, parts))
 
 
-def _key_says(row: MeetingRow, keys: Keys) -> str:
+def _key_hint(row: MeetingRow, keys: Keys) -> str:
     go, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
     if row.state is MeetingState.DRAFTED:
         return f"{go} opens it."
@@ -178,10 +178,8 @@ def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
     if row is None or row.path or is_in_review(row):
         return ""
     if row.state is MeetingState.CANCELLED:
-        return "It was cancelled: there is no note of it."
-    return (
-        f"There is no draft or note of it yet. {shown_key(keys['meetings.write'], typing=False)} writes the draft now."
-    )
+        return "It was cancelled: it has no note."
+    return f"It has no draft or note yet. {shown_key(keys['meetings.write'], typing=False)} writes the draft now."
 
 
 def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
@@ -189,7 +187,7 @@ def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool)
     if being_written:
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
-        what = "Its draft waits" if row.state is MeetingState.DRAFTED else "Its note is written"
+        what = "Its draft exists" if row.state is MeetingState.DRAFTED else "Its note is written"
         return f"{what} already. {shown_key(keys['meetings.open'], typing=False)} opens it."
     return "It was cancelled." if row is not None and row.state is MeetingState.CANCELLED else ""
 

@@ -20,7 +20,7 @@ MEMORY = (
     Action(
         id="memory.open",
         title="open",
-        help="Read a memory where it was said; a task opens in your editor, at its line.",
+        help="Show a memory in its source; a task opens in your editor, at its line.",
         group="memory",
         context="memory",
         keys=("enter",),
@@ -40,7 +40,7 @@ MEMORY = (
     Action(
         id="memory.add-task",
         title="add task",
-        help="Add a task: a check box in a note, with the day by which it is to be done.",
+        help="Add a task: a check box in a note, with its due date.",
         group="memory",
         context="memory",
         keys=("a", "alt+a"),
@@ -81,7 +81,7 @@ MEMORY = (
     Action(
         id="memory.correct",
         title="correct",
-        help="Say that a memory is wrong, and what is right.",
+        help="Correct a memory that is wrong.",
         group="memory",
         context="memory",
         keys=("w",),
@@ -91,7 +91,7 @@ MEMORY = (
     Action(
         id="memory.forget",
         title="forget",
-        help="See exactly what would be forgotten, and forget it.",
+        help="Preview exactly what would be forgotten, and forget it.",
         group="memory",
         context="memory",
         keys=("D",),
@@ -131,7 +131,7 @@ MEMORY = (
     Action(
         id="memory.bring-back",
         title="undo",
-        help="Bring back what was forgotten here last, unless it was for good; else undo the last change of a note.",
+        help="Restore what was forgotten last, unless it was erased for good; else undo the last change of a note.",
         group="memory",
         context="memory",
         keys=("z",),
@@ -149,7 +149,7 @@ MEMORY = (
     Action(
         id="memory.redo",
         title="redo",
-        help="See what was taken back last in a note, and do it again.",
+        help="Preview and redo the last undone change of a note.",
         group="memory",
         context="memory",
         keys=("Z",),
@@ -158,7 +158,7 @@ MEMORY = (
     Action(
         id="memory.source",
         title="source",
-        help="List only chats, only what was told, only corrections, only tasks, or all but the tasks.",
+        help="List only chats, only facts and preferences, only corrections, only tasks, or all but the tasks.",
         group="memory",
         context="memory",
         keys=("s",),
@@ -185,7 +185,7 @@ MEMORY = (
     Action(
         id="memory.words",
         title="words",
-        help="List only memories with some words.",
+        help="List only memories that contain some words.",
         group="memory",
         context="memory",
         keys=("f", "alt+f"),
@@ -203,7 +203,7 @@ MEMORY = (
     Action(
         id="memory.copy-citation",
         title="copy citation",
-        help="Copy where the memory is from.",
+        help="Copy the citation of the memory.",
         group="memory",
         context="memory",
         keys=("y",),
@@ -212,7 +212,7 @@ MEMORY = (
     Action(
         id="memory.copy-text",
         title="copy text",
-        help="Copy what the memory says, and where it is from.",
+        help="Copy the text of the memory, with its citation.",
         group="memory",
         context="memory",
         keys=("Y",),
@@ -221,7 +221,7 @@ MEMORY = (
     Action(
         id="memory.refresh",
         title="refresh",
-        help="Look again, and recall again.",
+        help="Refresh the list, and recall again.",
         group="memory",
         context="memory",
         keys=("r", "f5"),
@@ -288,7 +288,7 @@ SUGGESTION = (
     Action(
         id="suggestion.skip",
         title="skip",
-        help="Go to the next suggestion and leave this one for later.",
+        help="Skip to the next suggestion, and decide on this one later.",
         group="suggestion",
         context="suggestion",
         keys=("n",),

@@ -27,7 +27,7 @@ _HEAD, _TAIL = 100, 40
 _NEW, _KNOWN = 0.6, 0.3
 
 _SIGNALS = {
-    Signal.ENTITY: "names somebody or something",
+    Signal.ENTITY: "names a person or thing",
     Signal.NUMBER: "has a number or a date",
     Signal.PREFERENCE: "says what you prefer",
     Signal.RARE: "uses rare words",
@@ -77,7 +77,7 @@ def importance_lines(importance: Importance | None) -> Iterator[Content]:
     if importance is None:
         return
     if importance.value is None:
-        yield Content.styled("importance not known yet: the model has not read it", "$text-muted")
+        yield Content.styled("importance not known yet: not embedded", "$text-muted")
     else:
         yield Content.assemble(("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"))
     yield Content.styled(in_words(importance), "$text-muted")
@@ -89,7 +89,7 @@ def in_words(importance: Importance) -> str:
     parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
     if novelty is None:
         return " · ".join(parts)
-    new = "new" if novelty >= _NEW else "much like what was known" if novelty < _KNOWN else "partly new"
+    new = "new" if novelty >= _NEW else "similar to what was known" if novelty < _KNOWN else "partly new"
     return " · ".join([new, *parts])
 
 
@@ -97,19 +97,19 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
     """Whether it is recalled and why, with the style of that sentence."""
     quiet, warning = "$text-disabled", "$text-warning"
     if memory.forgotten:
-        return "Forgotten: it is found and recalled no more.", warning
+        return "Forgotten: it is no longer found or recalled.", warning
     if memory.compressed:
         return "A summary of its session is recalled in its place.", warning
     if memory.source is MemorySource.VAULT:
         return "Recalled where it fits the question.", quiet
     if memory.memory_type is MemoryType.PROCEDURAL:
-        return "A preference comes first in every recall.", quiet
+        return "A preference is first in every recall.", quiet
     if memory.pinned:
         return "Pinned: it counts as fully important.", quiet
     if memory.is_summary:
         return "It summarises a whole session.", quiet
     if importance_value(memory) is None:
-        return "Found by its words already; recalled as soon as it fits a question.", quiet
+        return "Found by keyword already; recalled where it fits the question.", quiet
     return "Recalled where it fits the question; the more important it is, the earlier.", quiet
 
 

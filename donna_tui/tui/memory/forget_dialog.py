@@ -45,7 +45,7 @@ class ForgetScreen(Dialogue[Forgetting]):
             yield Static(Content(self._words), classes="forget-words")
             yield Static(Content(self._citation), classes="refusal-path")
             yield Static(Content(self._means), classes="refusal-step", id="forget-means")
-            yield KeyLine(self._keys, ("forget.apply", "forget"), ("esc", "keep it"), ("forget.for-good", "for good"))
+            yield KeyLine(self._keys, ("forget.apply", "forget"), ("esc", "cancel"), ("forget.for-good", "for good"))
 
     def action_forget_apply(self) -> None:
         """Forget it, so that it can be brought back."""
@@ -60,6 +60,6 @@ class ForgetScreen(Dialogue[Forgetting]):
         key = self.shown("forget.for-good")
         words = (
             "For good, its words are erased from Donna's memory, from summaries of its session and from the backups. "
-            f"This cannot be undone. {key} again erases them; esc keeps them."
+            f"This cannot be undone. {key} again erases them; esc cancels."
         )
         self.query_one("#forget-means", Static).update(Content.styled(words, "$text-warning"))

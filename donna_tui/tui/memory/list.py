@@ -13,7 +13,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
-from donna_tui.types.memory import Cut, CutReason, MemoryChunk, MemorySource, MemoryType
+from donna_tui.types.memory import CutReason, MemoryChunk, MemorySource, MemoryType, Omitted
 
 METER = 4
 _KIND = 10
@@ -90,7 +90,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     left = Content.assemble(
         meter(importance_value(memory), METER),
         "  ",
-        (_said(memory), tone),
+        (_content_line(memory), tone),
     )
     columns = [marks_of(memory)] if marks_of(memory) else []
     if width >= _ROOMY:
@@ -114,7 +114,7 @@ def between_line(words: str, columns: str, width: int) -> Content:
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
 
-def cut_line(cut: Cut, width: int) -> Content:
+def cut_line(cut: Omitted, width: int) -> Content:
     """A memory that was found and left out, and why."""
     why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
     tokens = count(cut.memory.tokens) if cut.memory.tokens else ""
@@ -122,7 +122,7 @@ def cut_line(cut: Cut, width: int) -> Content:
     return row_of(left, Content.assemble("  ", (why[cut.why], "warning"), (f"{tokens:>7}", "quiet")), width)
 
 
-def _said(memory: MemoryChunk) -> str:
+def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
         return ("☐ " if is_open(memory) else "☑ ") + words_of(memory.content.lstrip().partition("\n")[0])
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
@@ -140,7 +140,7 @@ _MOST_PAGES = 24
 class MemoryList(RowList):
     """Rows by their place; those that are not there yet are asked for. What was just forgotten keeps its place."""
 
-    class Wanted(Message):
+    class RowsMissing(Message):
         """Rows in sight are missing."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -215,7 +215,7 @@ class MemoryList(RowList):
     def row(self, index: int, width: int) -> Content:
         memory = self.memory_at(index)
         if memory is None:
-            self.post_message(self.Wanted())
+            self.post_message(self.RowsMissing())
             return Content.styled("…", "quiet")
         return memory_line(memory, width, self._newest)
 

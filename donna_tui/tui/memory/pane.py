@@ -22,7 +22,7 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog
-from donna_tui.tui.lib.error_messages import Refusal, sentence, told
+from donna_tui.tui.lib.error_messages import Refusal, error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words, set_label
@@ -42,17 +42,17 @@ from donna_tui.tui.memory.wording import (
     Narrowing,
     cannot_look,
     citation_text,
+    empty_list_text,
     forgets,
     list_head,
-    nothing_left,
     own_words,
+    read_only_note,
     suggestion_line,
     why_no_forgetting,
     why_no_prompt,
     why_no_tick,
-    why_not_kept_true,
 )
-from donna_tui.tui.search.why_found import becomes_of, correct
+from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import BackfillDone, EngineEvent, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested
@@ -62,7 +62,7 @@ from donna_tui.vault.write.changes import OperationKind, Outcome
 
 _TO_REMEMBER = "I prefer short answers · The server is called cassius"
 
-_KEPT_HERE = "It is kept on this machine, found in search, and recalled where it fits."
+_KEPT_HERE = "It is stored on this machine, found in search, and recalled where it fits."
 
 LOOK_AGAIN = 0.4
 """Seconds after an event until the list is read again, so that many events cause one read."""
@@ -112,7 +112,7 @@ class MemoryPane(Horizontal):
                 yield Static(id="memory-head")
                 with Horizontal(id="memory-filter"):
                     yield Static(Content("/"), id="memory-prompt")
-                    yield MemoryInput(placeholder="words that memories hold", compact=True, id="memory-words")
+                    yield MemoryInput(placeholder="words in memories", compact=True, id="memory-words")
                 yield MemoryList(id="memories")
                 yield Notice(keys=self._keys, id="memory-notice")
                 yield Static(id="memory-suggestion")
@@ -121,7 +121,7 @@ class MemoryPane(Horizontal):
         yield RecallPanel(self._keys, id="recall")
 
     def on_mount(self) -> None:
-        self._say(LOADING)
+        self._show_notice(LOADING)
 
     @property
     def selected(self) -> MemoryChunk | None:
@@ -131,12 +131,12 @@ class MemoryPane(Horizontal):
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the list is read once the screen is shown."""
         self._backend = backend
-        self._take_status(backend.status())
+        self._set_status(backend.status())
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
-        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -148,7 +148,7 @@ class MemoryPane(Horizontal):
             memory=memory is not None,
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=why_no_forgetting(memory),
-            no_suggestion="" if self._suggestions else "No preference that was stated in a chat waits for an answer.",
+            no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
             no_bring_back="" if self._forgotten or self._writing is not None else NOTHING_TO_UNDO,
             no_tick=why_no_tick(memory),
             no_writing="" if self._writing is not None else "The vault is still being opened.",
@@ -216,7 +216,7 @@ class MemoryPane(Horizontal):
 
     def on_status_changed(self, event: StatusChanged) -> None:
         """Show a note while another process maintains the index."""
-        self._take_status(event.status)
+        self._set_status(event.status)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         """Update the card for the selected row of the list."""
@@ -317,9 +317,9 @@ class MemoryPane(Horizontal):
         """Zoom the part with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
 
-    def _take_status(self, status: Status) -> None:
+    def _set_status(self, status: Status) -> None:
         self._status = status
-        words = why_not_kept_true(status)
+        words = read_only_note(status)
         note = self.query_one("#memory-note", Static)
         set_label(note, Content(words))
         note.display = bool(words)
@@ -369,7 +369,7 @@ class MemoryPane(Horizontal):
     def action_memory_copy_citation(self) -> None:
         """Copy the citation of the memory."""
         if self.selected is not None:
-            self._outside.copy(citation_text(self.selected), "Where this memory is from")
+            self._outside.copy(citation_text(self.selected), "The citation")
 
     def action_memory_copy_text(self) -> None:
         """Copy the text of the memory with its citation."""
@@ -405,12 +405,12 @@ class MemoryPane(Horizontal):
     def action_memory_bring_back(self) -> None:
         """Take back what was done here last: bring back what was forgotten, or undo a change of a note."""
         if self._forgotten and not self._wrote_last and self._backend is not None:
-            self._bring_back(self._backend, self._forgotten[-1])
+            self._restore(self._backend, self._forgotten[-1])
         elif self._writing is not None:
             self._change(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
-        """Do again what was taken back in a note."""
+        """Redo the last undone change of a note."""
         if self._writing is not None:
             self._change(partial(self._writing.step_back, OperationKind.REDO))
 
@@ -439,7 +439,7 @@ class MemoryPane(Horizontal):
 
     @one_dialog("remember")
     async def _remember(self, backend: Backend) -> None:
-        window = AskLine("Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, says=lambda _: _KEPT_HERE)
+        window = AskLine("Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _KEPT_HERE)
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
@@ -487,7 +487,7 @@ class MemoryPane(Horizontal):
             identity=memory.id,
             text=words,
             citation=citation_of(memory),
-            becomes=becomes_of(memory.source),
+            becomes=correction_effect(memory.source),
             query=self.recall.query_text if memory.score else "",
         )
         if stored:
@@ -533,16 +533,16 @@ class MemoryPane(Horizontal):
         self.look_soon()
 
     @one_dialog("forget")
-    async def _bring_back(self, backend: Backend, memory: MemoryChunk) -> None:
+    async def _restore(self, backend: Backend, memory: MemoryChunk) -> None:
         try:
-            await backend.memory.bring_back(memory.id)
+            await backend.memory.restore(memory.id)
         except DonnaError as error:
             self._complain(error)
             return
         self._forgotten.remove(memory)
         self._kept = {place: each for place, each in self._kept.items() if each.id != memory.id}
         self.rows.mark(memory.id, forgotten=False)
-        self.notify("It is remembered again.", timeout=3, markup=False)
+        self.notify("Restored.", timeout=3, markup=False)
         self.look_soon()
 
     @one_dialog("suggestions")
@@ -553,14 +553,14 @@ class MemoryPane(Horizontal):
         self.look_soon()
 
     def _complain(self, error: DonnaError) -> None:
-        self.notify(told(error), severity="error", timeout=8, markup=False)
+        self.notify(error_text(error), severity="error", timeout=8, markup=False)
 
     def on_show(self) -> None:
         """Read the list if it became stale while the screen was hidden."""
         if self._is_stale:
             self.look()
 
-    def on_memory_list_wanted(self, event: MemoryList.Wanted) -> None:
+    def on_memory_list_rows_missing(self, event: MemoryList.RowsMissing) -> None:
         """Schedule reading visible rows that are not loaded."""
         event.stop()
         if self._filling is None:
@@ -594,11 +594,11 @@ class MemoryPane(Horizontal):
             self._suggestions = await service.suggestions()
             gone = {each.id for each in self._kept.values() if await service.memory(each.id) is None}
         except DonnaError as error:
-            self._say(cannot_look(error))
+            self._show_notice(cannot_look(error))
             return
         kept = {place: each for place, each in self._kept.items() if each.id in gone}
         self._report(total, bool(kept))
-        self._tell_suggestions()
+        self._show_suggestion_count()
         self.rows.show(total, found, kept)
         self._follow()
 
@@ -614,7 +614,7 @@ class MemoryPane(Horizontal):
             try:
                 found = await backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
             except DonnaError as error:
-                self._say(cannot_look(error))
+                self._show_notice(cannot_look(error))
                 return
             self.rows.fill(page, found)
 
@@ -629,17 +629,17 @@ class MemoryPane(Horizontal):
     def _report(self, total: int, keeps: bool) -> None:
         """Show the number of memories, or a notice if there are none."""
         if not total and not keeps and not self._narrowing.is_narrow:
-            self._say(NOTHING_YET)
+            self._show_notice(NOTHING_YET)
             return
-        was_said = self.notice.has_focus
+        notice_had_focus = self.notice.has_focus
         self.remove_class("-empty")
-        if was_said:
+        if notice_had_focus:
             self.rows.focus()
         key = shown_key(self._keys["memory.all"], typing=False)
-        self.rows.empty_text = nothing_left(self._narrowing, key)
+        self.rows.empty_text = empty_list_text(self._narrowing, key)
         self._show_head(list_head(self._narrowing, total))
 
-    def _tell_suggestions(self) -> None:
+    def _show_suggestion_count(self) -> None:
         """Offer what was stated in chats, in one line."""
         offer = self.query_one("#memory-suggestion", Static)
         key = shown_key(self._keys["memory.suggestions"], typing=False)
@@ -650,10 +650,10 @@ class MemoryPane(Horizontal):
         style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
-        self.notice.say(words)
+        self.notice.set_text(words)
         self.add_class("-empty")
         self._show_head("")
         if had_focus:
@@ -668,7 +668,7 @@ class MemoryPane(Horizontal):
 
 def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
     """Ask whether a preference may take the place of another one."""
-    what = f"“{words_of(text)}” takes the place of “{words_of(held)}”."
+    what = f"“{words_of(text)}” replaces “{words_of(held)}”."
     return RefusalScreen(Refusal(Reason.CONFLICT, "Replace it?", what, ""), keys, does="replace it")
 
 

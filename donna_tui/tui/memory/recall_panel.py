@@ -31,7 +31,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.memory.list import between_line, cut_line, marked, packed_line
 from donna_tui.tui.memory.wording import LOADING, NOT_ASKED, cannot_recall, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import Cut, MemoryChunk, RecallResult
+from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
 
 GAP = 0.12
 """Seconds between two recalls while typing or moving the slider: a recall counts tokens in addition to searching."""
@@ -226,7 +226,7 @@ class BudgetBar(Widget):
         )
 
 
-Row = MemoryChunk | Cut | str
+Row = MemoryChunk | Omitted | str
 """A memory that was packed, one that was cut, or a separator."""
 
 
@@ -246,7 +246,7 @@ class RecallList(RowList):
     def selected(self) -> MemoryChunk | None:
         """The memory under the cursor."""
         row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else ""
-        return row.memory if isinstance(row, Cut) else row if isinstance(row, MemoryChunk) else None
+        return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
 
     def show(self, result: RecallResult | None) -> None:
         """List a recall. For the same question the cursor stays on its memory, or else at its position."""
@@ -272,7 +272,7 @@ class RecallList(RowList):
         row = self._rows[index]
         if isinstance(row, str):
             return between_line(row, "fit  tokens" if index == 0 else "", width)
-        if isinstance(row, Cut):
+        if isinstance(row, Omitted):
             return cut_line(row, width)
         return packed_line(index, row, width)
 
@@ -289,7 +289,7 @@ def rows_of(result: RecallResult) -> tuple[Row, ...]:
 
 
 def _memory(row: Row) -> MemoryChunk | None:
-    return row.memory if isinstance(row, Cut) else None if isinstance(row, str) else row
+    return row.memory if isinstance(row, Omitted) else None if isinstance(row, str) else row
 
 
 class MemoryInput(LineInput):
@@ -327,7 +327,7 @@ class RecallPanel(Vertical):
         yield Static(id="recall-facts")
 
     def on_mount(self) -> None:
-        self._say(NOT_ASKED)
+        self._show_notice(NOT_ASKED)
 
     @property
     def result(self) -> RecallResult | None:
@@ -383,9 +383,9 @@ class RecallPanel(Vertical):
         self._recalling.typed(event.value)
         if self._recalling.is_empty:
             self._result = None
-            self._say(NOT_ASKED)
+            self._show_notice(NOT_ASKED)
         elif self._result is None and not self.notice.has_focus:
-            self._say(LOADING)
+            self._show_notice(LOADING)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Focus the recalled memories on Enter."""
@@ -405,27 +405,27 @@ class RecallPanel(Vertical):
     def _answered(self, result: RecallResult) -> None:
         self._result = result
         if not result.memories and not result.cut:
-            self._say(nothing_recalled(result.query, result.note))
+            self._show_notice(nothing_recalled(result.query, result.note))
             return
-        was_said = self.notice.has_focus
+        notice_had_focus = self.notice.has_focus
         self.remove_class("-empty")
         self.bar.used = result.total_tokens
         self.rows.show(result)
         self.query_one("#recall-facts", Static).update(Content.styled(recall_facts(result), "$text-disabled"))
-        if was_said:
+        if notice_had_focus:
             self.rows.focus()
         self.post_message(self.Changed())
 
     def _failed(self, error: DonnaError) -> None:
         self._result = None
-        self._say(cannot_recall(error))
+        self._show_notice(cannot_recall(error))
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
         self.bar.used = None
         self.rows.show(None)
-        self.notice.say(words)
+        self.notice.set_text(words)
         self.query_one("#recall-facts", Static).update(Content(""))
         self.add_class("-empty")
         if had_focus:
@@ -436,7 +436,7 @@ class RecallPanel(Vertical):
 def marked_result(result: RecallResult, identity: str, pinned: bool | None, forgotten: bool | None) -> RecallResult:
     """Return the recall with a memory's flags changed; forgotten memories are removed from it."""
     memories = [marked(each, identity, pinned, forgotten) for each in result.memories]
-    cut = [Cut(marked(each.memory, identity, pinned, forgotten), each.why) for each in result.cut]
+    cut = [Omitted(marked(each.memory, identity, pinned, forgotten), each.why) for each in result.cut]
     return replace(
         result,
         memories=tuple(each for each in memories if not each.forgotten),

@@ -16,7 +16,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import MemoryBackend
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.error_messages import told
+from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
@@ -51,7 +51,7 @@ class SuggestionScreen(Dialogue[int]):
                 ("suggestion.accept", "remember"),
                 ("suggestion.dismiss", "dismiss"),
                 ("suggestion.skip", "skip"),
-                ("esc", "leave"),
+                ("esc", "close"),
             )
 
     def on_mount(self) -> None:
@@ -101,7 +101,7 @@ class SuggestionScreen(Dialogue[int]):
         try:
             replaced = await self._memory.replaced_by(one)
         except DonnaError as error:
-            self._report(told(error))
+            self._report(error_text(error))
             return
         if replaced and self._left and self._left[0] is one:
             self._report("It replaces " + ", ".join(f"“{clean_line(each)}”" for each in replaced) + ".")
@@ -116,7 +116,7 @@ class SuggestionScreen(Dialogue[int]):
         try:
             await self._memory.answer_suggestion(one.id, accepted=accepted)
         except DonnaError as error:
-            self._report(told(error))
+            self._report(error_text(error))
             return
         finally:
             self._is_answering = False

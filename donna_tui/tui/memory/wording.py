@@ -53,7 +53,7 @@ UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.
 
 _SOURCES = {
     MemorySource.CHAT: "chats",
-    MemorySource.MEMORY: "what was remembered",
+    MemorySource.MEMORY: "facts and preferences",
     MemorySource.CORRECTION: "corrections",
     MemorySource.TASK: "tasks",
 }
@@ -119,10 +119,10 @@ def _next(values: tuple[T, ...], value: T) -> T:
     return values[(values.index(value) + 1) % len(values)]
 
 
-LOADING = Words("Looking at what is remembered …")
+LOADING = Words("Loading memories …")
 NOTHING_YET = Words(
     "Nothing is remembered beside your notes yet.",
-    "Chats, and what you tell Donna to remember, appear here.",
+    "Chats, and what you ask Donna to remember, appear here.",
     actions=(
         ("memory.remember", "remember a fact"),
         ("memory.add-task", "add a task"),
@@ -130,10 +130,10 @@ NOTHING_YET = Words(
     ),
     examples=(("donna chat import FILE", "import your conversations"),),
 )
-NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be taken back."
+NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be undone."
 NOT_ASKED = Words(
     "Type a question.",
-    "What Donna would give a language model for it appears here: what fits into the budget, what is left out, and why. "
+    "The context for a language model appears here: what fits into the budget, what is left out, and why. "
     "Your notes are searched too; what must stay on this machine is left out.",
 )
 
@@ -159,9 +159,9 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
     )
 
 
-def nothing_left(narrowing: Narrowing, key: str) -> str:
+def empty_list_text(narrowing: Narrowing, key: str) -> str:
     """What stands in the place of an empty, narrowed list."""
-    return f"Nothing is remembered here: {narrowing}. {key} lists everything."
+    return f"No memories match: {narrowing}. {key} lists everything."
 
 
 def cannot_look(error: DonnaError) -> Words:
@@ -191,7 +191,7 @@ def recall_facts(result: RecallResult) -> str:
     return " · ".join(filter(None, (share, clean_line(result.note) or f"counted by {clean_line(result.counter)}")))
 
 
-def why_not_kept_true(status: Status | None) -> str:
+def read_only_note(status: Status | None) -> str:
     """What one must know while another process keeps the index."""
     if status is None or status.state != "read_only":
         return ""
@@ -204,7 +204,7 @@ def why_no_forgetting(memory: MemoryChunk | None) -> str:
     if memory is None:
         return ""
     if note_of(memory):
-        return "A note holds this. Change the note, and the memory follows."
+        return "This memory is part of a note. Edit the note to change it."
     return "It is forgotten already." if memory.forgotten else ""
 
 
@@ -219,7 +219,7 @@ def why_no_prompt(result: RecallResult | None) -> str:
     """Why there is no prompt to copy."""
     if result is None:
         return "Nothing has been recalled yet."
-    return "" if result.memories else "Nothing was packed: a larger budget, or another question."
+    return "" if result.memories else "Nothing fits: try a larger budget or another question."
 
 
 def citation_text(memory: MemoryChunk) -> str:
@@ -236,5 +236,5 @@ def forgets(memory: MemoryChunk) -> tuple[str, str]:
     """What exactly is forgotten, and what else one should know."""
     citation = citation_of(memory)
     if memory.source is MemorySource.CHAT:
-        return citation, "These turns are found and recalled no more; the rest of the conversation stays."
-    return citation, "It is found and recalled no more."
+        return citation, "These turns are no longer found or recalled; the rest of the conversation stays."
+    return citation, "It is no longer found or recalled."

@@ -74,7 +74,7 @@ REVIEW = (
     Action(
         id="review.approve",
         title="approve",
-        help="See exactly what approving would do, and do it: one commit.",
+        help="Preview the approval, and approve: one commit.",
         group="review",
         context="review",
         keys=("a",),
@@ -94,7 +94,7 @@ REVIEW = (
     Action(
         id="review.edit",
         title="edit",
-        help="Edit a copy of the draft in your editor; beside the evidence, open the note that holds the passage.",
+        help="Edit a copy of the draft in your editor; beside the evidence, open the note that contains the passage.",
         group="review",
         context="review",
         keys=("e",),
@@ -104,7 +104,7 @@ REVIEW = (
     Action(
         id="review.reject",
         title="reject",
-        help="See what rejecting would do, and do it; no draft is written for this occasion again.",
+        help="Preview the rejection, and reject; no draft is written for this occasion again.",
         group="review",
         context="review",
         keys=("r",),
@@ -113,8 +113,8 @@ REVIEW = (
     ),
     Action(
         id="review.regenerate",
-        title="again",
-        help="Compose the draft anew from what is known now, or try a failed one again.",
+        title="redraft",
+        help="Redraft from your current notes, or retry a failed draft.",
         group="review",
         context="review",
         keys=("g",),
@@ -124,7 +124,7 @@ REVIEW = (
     Action(
         id="review.diff",
         title="diff",
-        help="Show the draft as the difference that it makes, or as a note.",
+        help="Show the draft as a diff, or as a note.",
         group="review",
         context="review",
         keys=("d",),
@@ -134,7 +134,7 @@ REVIEW = (
     Action(
         id="review.approve-all",
         title="all",
-        help="See what each waiting draft would do, exclude some, and approve the others in one commit.",
+        help="Preview all waiting drafts, exclude some, and approve the others in one commit.",
         group="review",
         context="review",
         keys=("A",),
@@ -171,7 +171,7 @@ REVIEW = (
     Action(
         id="review.undo",
         title="undo",
-        help="See what taking the last change of the vault back would do, and do it: an approval too.",
+        help="Preview and undo the last change of the vault, approvals included.",
         group="review",
         context="review",
         keys=("z",),
@@ -180,7 +180,7 @@ REVIEW = (
     Action(
         id="review.redo",
         title="redo",
-        help="See what doing it again would do, and do it.",
+        help="Preview and redo the last undone change of the vault.",
         group="review",
         context="review",
         keys=("Z",),
@@ -189,7 +189,7 @@ REVIEW = (
     Action(
         id="review.everything",
         title="decided too",
-        help="List also what was approved or rejected, or only what waits.",
+        help="List approved and rejected drafts too, or only waiting ones.",
         group="review",
         context="review",
         keys=("x",),
@@ -198,7 +198,7 @@ REVIEW = (
     Action(
         id="review.copy-citation",
         title="copy citation",
-        help="Copy the place of the selected source, or a link to the draft.",
+        help="Copy the citation of the selected source, or a link to the draft.",
         group="review",
         context="review",
         keys=("y",),
@@ -216,7 +216,7 @@ REVIEW = (
     Action(
         id="review.layout",
         title="side by side",
-        help="Show the difference side by side, or below each other.",
+        help="Show the diff side by side, or inline.",
         group="review",
         context="review",
         keys=("s",),
@@ -225,7 +225,7 @@ REVIEW = (
     Action(
         id="review.refresh",
         title="refresh",
-        help="Look again.",
+        help="Refresh the list.",
         group="review",
         context="review",
         keys=("f5",),
@@ -247,7 +247,7 @@ MEETINGS = (
     Action(
         id="meetings.write",
         title="write now",
-        help="Write the draft of the meeting now, whether or not it has ended; it waits in Review.",
+        help="Write the draft of the meeting now, whether or not it has ended; it appears in Review.",
         group="meetings",
         context="meetings",
         keys=("n", "W"),

@@ -85,7 +85,7 @@ class PlannedList(RowList):
             words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
         else:
             without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
-            does = "left for later" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
+            does = "excluded" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
             words = Content.styled(f"  {does}", "muted")
         return words.truncate(width, ellipsis=True, pad=True)
 
@@ -142,7 +142,7 @@ class ApproveAll(Dialogue[bool]):
 
     @work(group="approve", exclusive=True)
     async def _approve_them(self) -> None:
-        self.query_one(KeyLine).say("Approving …")
+        self.query_one(KeyLine).set_text("Approving …")
         try:
             while plans := {each.row.id: each.plan for each in self._planned if each.is_open and each.plan is not None}:
                 try:
@@ -153,7 +153,7 @@ class ApproveAll(Dialogue[bool]):
                     self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
         finally:
             self._is_under_way = False
-        self.query_one(KeyLine).say("")
+        self.query_one(KeyLine).set_text("")
 
     def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
         """Mark the drafts whose plans contain the note that an error is about, or else all of them."""
@@ -183,10 +183,10 @@ class ApproveAll(Dialogue[bool]):
 def does_words(plan: Plan | None) -> str:
     """List the notes that are created, changed and deleted."""
     if plan is None or not plan.changes:
-        return "nothing in the vault changes"
+        return "no changes in the vault"
     words = {True: "new note", False: "changes"}
     made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
-    gone = [f"{line_of(each.path)} goes" for each in plan.changes if each.after is None]
+    gone = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
     return ", ".join((*made, *gone))
 
 

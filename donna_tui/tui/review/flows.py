@@ -20,7 +20,7 @@ from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.changes import Outcome, Plan
 
-LeftOut = Mapping[tuple[str, str], frozenset[int]]
+ExcludedHunks = Mapping[tuple[str, str], frozenset[int]]
 """The hunks that are left out, by the id of a draft and the version of its text in which they are numbered."""
 
 
@@ -66,15 +66,15 @@ class DraftFlows(PlanFlow):
         """Ask whether the existing text may be replaced by a new one."""
         refusal = Refusal(
             Reason.CONFLICT,
-            "Compose it again?",
-            "The draft is composed anew from what is known now, in the place of this text, with your edits of it.",
+            "Redraft it?",
+            "The draft is written again from your current notes, and replaces this text and your edits of it.",
             "It is one commit, which can be undone.",
             title_of(row),
         )
-        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="compose it"))
+        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="redraft"))
         return bool(agreed)
 
-    async def approve_all(self, rows: tuple[DraftRow, ...], left_out: LeftOut) -> None:
+    async def approve_all(self, rows: tuple[DraftRow, ...], left_out: ExcludedHunks) -> None:
         """Show the plan of approving these drafts, and approve those that are not excluded in one commit."""
         service = self._backend.drafts
         without = {row.id: await self._without(row, left_out) for row in rows}
@@ -82,7 +82,7 @@ class DraftFlows(PlanFlow):
         planned = tuple(_planned(row, found[row.id], len(without[row.id])) for row in rows)
         await self._ask(ApproveAll(planned, service.approve_all, self._keys))
 
-    async def _without(self, row: DraftRow, left_out: LeftOut) -> frozenset[int]:
+    async def _without(self, row: DraftRow, left_out: ExcludedHunks) -> frozenset[int]:
         """Return the hunks left out of a draft, if its text is still the version in which they are numbered."""
         if not any(identity == row.id for identity, _ in left_out):
             return frozenset()

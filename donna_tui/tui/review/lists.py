@@ -72,7 +72,7 @@ def when_of(row: DraftRow, now: float) -> str:
 def second_line(row: DraftRow, width: int) -> Content:
     """Format kind and target of a waiting draft; the reason of a failed one, and the time of its next attempt."""
     if row.state is DraftState.FAILED:
-        tries = f"again {clock(row.next_try)[:5]}" if row.next_try is not None else "not again"
+        tries = f"retry {clock(row.next_try)[:5]}" if row.next_try is not None else "no retry"
         why = f"{_INDENT}{line_of(row.detail)}"
         return row_of(Content.styled(why, "warning"), Content.styled(tries, "quiet"), width)
     says = _INDENT + kind_of(row) + ("" if row.state is DraftState.WAITING else f", {row.state.value}")

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import one_dialog
 from donna_tui.tui.lib.diff import DiffView
-from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.jump import JumpTarget
@@ -64,7 +64,7 @@ from donna_tui.types.events import EngineEvent, VaultWritten
 from donna_tui.types.notes import NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
 
-_WAITING_EDIT = "your own edit of this draft is not written, and is no part of it"
+_WAITING_EDIT = "your own edit of this draft is unsaved, and not included"
 
 LOOK_AGAIN = 0.3
 """Seconds after an event until the queue is read again, so that many events cause one read."""
@@ -138,7 +138,7 @@ class ReviewPane(Horizontal):
         yield Notice(keys=self._keys, id="review-notice")
 
     def on_mount(self) -> None:
-        self._say(LOADING)
+        self._show_notice(LOADING)
 
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the waiting drafts are counted soon, even while the screen is hidden."""
@@ -150,13 +150,13 @@ class ReviewPane(Horizontal):
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
-        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
         row = None if self.has_class("-empty") else self.selected
         decided = why_decided(row)
-        composing = "It is being composed." if row is not None and row.id in self._composing else ""
+        composing = "It is being drafted." if row is not None and row.id in self._composing else ""
         return replace(
             base,
             pane="review",
@@ -250,7 +250,7 @@ class ReviewPane(Horizontal):
         """Go one level in: to the draft, its sources, the section around one; or agree to create a repository."""
         if self._backend is not None and self.asks:
             self.asks = False
-            self._say(CREATING)
+            self._show_notice(CREATING)
             self.create_repository(self._backend)
         elif self.selected is not None and lacks_repository(self.selected):
             self.action_review_regenerate()
@@ -327,15 +327,15 @@ class ReviewPane(Horizontal):
     def _why_no_hunk(self) -> str:
         if self.has_class("-diffing"):
             key = shown_key(self._keys["review.diff"], typing=False)
-            return f"Parts are left out in the text, not in the difference: {key} shows it."
+            return f"Parts are excluded in the text, not in the diff: {key} shows it."
         if self.draft is None:
-            return "There is no text of it."
-        return "" if self.text.hunk is not None else "This line is not a part that can be left out."
+            return "It has no text."
+        return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
 
     def _why_no_edit_now(self, base: ActionState) -> str:
         if not self.is_in_evidence:
             return self._why_no_note() or base.no_editor
-        no_note = "" if note_of(self.passages.selected) else "No note holds this passage."
+        no_note = "" if note_of(self.passages.selected) else "No note contains this passage."
         return no_note or base.no_editor
 
     def _why_no_note(self) -> str:
@@ -343,7 +343,7 @@ class ReviewPane(Horizontal):
         row = self.selected
         if row is None or (row.path and row.state in (DraftState.WAITING, DraftState.APPROVED)):
             return ""
-        return "There is no note of it to edit."
+        return "It has no note to edit."
 
     def _is_at(self, place: str) -> bool:
         """Return whether a part is the current one, which is set before the focus follows."""
@@ -526,7 +526,7 @@ class ReviewPane(Horizontal):
             self.notify(why_none_today(skill, row), timeout=6, markup=False)
 
     def _complain(self, error: DonnaError) -> None:
-        self.notify(told(error), severity="error", timeout=8, markup=False)
+        self.notify(error_text(error), severity="error", timeout=8, markup=False)
 
     def on_show(self) -> None:
         """Read the queue when the screen is shown."""
@@ -559,7 +559,7 @@ class ReviewPane(Horizontal):
         try:
             drafts = await backend.drafts.drafts(everything=self._everything)
         except DonnaError as error:
-            self._say(cannot_look(error))
+            self._show_notice(cannot_look(error))
             return
         await self._count_steps(backend)
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
@@ -567,11 +567,11 @@ class ReviewPane(Horizontal):
         self.rows.show(drafts, time(), reveal=reveal)
         self.asks = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
         if self.asks:
-            self._say(asks_for_repository(backend.status().root, len(drafts)))
+            self._show_notice(asks_for_repository(backend.status().root, len(drafts)))
         elif drafts:
             self._show_queue(drafts)
         else:
-            self._say(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
+            self._show_notice(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
 
     async def _count_steps(self, backend: Backend) -> None:
         """Load the operations that can be undone and redone; None if that fails."""
@@ -604,7 +604,7 @@ class ReviewPane(Horizontal):
         try:
             draft = await backend.drafts.draft(row.id)
         except DonnaError as error:
-            self._without_text(told(error))
+            self._without_text(error_text(error))
             return
         same = self.draft is not None and self.draft.row.id == row.id
         if draft != self._draft or self.text.line_count == 0:
@@ -628,7 +628,7 @@ class ReviewPane(Horizontal):
             try:
                 plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
             except DonnaError as error:
-                self._show_foot(f"Cannot be approved: {told(error)}", "$text-warning")
+                self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
                 words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
                 self._show_foot(f"Approving: {words}", "$text-muted")
@@ -695,7 +695,7 @@ class ReviewPane(Horizontal):
         if row is not None and not self.has_class("-empty"):
             shown = draft_head(row, time(), remarks, waiting_edit=self.waits(row))
             if row.id in self._composing:
-                shown = Content.assemble(shown, "\n", ("It is being composed anew …", "$text-accent"))
+                shown = Content.assemble(shown, "\n", ("Redrafting …", "$text-accent"))
         self.query_one("#draft-head", Static).update(shown)
 
     def _show_foot(self, words: str, style: str) -> None:
@@ -703,9 +703,9 @@ class ReviewPane(Horizontal):
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
         """Show the queue and the number of drafts in it."""
-        was_said = self.notice.has_focus
+        notice_had_focus = self.notice.has_focus
         self.remove_class("-empty")
-        if was_said:
+        if notice_had_focus:
             self.rows.focus()
         waiting = sum(each.state is DraftState.WAITING for each in drafts)
         failed = sum(each.state is DraftState.FAILED for each in drafts)
@@ -718,10 +718,10 @@ class ReviewPane(Horizontal):
         self.query_one("#queue-head", Static).update(Content.styled(words, "$text-disabled"))
         self.follow()
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the parts."""
         had_focus = self.has_focus_within
-        self.notice.say(words)
+        self.notice.set_text(words)
         self.add_class("-empty")
         self._without_text("")
         if had_focus:

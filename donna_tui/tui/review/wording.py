@@ -17,7 +17,7 @@ from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.changes import Change, Plan
 
-LOADING = Words("Looking for drafts …")
+LOADING = Words("Loading drafts …")
 NOTHING_WAITS = Words(
     "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",
@@ -29,7 +29,7 @@ NOTHING_WAITS = Words(
         ("view.meetings", "write the note of a meeting now"),
         ("draft.weekly-review", "weekly review now"),
         ("draft.daily-reflection", "daily reflection now"),
-        ("review.everything", "what was decided"),
+        ("review.everything", "decided drafts"),
     ),
 )
 NOTHING_AT_ALL = Words(
@@ -43,7 +43,7 @@ _MOST_REMARKS = 3
 _TURNED_OUT = {
     DraftState.APPROVED: "It was approved already.",
     DraftState.REJECTED: "It was rejected already.",
-    DraftState.GONE: "Its note is gone: it was deleted or moved outside Donna.",
+    DraftState.GONE: "Its note is missing: it was deleted or moved outside Donna.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
@@ -63,7 +63,7 @@ def why_no_text(row: DraftRow, keys: Keys) -> str:
         again = shown_key(keys["review.regenerate"], typing=False)
         return f"It could not be written: {sentence(row.detail)} {again} tries again."
     if row.state in (DraftState.GONE, DraftState.REJECTED) or not row.path:
-        return sentence(row.detail) or _TURNED_OUT.get(row.state, "There is no text of it.")
+        return sentence(row.detail) or _TURNED_OUT.get(row.state, "It has no text.")
     return ""
 
 
@@ -91,7 +91,7 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
     if row is None:
         span = "this week" if skill == "weekly_review" else "today"
         return f"There is nothing to write about yet: no notes, meetings or finished tasks of {span} were found."
-    turned_out = _TURNED_OUT.get(row.state, "There is no text of it.")
+    turned_out = _TURNED_OUT.get(row.state, "It has no text.")
     note = f" Its note is {line_of(row.path)}." if row.state is DraftState.APPROVED else ""
     return f"{title_of(row)}: {lowered(turned_out)}{note}"
 
@@ -147,11 +147,11 @@ def _place(row: DraftRow) -> Content:
         folder, _, name = row.target.rpartition("/")
         goes_to = f"{line_of(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
         return Content.assemble(
-            ("waits in ", "$text-disabled"), (path, "$text-muted"), (" → goes to ", "$text-disabled"), goes_to
+            ("draft in ", "$text-disabled"), (path, "$text-muted"), (" → moves to ", "$text-disabled"), goes_to
         )
     if row.state is DraftState.WAITING:
         return Content.assemble(("saved as a draft in ", "$text-disabled"), target)
-    words = {DraftState.FAILED: "not written: ", DraftState.GONE: "gone: "}.get(row.state, f"{row.state.value}: ")
+    words = {DraftState.FAILED: "not written: ", DraftState.GONE: "missing: "}.get(row.state, f"{row.state.value}: ")
     tries = f" · next try {moment(row.next_try)}" if row.state is DraftState.FAILED and row.next_try else ""
     return Content.assemble(
         (words, _TONES.get(row.state, "$text-muted")), (path or target, "$text-muted"), (tries, "$text-disabled")
@@ -161,7 +161,7 @@ def _place(row: DraftRow) -> Content:
 def approval_words(plan: Plan, row: DraftRow) -> str:
     """Summarise an approval in one line: `new note Meetings/a.md, one commit`. Leaving the Inbox is implied."""
     if not plan.changes:
-        return "nothing in the vault changes"
+        return "no changes in the vault"
     main = next((change for change in plan.changes if change.path == row.target), None)
     others = [change for change in plan.changes if change is not main]
     made = [each for each in others if each.before is None]
@@ -169,7 +169,11 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
     changed = sum(each.before is not None and each.after is not None for each in others)
     parts = (
         _main_words(main) if main is not None else "",
-        f"{line_of(gone[0].path)} goes" if len(gone) == 1 else f"{plural(len(gone), 'note')} go" if gone else "",
+        f"{line_of(gone[0].path)} is deleted"
+        if len(gone) == 1
+        else f"{plural(len(gone), 'note')} are deleted"
+        if gone
+        else "",
         plural(len(made), "more new note") if made else "",
         f"{plural(changed, 'note')} changed beside it" if changed else "",
     )
@@ -184,7 +188,7 @@ def _main_words(change: Change) -> str:
 
 def parts_out(number: int) -> tuple[str, ...]:
     """Return a note that parts are left out, if any are."""
-    return (f"without {plural(number, 'part')} that you left out",) if number else ()
+    return (f"without {plural(number, 'part')} that you excluded",) if number else ()
 
 
 def text_without(draft: Draft, left_out: frozenset[int]) -> str:

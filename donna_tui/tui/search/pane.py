@@ -33,8 +33,8 @@ from donna_tui.tui.lib.messages import (
     ActionsChanged,
     EditNote,
     EngineEvents,
-    LeavePlace,
     OpenNote,
+    RememberPlace,
     StatusChanged,
     StepBack,
 )
@@ -43,20 +43,20 @@ from donna_tui.tui.search.bar import ScopePicker, SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, Row
 from donna_tui.tui.search.start_page import AskAgain, StartPage, start_facts
-from donna_tui.tui.search.why_found import becomes_of, correct
+from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
     bar_facts,
     before_asking,
-    brings_meaning,
     changed_note,
     changes_answers,
     changes_start,
     failed,
     has_more,
-    keeps_place,
+    is_at_same_place,
     list_title,
+    makes_semantic,
     note_of,
     note_that_holds,
     nothing_found,
@@ -127,7 +127,7 @@ class Asking:
         elif self._backend is not None:
             self._searching = self._run(partial(self._search, self._backend, self._number), "search")
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until no search is running."""
         while self._searching is not None and not self._searching.is_finished:
             with suppress(WorkerError):
@@ -249,14 +249,14 @@ class SearchPane(BareColumn):
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; what was typed meanwhile is asked immediately."""
         self._backend = backend
-        self._take_status(backend.status())
+        self._set_status(backend.status())
         self._refresh_start(backend)
         self.preview.connect(backend)
         self._asking.connect(backend)
 
-    async def settled(self) -> None:
+    async def wait_until_idle(self) -> None:
         """Wait until the question is answered."""
-        await self._asking.settled()
+        await self._asking.wait_until_idle()
 
     def completed(self) -> None:
         """Load the rest of the start page, once the other screens exist."""
@@ -267,7 +267,7 @@ class SearchPane(BareColumn):
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is nothing to search."""
         self._show_start(on=False)
-        self._say(opened_badly(error))
+        self._show_notice(opened_badly(error))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -328,7 +328,7 @@ class SearchPane(BareColumn):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Open the selected result, or line of the start page, on Enter in the input."""
         event.stop()
-        self.keep_question()
+        self.save_question()
         self.call_later(self.app.run_action, "run('search.open')", self.screen)
 
     def on_result_list_opened(self, event: ResultList.Opened) -> None:
@@ -347,11 +347,11 @@ class SearchPane(BareColumn):
     def on_descendant_focus(self) -> None:
         """Store the question in the history when the results get the focus."""
         if self.screen.focused in (self.results, self.preview.view):
-            self.keep_question()
+            self.save_question()
 
     def on_hide(self) -> None:
         """Store the question in the history when another screen is shown."""
-        self.keep_question()
+        self.save_question()
         self.start.leave()
 
     def on_show(self) -> None:
@@ -368,18 +368,18 @@ class SearchPane(BareColumn):
         event.stop()
         self._type(event.question)
         self.bar.input.focus()
-        self.keep_question()
+        self.save_question()
 
     def on_status_changed(self, event: StatusChanged) -> None:
         """Store the new status."""
-        self._take_status(event.status)
+        self._set_status(event.status)
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Refresh after changes of the index; immediately when the model becomes ready and no result is selected."""
         if self._refreshing is None and any(map(changes_start, event.events)):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
         untouched = not self._is_in_list and not self.results.index
-        if untouched and any(map(brings_meaning, event.events)):
+        if untouched and any(map(makes_semantic, event.events)):
             self._ask(self.question)
         elif any(changes_answers(each) for each in event.events):
             self._asking.look_again_soon()
@@ -400,9 +400,9 @@ class SearchPane(BareColumn):
             return
         note = note_that_holds(self.selected)
         if not note:
-            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+            self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
         elif self._is_elsewhere(self.selected):
-            self.notify(f"Go to {clean_line(self.selected.space)} to see it in its Vault.", timeout=4, markup=False)
+            self.notify(f"Switch to {clean_line(self.selected.space)} to see it in its Vault.", timeout=4, markup=False)
         else:
             self.post_message(OpenNote(note, self.selected.start_line))
 
@@ -410,7 +410,7 @@ class SearchPane(BareColumn):
         """Block links of another space, which can only be followed there."""
         if self.selected is not None and self._is_elsewhere(self.selected):
             event.stop()
-            self.notify(f"Go to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
+            self.notify(f"Switch to {clean_line(self.selected.space)} to follow its links.", timeout=4, markup=False)
 
     async def action_search_edit(self) -> None:
         """Open the selected note in the editor; zoom in on a passage that is in no note."""
@@ -436,7 +436,7 @@ class SearchPane(BareColumn):
             return
         note = note_that_holds(self.selected)
         if not note:
-            self.notify("No note holds this passage.", severity="warning", timeout=4, markup=False)
+            self.notify("No note contains this passage.", severity="warning", timeout=4, markup=False)
             return
         try:
             root = self._backend.root_of(self.selected.space)
@@ -465,7 +465,7 @@ class SearchPane(BareColumn):
         if self.selected is None or self._backend is None:
             return
         if self._is_elsewhere(self.selected):
-            self.notify(f"Go to {clean_line(self.selected.space)} to correct it.", timeout=4, markup=False)
+            self.notify(f"Switch to {clean_line(self.selected.space)} to correct it.", timeout=4, markup=False)
         else:
             self._correct(self._backend, self.selected)
 
@@ -475,9 +475,9 @@ class SearchPane(BareColumn):
         if self._backend is None:
             return
         if self.question.like is not None:
-            self.notify("Ask a question first: this list shows passages like another one.", timeout=4, markup=False)
+            self.notify("Ask a question first: this list shows similar passages.", timeout=4, markup=False)
         elif hit is not None and self._is_elsewhere(hit):
-            self.notify(f"Go to {clean_line(hit.space)} to ask why.", timeout=4, markup=False)
+            self.notify(f"Switch to {clean_line(hit.space)} to ask why.", timeout=4, markup=False)
         else:
             self._explain(self._backend, hit.path if hit is not None else "")
 
@@ -498,7 +498,7 @@ class SearchPane(BareColumn):
         else:
             self._list.action_cursor_up()
 
-    def keep_question(self) -> None:
+    def save_question(self) -> None:
         """Store the question in the history, immediately in memory and shortly after on disk."""
         text = self.question.text.strip()
         if self._backend is None or not text or self._questions[:1] == (text,):
@@ -510,7 +510,7 @@ class SearchPane(BareColumn):
     @work(group="history")
     async def _keep(self, backend: Backend, text: str) -> None:
         with suppress(DonnaError):  # on a full disk it is known until the end
-            await backend.keep_question(text)
+            await backend.save_question(text)
 
     def _recall(self) -> None:
         older = 0 if self._recalled is None else self._recalled + 1
@@ -573,7 +573,7 @@ class SearchPane(BareColumn):
 
     def action_search_more(self) -> None:
         """Search for passages similar to the selected one."""
-        self.post_message(LeavePlace(self.place))
+        self.post_message(RememberPlace(self.place))
         self._ask(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_undo(self) -> None:
@@ -693,7 +693,7 @@ class SearchPane(BareColumn):
             identity=f"{hit.source_type}:{hit.path}",
             text=hit.content,
             citation=clean_line(citation(hit)),
-            becomes=becomes_of(MemorySource(hit.source_type)),
+            becomes=correction_effect(MemorySource(hit.source_type)),
             query=self.question.text,
         )
 
@@ -712,7 +712,7 @@ class SearchPane(BareColumn):
         elif asked:
             returns_to, self._returns_to = self._returns_to, ""
             self._draw(outcome, keep=self._is_in_list, select=returns_to)
-        elif keeps_place(self.results.rows, self.results.index, self._rows_of(outcome)):
+        elif is_at_same_place(self.results.rows, self.results.index, self._rows_of(outcome)):
             self._draw(outcome, keep=True)
         else:
             self._waiting = outcome
@@ -745,13 +745,13 @@ class SearchPane(BareColumn):
         self._waiting = None
         if self.question.is_empty:
             self._outcome = None
-        self._say(words)
+        self._show_notice(words)
         if was_in_section:
             self.results.focus()
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice without changing the layout around it: laying out the screen while typing takes 20 ms."""
-        self.results.say(notice_content(words, self._keys))
+        self.results.show_notice(notice_content(words, self._keys))
         self._title("")
         self._note("")
         self.remove_class("-zoomed")
@@ -770,7 +770,7 @@ class SearchPane(BareColumn):
         self.bar.state(*bar_facts(self.question, self._outcome))
         self.bar.mark(tuple(each.text for each in self._outcome.filter_problems) if self._outcome else ())
 
-    def _take_status(self, status: Status) -> None:
+    def _set_status(self, status: Status) -> None:
         before, self._status = self._status, status
         if not self.question.is_empty:
             return

@@ -187,7 +187,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self._index = 0
         self._snippet_lines = 1
         self._words = Content("")
-        self._said: list[Strip] = []
+        self._notice_strips: list[Strip] = []
         self._strips: dict[tuple[int, bool, bool], list[Strip]] = {}
         self._drawn: list[Strip] = []
         self._styles: dict[tuple[bool, bool], dict[str, Style]] = {}
@@ -239,7 +239,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         if self.selected != before:
             self.post_message(self.Selected(self.selected))
 
-    def say(self, words: Content) -> None:
+    def show_notice(self, words: Content) -> None:
         """Show a notice in the middle, in place of rows."""
         if self.text_selection is not None and self._rows:
             self.screen.clear_selection()
@@ -309,7 +309,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return None if self._rows else (selection.extract(self._words.plain), "\n")
 
     def selection_updated(self, selection: Selection | None) -> None:
-        self._said = []
+        self._notice_strips = []
         self.refresh()
 
     def render_lines(self, crop: Region) -> list[Strip]:
@@ -339,11 +339,11 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _in_words(self) -> list[Strip]:
         width, height = self.scrollable_content_region.size
-        if not self._said and not self._rows and width > 2 * _GUTTER:
+        if not self._notice_strips and not self._rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
             said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
-            self._said = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in said]
-        return self._said
+            self._notice_strips = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in said]
+        return self._notice_strips
 
     def _row(self, place: int, width: int) -> list[Strip]:
         """Return the lines of a row and the line after it, which is blank or has the number of hidden passages."""
@@ -389,7 +389,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         self.scroll_y = self.validate_scroll_y(self.scroll_y)
 
     def _forget(self) -> None:
-        self._said = []
+        self._notice_strips = []
         self._strips.clear()
 
     def _refresh_changed(self) -> None:

@@ -40,7 +40,7 @@ _BORDERS = 2
 _ROOM_FOR_SYNTAX = 26
 
 SYNTAX = (
-    ('"two words"', "exactly these, side by side"),
+    ('"two words"', "this exact phrase"),
     ("-word", "without it"),
     ("path:Projects", "in this folder"),
     ("tag:idea", "with this tag"),
@@ -151,7 +151,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         with BareRow(id="start-columns"):
             with BareColumn(classes="start-column"):
                 yield StartPanel("Recent", id="start-recent")
-                yield StartPanel("Asked before", id="start-asked")
+                yield StartPanel("Recent searches", id="start-asked")
             with BareColumn(classes="start-column"):
                 yield StartPanel("Coming up", id="start-coming")
                 yield StartPanel("Try", id="start-try")
@@ -385,15 +385,15 @@ async def start_facts(backend: Backend, known: StartFacts, *, in_full: bool) -> 
     """Yield facts in growing numbers: notes and questions first; with `in_full`, the memory and calendar next."""
     facts = replace(
         known,
-        recent=await _told(backend.recent_notes(MOST_RECENT), known.recent),
-        questions=await _told(backend.questions(), known.questions),
+        recent=await _or_default(backend.recent_notes(MOST_RECENT), known.recent),
+        questions=await _or_default(backend.questions(), known.questions),
     )
     yield facts
     if not in_full:
         return
-    facts = replace(facts, tasks=await _told(backend.tasks_due(MOST_TASKS), ()))
+    facts = replace(facts, tasks=await _or_default(backend.tasks_due(MOST_TASKS), ()))
     if not facts.example:
-        facts = replace(facts, example=await _told(backend.example_question(), ""))
+        facts = replace(facts, example=await _or_default(backend.example_question(), ""))
     yield facts
     yield await _with_drafts(backend, facts)
 
@@ -412,8 +412,8 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
     return replace(facts, drafts=waiting, meetings=tuple(coming[:_MOST_MEETINGS]))
 
 
-async def _told(asked: Awaitable[T], otherwise: T) -> T:
+async def _or_default(answer: Awaitable[T], otherwise: T) -> T:
     try:
-        return await asked
+        return await answer
     except DonnaError:
         return otherwise

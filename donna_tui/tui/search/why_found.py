@@ -9,16 +9,16 @@ from textual.app import App
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Explanation, MemoryBackend
 from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
-from donna_tui.tui.lib.error_messages import sentence, told
+from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemorySource
 
 _HELP = {
     "not_indexed": "Activity shows which notes are left out, and why.",
-    "outside_filters": "Search everywhere, or take the filter out of the question.",
+    "outside_filters": "Search everywhere, or remove the filter from the question.",
     "draft": "in:draft in the question finds drafts; approved in Review, it is a note.",
-    "lacks_demanded_words": "Take the quotation marks or the excluded word out of the question.",
+    "lacks_demanded_words": "Remove the quotation marks or the excluded word from the question.",
     "not_among_the_candidates": "Use words that this note has and others do not, or search in its folder.",
     "below_threshold": "Use a word of the note, or say more of what it is about.",
     "nothing_relevant": "Show near misses, or add a word of the note.",
@@ -68,13 +68,13 @@ def _meaning(found: Explanation) -> str:
     return f"{place}similarity {found.cosine:.2f} (1 is the same)"
 
 
-def becomes_of(source: MemorySource) -> str:
+def correction_effect(source: MemorySource) -> str:
     """What a correction of something of this source does."""
     if source is MemorySource.MEMORY:
-        return "Donna says it this way from now on; what it said before is kept in the correction."
+        return "Donna uses this text from now on; the old text is stored in the correction."
     if source in (MemorySource.VAULT, MemorySource.TASK):
-        return "It is kept as a correction beside the note. The note itself stays as it is."
-    return "It is kept as a correction; what was said stays as it was said."
+        return "It is stored as a correction beside the note. The note itself is not changed."
+    return "It is stored as a correction; the chat itself is not changed."
 
 
 async def correct(
@@ -97,7 +97,7 @@ async def correct(
     try:
         await service.correct(identity, right, query=query, original=text)
     except DonnaError as error:
-        app.notify(f"Not stored: {told(error)}", severity="error", timeout=8, markup=False)
+        app.notify(f"Not saved: {error_text(error)}", severity="error", timeout=8, markup=False)
         return False
-    app.notify("The correction is stored.", timeout=3, markup=False)
+    app.notify("Correction saved.", timeout=3, markup=False)
     return True

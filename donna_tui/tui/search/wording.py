@@ -129,21 +129,21 @@ def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
     return replace(after, hits=(*before.hits, *below))
 
 
-def keeps_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
+def is_at_same_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
     """Whether the row under the cursor would still be the same passage at the same place."""
     if not before:
         return True
     return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
 
 
-def brings_meaning(event: EngineEvent) -> bool:
+def makes_semantic(event: EngineEvent) -> bool:
     """Whether searches go by meaning from now on."""
     return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
 
 
 def changes_answers(event: EngineEvent) -> bool:
     """Whether the same question may have another answer now."""
-    return brings_meaning(event) or isinstance(
+    return makes_semantic(event) or isinstance(
         event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
     )
 
@@ -213,7 +213,7 @@ def before_asking(status: Status | None) -> Words | None:
     if status.coverage.notes == 0 and status.last_reconcile is not None:
         return Words(
             "There are no notes here yet.",
-            f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones by herself.",
+            f"Donna looks for Markdown files in {clean_line(status.root)} and below, and finds new ones automatically.",
         )
     return None
 
@@ -233,8 +233,8 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         clean_line(limits),
         actions=(
             *near,
-            ("search.filter", "search somewhere else"),
-            ("search.mode", "search in another way"),
+            ("search.filter", "search elsewhere"),
+            ("search.mode", "change the search mode"),
             ("search.why", "why isn’t … found?"),
         ),
     )
@@ -250,7 +250,7 @@ def failed(error: DonnaError) -> Words:
 def opened_badly(error: DonnaError) -> Words:
     """What is said where the vault could not be opened at all."""
     return Words(
-        clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "leave"),), is_error=True
+        clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
     )
 
 

@@ -226,7 +226,7 @@ _MEANING = {
 }
 _STATES = {
     "starting": "opening the vault",
-    "paused": "paused: Activity says why",
+    "paused": "paused: see Activity",
     "read_only": "the index is maintained by another Donna",
     "stopping": "finishing",
     "stopped": "stopped",

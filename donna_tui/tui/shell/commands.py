@@ -34,7 +34,7 @@ class Palette(Picker[str]):
 
     def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:
         super().__init__(
-            "Actions", palette_choices(state, keys, theme), placeholder="what to do", mark_width=_KEY_WIDTH
+            "Actions", palette_choices(state, keys, theme), placeholder="name of an action", mark_width=_KEY_WIDTH
         )
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
@@ -71,7 +71,7 @@ def palette_choices(state: ActionState, keys: Keys, theme: str) -> Iterator[Choi
         )
     for name in THEME_NAMES:
         if name != theme:
-            yield Choice(value=f"{THEME}{name}", title=f"theme: {name}", note="Change the colours.")
+            yield Choice(value=f"{THEME}{name}", title=f"theme: {name}", note="Change the theme.")
 
 
 def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:

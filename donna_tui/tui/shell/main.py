@@ -35,10 +35,10 @@ from donna_tui.tui.lib.messages import (
     ChooseSpace,
     EditNote,
     GoTo,
-    LeavePlace,
     OpenDraft,
     OpenMeeting,
     OpenNote,
+    RememberPlace,
     StatusChanged,
     StepBack,
 )
@@ -157,10 +157,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         for bridge in self._bridges:
             bridge.close()
 
-    async def take_leave(self) -> None:
+    async def shut_down(self) -> None:
         """Unsubscribe, and stop adding panes: a partly mounted one cannot be removed."""
         self.disconnect()
-        self.search.keep_question()
+        self.search.save_question()
         if not self._is_leaving:
             self._is_leaving = True
             await self._completing.acquire()
@@ -179,7 +179,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def _complete_after_answer(self, backend: Backend) -> None:
         """Complete the panes after the first answer: their imports would delay it, and the model."""
-        await self.search.settled()
+        await self.search.wait_until_idle()
         await backend.at_best()
         await self.complete()
 
@@ -206,13 +206,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""
-        waiting = self._vault.unkept_edits if self.is_complete else ()
+        waiting = self._vault.edits_in_memory_only if self.is_complete else ()
         if not waiting or (action_id, waiting) == self._warned_of:
             return False
         self._warned_of = (action_id, waiting)
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys[action_id], typing=True)
-        what = f"Your edit of {clean_line(waiting[0])}{others} is not written, and cannot be kept on disk."
+        what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
         said = f"{what} {key} again quits without it."
         self.notify(said, severity="warning", timeout=8, markup=False)
         return True
@@ -271,7 +271,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         event.stop()
         self.refresh_footer()
 
-    def on_review_reading_counted(self, event: ReviewPane.Counted) -> None:
+    def on_review_pane_counted(self, event: ReviewPane.Counted) -> None:
         """Show the number of pending drafts."""
         event.stop()
         self.header.report_waiting("review", event.waiting)
@@ -308,10 +308,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if self._backend is not None:
             self._follow(self._backend, event.path, event.ref)
 
-    def on_leave_place(self, event: LeavePlace) -> None:
+    def on_remember_place(self, event: RememberPlace) -> None:
         """Add a place to the navigation history."""
         event.stop()
-        self._places.leave(event.place)
+        self._places.push_back(event.place)
 
     async def on_step_back(self, event: StepBack) -> None:
         """Undo or redo from a screen that shows no notes."""
@@ -336,12 +336,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _cover_footer(self) -> None:
         front = self.app.screen
-        if front is self or not self.is_mounted:
+        if front is self or self not in self.app.screen_stack or not self.query(FooterBar):
             return
         if not front.is_mounted:
             front.call_later(self._cover_footer)
             return
-        self.footer.cover(getattr(front, "footer_keys", (("esc", "leave"),)))
+        self.footer.cover(getattr(front, "footer_keys", (("esc", "close"),)))
 
     def on_screen_resume(self) -> None:
         """Redraw the footer after a dialog was closed."""
@@ -482,7 +482,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             from donna_tui.tui.lib.error_messages import Refusal
 
             refusal = Refusal(
-                Reason.MISSING, "No such note", "There is no note that this link names.", "", clean_line(found.path)
+                Reason.MISSING, "No such note", "The note of this link does not exist.", "", clean_line(found.path)
             )
             if await self.app.push_screen_wait(RefusalScreen(refusal, self._keymap.keys, does="create it")):
                 await self._show_completed("vault")
@@ -491,7 +491,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _show_note(self, path: str, line: int) -> None:
         """Show a note in the Vault, and add the current place to the navigation history."""
         if self.is_complete:
-            self._places.leave(self._place)
+            self._places.push_back(self._place)
         await self._show_completed("vault")
         if self.is_complete:
             self._vault.open_note(path, line)
@@ -518,13 +518,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if place is None:
             self.notify(otherwise, timeout=3, markup=False)
         elif isinstance(place, QuestionPlace):
-            self._bring_forward("search", remember=False)
+            self._switch_to("search", remember=False)
             self.search.restore(place)
         elif isinstance(place, NotePlace):
-            self._bring_forward("vault", remember=False)
+            self._switch_to("vault", remember=False)
             self._vault.open_note(place.path, place.line)
         else:
-            self._bring_forward(place.pane, remember=False)
+            self._switch_to(place.pane, remember=False)
 
     async def _edit(self, backend: Backend, path: str, line: int) -> None:
         """Open a note in the editor. The saved text is committed if the Vault screen has been loaded."""
@@ -620,20 +620,20 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_pane(self, name: PaneName) -> None:
         if name == "search" or self.is_complete:
-            self._bring_forward(name)
+            self._switch_to(name)
         else:
             self.run_worker(self._show_completed(name), group="panes")
 
     async def _show_completed(self, name: PaneName) -> None:
         await self.complete()
         if self.is_complete:  # else Donna is being left
-            self._bring_forward(name)
+            self._switch_to(name)
 
-    def _bring_forward(self, name: PaneName, *, remember: bool = True) -> None:
+    def _switch_to(self, name: PaneName, *, remember: bool = True) -> None:
         """Show a pane, and restore its focus."""
         left = self.header.active
         if remember and name != left and self.is_complete:
-            self._places.leave(self._place)
+            self._places.push_back(self._place)
         if self.focused is not None and cast(Widget, self.pane) in self.focused.ancestors:
             self._left_at[left] = self.focused
         self.switcher.current = name

@@ -19,11 +19,11 @@ from donna_tui.tui.lib.action import (
     needs_waiting_edit,
 )
 
-SETTLE = (
+CONFLICT_COPY = (
     Action(
         id="settle.mine",
         title="keep the note",
-        help="Keep the note as it is and drop the conflict copy; you see the change first.",
+        help="Keep the note as it is and delete the conflict copy; the change is shown first.",
         group="settle",
         context="settle",
         keys=("m",),
@@ -32,7 +32,7 @@ SETTLE = (
     Action(
         id="settle.theirs",
         title="keep the copy",
-        help="Put the text of the conflict copy in the place of the note; you see the change first.",
+        help="Replace the text of the note with the conflict copy; the change is shown first.",
         group="settle",
         context="settle",
         keys=("t",),
@@ -41,7 +41,7 @@ SETTLE = (
     Action(
         id="settle.both",
         title="keep both",
-        help="Put both versions together in the note; you see the result first.",
+        help="Merge both versions into the note; the result is shown first.",
         group="settle",
         context="settle",
         keys=("b",),
@@ -54,7 +54,7 @@ VAULT = (
     Action(
         id="vault.open",
         title="open",
-        help="Read the note, or fold the folder; in the note, follow a link; in the history, look at the change.",
+        help="Read the note, or fold the folder; in the note, follow a link; in the history, show the change.",
         group="vault",
         context="vault",
         keys=("enter",),
@@ -63,8 +63,8 @@ VAULT = (
     ),
     Action(
         id="vault.settle",
-        title="settle",
-        help="Compare a conflict copy with its note, and keep one of them or both.",
+        title="resolve",
+        help="Compare a conflict copy with its note, and resolve it: keep one of them or both.",
         group="vault",
         context="vault",
         keys=("c",),
@@ -85,7 +85,7 @@ VAULT = (
     Action(
         id="vault.edit-copy",
         title="edit a copy",
-        help="Edit a copy in your editor; you see the difference before anything is written.",
+        help="Edit a copy in your editor; the diff is shown before anything is written.",
         group="vault",
         context="vault",
         keys=("E",),
@@ -105,7 +105,7 @@ VAULT = (
     Action(
         id="vault.edit-here",
         title="edit here",
-        help="Edit the note on this screen; you see the difference before anything is written.",
+        help="Edit the note on this screen; the diff is shown before anything is written.",
         group="vault",
         context="vault",
         keys=("i",),
@@ -144,7 +144,7 @@ VAULT = (
     Action(
         id="vault.mark",
         title="select",
-        help="Select the note or folder beside others, or no longer; moving and deleting act on all of them.",
+        help="Select or deselect the note or folder; moving and deleting act on all selected ones.",
         group="vault",
         context="vault",
         keys=("space",),
@@ -153,7 +153,7 @@ VAULT = (
     Action(
         id="vault.new-folder",
         title="new folder",
-        help="Create a folder where the cursor is.",
+        help="Create a folder at the cursor.",
         group="vault",
         context="vault",
         keys=("N",),
@@ -162,7 +162,7 @@ VAULT = (
     Action(
         id="vault.undo",
         title="undo",
-        help="See what the last change of Donna did, and take it back; in the history, the selected one.",
+        help="Preview and undo the last change of Donna; in the history, the selected one.",
         group="vault",
         context="vault",
         keys=("z",),
@@ -172,7 +172,7 @@ VAULT = (
     Action(
         id="vault.redo",
         title="redo",
-        help="See what was undone last, and redo it.",
+        help="Preview and redo the last undone change.",
         group="vault",
         context="vault",
         keys=("Z",),
@@ -255,7 +255,7 @@ VAULT = (
     Action(
         id="vault.filter",
         title="filter",
-        help="Narrow the tree to notes by some letters of their path, or by a state.",
+        help="Filter the tree by letters of a path, or by a state.",
         group="vault",
         context="vault",
         keys=("f",),
@@ -298,7 +298,7 @@ VAULT = (
     Action(
         id="vault.layout",
         title="side by side",
-        help="Show a difference side by side, or lines below each other.",
+        help="Show a diff side by side, or inline.",
         group="vault",
         context="vault",
         keys=("s",),
@@ -306,7 +306,7 @@ VAULT = (
     Action(
         id="vault.unfold",
         title="unchanged lines",
-        help="Show or fold the lines of a difference that did not change.",
+        help="Show or fold the lines of a diff that did not change.",
         group="vault",
         context="vault",
         keys=("x",),
@@ -314,15 +314,15 @@ VAULT = (
     Action(
         id="vault.wrap",
         title="wrap",
-        help="Wrap long lines of a difference, or cut them.",
+        help="Wrap long lines of a diff, or cut them.",
         group="vault",
         context="vault",
         keys=("w",),
     ),
     Action(
         id="vault.discard",
-        title="drop the edit",
-        help="Drop the edit of this note that was not written.",
+        title="discard edit",
+        help="Discard the unsaved edit of this note.",
         group="vault",
         context="vault",
         keys=("X",),
@@ -331,7 +331,7 @@ VAULT = (
     Action(
         id="vault.refresh",
         title="refresh",
-        help="Look at the folder and the history again.",
+        help="Refresh the tree and the history.",
         group="vault",
         context="vault",
         keys=("r", "f5"),
@@ -358,8 +358,8 @@ VAULT = (
 PLAN = (
     Action(
         id="plan.apply",
-        title="do it",
-        help="Make the change that you see.",
+        title="apply",
+        help="Apply the change that is shown.",
         group="plan",
         context="plan",
         keys=("enter",),
@@ -384,7 +384,7 @@ PLAN = (
     Action(
         id="plan.layout",
         title="side by side",
-        help="Show the difference side by side, or lines below each other.",
+        help="Show the diff side by side, or inline.",
         group="plan",
         context="plan",
         keys=("s",),
@@ -410,15 +410,15 @@ PLAN = (
     Action(
         id="plan.unlink",
         title="unlink",
-        help="Before a deletion: replace the links that would break by their words, and look at that too.",
+        help="Before a deletion: replace the links that would break with their text, and preview that too.",
         group="plan",
         context="plan",
         keys=("u",),
     ),
     Action(
         id="plan.discard",
-        title="drop it",
-        help="Drop the edit for good; asks for the key a second time.",
+        title="discard",
+        help="Discard the edit for good; asks for the key a second time.",
         group="plan",
         context="plan",
         keys=("X",),
@@ -429,7 +429,7 @@ CONFLICT = (
     Action(
         id="conflict.mine",
         title="overwrite",
-        help="Write your version, or the restored one, over the note as it is now; you see the difference first.",
+        help="Write your version, or the restored one, over the note as it is now; the diff is shown first.",
         group="conflict",
         context="conflict",
         keys=("o",),
@@ -456,7 +456,7 @@ CONFLICT = (
     Action(
         id="conflict.merge",
         title="merge",
-        help="Put both edits together where they do not touch, and look at the result.",
+        help="Merge both edits where they do not overlap, and preview the result.",
         group="conflict",
         context="conflict",
         keys=("m",),

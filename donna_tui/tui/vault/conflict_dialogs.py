@@ -26,7 +26,7 @@ from donna_tui.vault.write.changes import Change, Clash
 _MOST_PLACES = 4
 
 
-class Settle(StrEnum):
+class ConflictChoice(StrEnum):
     """What becomes of the two versions."""
 
     RELOAD = "reload"
@@ -36,7 +36,7 @@ class Settle(StrEnum):
     BOTH = "both"
 
 
-class ConflictScreen(DiffDialogue[Settle]):
+class ConflictScreen(DiffDialogue[ConflictChoice]):
     """Shows how the edit differs from what is there now. `theirs` is None where the note is gone."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
@@ -52,7 +52,7 @@ class ConflictScreen(DiffDialogue[Settle]):
         with Vertical(classes="plan-box") as box:
             box.border_title = Content(f"Not written: {clean_line(self._edit.path)}")
             yield Static(Content(self._what()), classes="plan-lead")
-            yield Static(Content.styled("From what is there now to what you wrote:", "$text-muted"), id="plan-count")
+            yield Static(Content.styled("From the note as it is now to your edit:", "$text-muted"), id="plan-count")
             yield DiffView(id="plan-diff")
             yield Static(Content(self._about_merging()), classes="plan-remarks")
             yield self._key_line()
@@ -60,38 +60,38 @@ class ConflictScreen(DiffDialogue[Settle]):
     def on_mount(self) -> None:
         theirs = None if self._theirs is None else self._theirs.encode("utf-8", "surrogateescape")
         mine = self._edit.text.encode("utf-8", "surrogateescape")
-        self.view.show((Change(path=self._edit.path, before=theirs, after=mine),), empty="Both say the same.")
+        self.view.show((Change(path=self._edit.path, before=theirs, after=mine),), empty="Both versions are the same.")
         self.view.focus()
 
     def action_conflict_reload(self) -> None:
         """Drop what was written here; the first time say so, the second time do it."""
         if self._drops:
-            self.dismiss(Settle.RELOAD)
+            self.dismiss(ConflictChoice.RELOAD)
             return
         self._drops = True
         again = self.shown("conflict.reload")
-        self.query_one(KeyLine).say(f"This discards your edit for good. {again} again discards it; esc keeps it.")
+        self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_conflict_merge(self) -> None:
         """Put both together, if they do not touch."""
         if self._can_merge:
-            self.dismiss(Settle.MERGE)
+            self.dismiss(ConflictChoice.MERGE)
         else:
             self.notify(self._about_merging(), timeout=4, markup=False)
 
     def action_conflict_mine(self) -> None:
         """Write what was written here over what is there now."""
         if self._theirs is not None:
-            self.dismiss(Settle.MINE)
+            self.dismiss(ConflictChoice.MINE)
 
     def action_conflict_both(self) -> None:
         """Edit both versions in one text."""
         if self._theirs is not None:
-            self.dismiss(Settle.BOTH)
+            self.dismiss(ConflictChoice.BOTH)
 
     def action_conflict_copy(self) -> None:
         """Keep what was written here as a note of its own."""
-        self.dismiss(Settle.COPY)
+        self.dismiss(ConflictChoice.COPY)
 
     @property
     def _can_merge(self) -> bool:
@@ -104,25 +104,25 @@ class ConflictScreen(DiffDialogue[Settle]):
 
     def _about_merging(self) -> str:
         if self._theirs is None:
-            return "There is nothing to put it together with."
+            return "There is nothing to merge it with."
         if self._merge.is_clean:
-            return "The two edits do not touch: they can be put together, and you see the result before it is written."
+            return "The two edits do not overlap: they can be merged, and the result is shown before it is written."
         places = [_lines(first, last) for first, last in self._merge.collisions[:_MOST_PLACES]]
         more = " and elsewhere" if len(self._merge.collisions) > _MOST_PLACES else ""
-        return f"Both changed {', '.join(places)}{more}, so one of them must give way, or you edit both in one text."
+        return f"Both changed {', '.join(places)}{more}, so choose one of them, or edit both in one text."
 
     def _key_line(self) -> KeyLine:
         merge = [("conflict.merge", "merge")] if self._can_merge else []
-        copy = "put it back" if self._theirs is None else "save mine as a copy"
+        copy = "restore it" if self._theirs is None else "save mine as a copy"
         ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
-        ways = ways if self._theirs is not None else [("conflict.reload", "drop mine")]
+        ways = ways if self._theirs is not None else [("conflict.reload", "discard mine")]
         later = ("esc", "keep for later")
         return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *LOOK)
 
 
 def _lines(first: int, last: int) -> str:
     if last < first:
-        return f"what stood before line {first}"
+        return f"the text before line {first}"
     return f"line {first}" if first == last else f"lines {first}–{last}"
 
 
@@ -149,14 +149,14 @@ class ConflictCopyDialog(Dialogue[Keep]):
             else:
                 sides = {"expected": conflict.base, "found": conflict.mine, "wanted": conflict.theirs}
                 yield ThreeWayView((Clash(path=conflict.note, **sides),), titles=TITLES, id="plan-diff")
-            yield Static(Content("Whatever you choose, you see the change before it is made."), classes="plan-remarks")
+            yield Static(Content("Whatever you choose, the change is shown before it is made."), classes="plan-remarks")
             yield self._key_line()
 
     def on_mount(self) -> None:
         if self._conflict.base is None:
             change = Change(path=self._conflict.note, before=self._conflict.mine, after=self._conflict.theirs)
             changes = (change,) if change.before != change.after else ()
-            self.query_one(DiffView).show(changes, empty="Both say the same.")
+            self.query_one(DiffView).show(changes, empty="Both versions are the same.")
         self.query_one("#plan-diff").focus()
 
     def action_settle_mine(self) -> None:
@@ -174,14 +174,14 @@ class ConflictCopyDialog(Dialogue[Keep]):
 
     def _about(self) -> str:
         if self._conflict.mine is None:
-            return "The note itself is gone. This is what the copy says:"
+            return "The note itself was deleted. This is the text of the copy:"
         if self._conflict.base is None:
             return "From the note to the conflict copy:"
         return f"The nearest version in the history is that of commit {clean_line(self._conflict.base_commit[:12])}:"
 
     def _key_line(self) -> KeyLine:
         is_gone = self._conflict.mine is None
-        mine = "drop the copy" if is_gone else "keep the note"
+        mine = "delete the copy" if is_gone else "keep the note"
         both = [] if is_gone else [("settle.both", "both")]
         theirs = "make it the note" if is_gone else "keep the copy"
         return KeyLine(self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "cancel"))

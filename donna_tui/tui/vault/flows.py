@@ -23,7 +23,7 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
-from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen, Settle
+from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen
 from donna_tui.tui.vault.plan_dialog import Answer, AskFolder, AskPath
 from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits
 from donna_tui.tui.vault.templates import fill, templates_of
@@ -84,7 +84,7 @@ class VaultFlows(PlanFlow):
                 return None
             except DonnaError as error:
                 if error.reason is Reason.MISSING:
-                    self._report("The note is no longer at this place; nothing was committed.")
+                    self._report("The note is no longer there; nothing was committed.")
                     return None
                 if not await self._refused(error):
                     return None
@@ -93,7 +93,7 @@ class VaultFlows(PlanFlow):
         """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel."""
         while True:
             try:
-                return await self._backend.notes.keep_version(path), ""
+                return await self._backend.notes.commit_version(path), ""
             except DonnaError as error:
                 if error.reason is not Reason.NO_REPOSITORY:
                     return None, refusal_of(error).what
@@ -166,14 +166,14 @@ class VaultFlows(PlanFlow):
         """Ask for a task and write its check box at the end of a note, which is created if need be."""
         today = date.today()
 
-        def says(text: str) -> str:
+        def hint_for(text: str) -> str:
             _, due = task_typed(text, today)
             return (
                 f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
             )
 
         text = await self._ask(
-            AskLine("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", says=says)
+            AskLine("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
         )
         if text is None:
             return None
@@ -202,7 +202,7 @@ class VaultFlows(PlanFlow):
                     return None
                 text = change(note.text if note is not None else "")
                 if text is None:
-                    self._report("The note does not hold this task any more, or it is done already.")
+                    self._report("The note no longer contains this task, or it is already done.")
                     return None
                 etag = note.etag if note is not None else None
                 return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
@@ -246,7 +246,7 @@ class VaultFlows(PlanFlow):
         async def rename(new: str) -> bool:
             await self._backend.notes.create_folder(new)
             await self._backend.notes.remove_folder(path)
-            self._report("Moved. Nothing was in the folder.")
+            self._report("Moved. The folder was empty.")
             return True
 
         return await self._named_folder("Move or rename", path, folders, rename)
@@ -259,7 +259,9 @@ class VaultFlows(PlanFlow):
             await self._refused(error)
             return
         self._report(
-            "Deleted. Nothing was in the folder." if is_gone else "It holds files that are no notes; it stays."
+            "Deleted. The folder was empty."
+            if is_gone
+            else "It contains files that are not notes, so it was not removed."
         )
 
     async def _named_folder(
@@ -316,7 +318,7 @@ class VaultFlows(PlanFlow):
                 if not await self._refused(error):
                     return None
 
-    async def settle(self, path: str) -> Outcome | None:
+    async def resolve_copy(self, path: str) -> Outcome | None:
         """Compare a conflict copy with its note, and keep one of them or both."""
         notes = self._backend.notes
         while True:
@@ -356,7 +358,7 @@ class VaultFlows(PlanFlow):
             steps += 1 if chosen is Answer.MORE else -1
 
     async def drop(self, path: str) -> None:
-        """Drop an unwritten edit."""
+        """Discard an unsaved edit."""
         try:
             await self.edits.drop(path)
         except DonnaError as error:
@@ -389,16 +391,16 @@ class VaultFlows(PlanFlow):
                 answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
                 outcome = await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
-                settled = await self._settled(edit, error)
-                if settled is None:
+                retry = await self._resolve_refused(edit, error)
+                if retry is None:
                     return None
-                edit = settled
+                edit = retry
                 continue
             if outcome is not None or answer is Answer.DISCARD:
                 await self.drop(edit.path)
             return outcome
 
-    async def _settled(self, edit: Edit, error: DonnaError) -> Edit | None:
+    async def _resolve_refused(self, edit: Edit, error: DonnaError) -> Edit | None:
         """Ask how to resolve a refused edit; return the edit to try next, or None."""
         if error.reason not in (Reason.CONFLICT, Reason.MISSING) or edit.etag is None:
             return edit if await self._refused(error) else None
@@ -409,25 +411,27 @@ class VaultFlows(PlanFlow):
         if choice is None:
             return None
         await self.drop(edit.path)
-        settled = await self._settle(choice, edit, theirs, merge)
-        if settled is not None:
-            await self._keep(settled)
-        return settled
+        retry = await self._apply_choice(choice, edit, theirs, merge)
+        if retry is not None:
+            await self._keep(retry)
+        return retry
 
-    async def _settle(self, choice: Settle, edit: Edit, theirs: NoteText | None, merge: Merge) -> Edit | None:
-        if choice is Settle.MERGE and theirs is not None:
+    async def _apply_choice(
+        self, choice: ConflictChoice, edit: Edit, theirs: NoteText | None, merge: Merge
+    ) -> Edit | None:
+        if choice is ConflictChoice.MERGE and theirs is not None:
             return Edit(edit.path, theirs.text, theirs.etag, merge.text)
-        if choice is Settle.MINE and theirs is not None:
+        if choice is ConflictChoice.MINE and theirs is not None:
             return Edit(edit.path, theirs.text, theirs.etag, edit.text)
-        if choice is Settle.BOTH and theirs is not None:
+        if choice is ConflictChoice.BOTH and theirs is not None:
             marked = marked_text(edit.base, edit.text, theirs.text)
-            return await self._resolved(Edit(edit.path, theirs.text, theirs.etag, marked))
-        if choice is Settle.COPY:
+            return await self._edit_conflict_markers(Edit(edit.path, theirs.text, theirs.etag, marked))
+        if choice is ConflictChoice.COPY:
             path = edit.path if theirs is None else await self._free_name(edit.path)
             return Edit(path, "", None, edit.text)
         return None
 
-    async def _resolved(self, edit: Edit) -> Edit | None:
+    async def _edit_conflict_markers(self, edit: Edit) -> Edit | None:
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
         await self._keep(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
@@ -479,9 +483,9 @@ class VaultFlows(PlanFlow):
             await self._refused(other)
             return None
         merged = _merged(clashes)
-        can_settle = len(clashes) == 1 and all(map(_is_text, (clashes[0].found, clashes[0].wanted)))
+        can_resolve = len(clashes) == 1 and all(map(_is_text, (clashes[0].found, clashes[0].wanted)))
         screen = ThreeWayScreen(
-            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_settle=can_settle
+            refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
         )
         way = await self._ask(screen)
         if way is Way.MERGE and merged is not None:
@@ -495,7 +499,7 @@ class VaultFlows(PlanFlow):
         if way is Way.BOTH:
             names = "restored", "now"
             marked = marked_text((clash.expected or b"").decode("utf-8", "replace"), wanted, found, names=names)
-            resolved = await self._resolved(Edit(path, found, etag, marked))
+            resolved = await self._edit_conflict_markers(Edit(path, found, etag, marked))
             return await self._write(resolved, ()) if resolved is not None else None
         if clash.wanted is None:
             return await self._kept(partial(self._backend.notes.plan_delete, path, etag or ""))
@@ -535,7 +539,7 @@ class VaultFlows(PlanFlow):
             return None
 
     def _warn(self, error: DonnaError) -> None:
-        said = f"Your edit is not kept on disk for now: {refusal_of(error).what}"
+        said = f"Your edit is not saved to disk for now: {refusal_of(error).what}"
         self._pane.notify(said, severity="warning", timeout=8, markup=False)
 
 

@@ -31,7 +31,7 @@ from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.vault.lists import BlameList, Entry, HistoryList, LinkList
 from donna_tui.tui.vault.tree import TreeRow
-from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_said
+from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, note_head, what_of, why_special
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.notes import NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
@@ -537,7 +537,7 @@ class NoteDetail(Container):
             return
         place = self.text.place if self.note is not None else ""
         self.head.update(note_head(self._row, self.note, place=place, waiting=self._waiting_edit))
-        said = why_said(self._row, self.note)
+        said = why_special(self._row, self.note)
         self.says.update(Content.styled(said, "$text-warning"))
         self.says.display = bool(said)
 

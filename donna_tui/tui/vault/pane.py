@@ -113,19 +113,19 @@ class VaultPane(Horizontal):
         yield Notice(keys=self._keys, id="vault-notice")
 
     def on_mount(self) -> None:
-        self._say(LOADING)
+        self._show_notice(LOADING)
 
     def connect(self, backend: Backend) -> None:
         """Show the vault of a backend."""
         self._backend = backend
         self._writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
-        self._take_up(self._writing.edits)
+        self._load_unsaved_edits(self._writing.edits)
         self.look()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show the reason why there is no engine."""
-        self._say(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the action state of this pane."""
@@ -363,7 +363,7 @@ class VaultPane(Horizontal):
             notes = await backend.notes.vault_rows()
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
-            self._say(cannot_look(error))
+            self._show_notice(cannot_look(error))
             return
         await self._count_steps(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
@@ -385,7 +385,7 @@ class VaultPane(Horizontal):
         self._show_tab("note")
 
     @work(group="take-up")
-    async def _take_up(self, edits: WaitingEdits) -> None:
+    async def _load_unsaved_edits(self, edits: WaitingEdits) -> None:
         """Load the edits of an earlier run, and notify the user about them."""
         try:
             await edits.find()
@@ -393,7 +393,7 @@ class VaultPane(Horizontal):
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
-            said = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. Donna kept it in the Vault."
+            said = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. The Vault lists it."
             self.notify(said, timeout=8, markup=False)
             self.look()
 
@@ -445,11 +445,11 @@ class VaultPane(Horizontal):
 
     def _show_tree(self) -> None:
         if not self.note_tree.notes:
-            self._say(EMPTY)
+            self._show_notice(EMPTY)
             return
-        was_said: Widget | None = self.screen.focused
+        notice_had_focus: Widget | None = self.screen.focused
         self.remove_class("-empty")
-        if was_said is self.notice:
+        if notice_had_focus is self.notice:
             self._focus_at_once(self.note_tree)
         shown = sum(not row.is_folder for row in self.note_tree.rows)
         whole = len(self.note_tree.notes)
@@ -464,10 +464,10 @@ class VaultPane(Horizontal):
         self._show_tree()
         self.post_message(ActionsChanged())
 
-    def _say(self, words: Words) -> None:
+    def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the parts."""
         had_focus = self.note_tree.has_focus
-        self.notice.say(words)
+        self.notice.set_text(words)
         self.add_class("-empty")
         if had_focus:
             self.notice.focus()
@@ -479,9 +479,9 @@ class VaultPane(Horizontal):
         return self._writing
 
     @property
-    def unkept_edits(self) -> tuple[str, ...]:
+    def edits_in_memory_only(self) -> tuple[str, ...]:
         """The notes with an edit that leaving now would lose."""
-        return tuple(sorted(self._writing.edits.unkept)) if self._writing is not None else ()
+        return tuple(sorted(self._writing.edits.in_memory_only)) if self._writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
         """Whether an edit of a note was begun and not written."""
@@ -614,7 +614,7 @@ class VaultPane(Horizontal):
         """Settle the conflict copy."""
         row = self.note_tree.selected
         if row is not None and self._writing is not None:
-            self._change(partial(self._writing.settle, row.path))
+            self._change(partial(self._writing.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
         """Take the last change back; in the history, the selected one."""
@@ -625,7 +625,7 @@ class VaultPane(Horizontal):
             self._change(partial(self._writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
-        """Do again what was taken back."""
+        """Redo the last undone change."""
         if self._writing is not None:
             self._change(partial(self._writing.step_back, OperationKind.REDO))
 
@@ -637,7 +637,7 @@ class VaultPane(Horizontal):
         if self._drops != row.path:
             self._drops = row.path
             key = shown_key(self._keys["vault.discard"], typing=False)
-            said = f"This discards your edit for good. {key} again drops it."
+            said = f"This discards your edit for good. {key} again discards it."
             self.notify(said, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""

@@ -61,7 +61,7 @@ class Proposal:
     steps: int = 0
     most_steps: int = 0
     can_discard: bool = False
-    comes_back: bool = False
+    is_undone: bool = False
     is_redone: bool = False
     can_unlink: bool = False
 
@@ -101,7 +101,7 @@ class PlanScreen(DiffDialogue[Answer]):
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:
         """Show the number of changed lines."""
         event.stop()
-        self.query_one("#plan-count", Static).update(counted(self.view.diffs, comes_back=self._proposal.comes_back))
+        self.query_one("#plan-count", Static).update(counted(self.view.diffs, is_undone=self._proposal.is_undone))
 
     def action_plan_apply(self) -> None:
         """Apply the plan."""
@@ -138,27 +138,29 @@ class PlanScreen(DiffDialogue[Answer]):
         elif self._proposal.can_discard:
             self._drops = True
             again = self.shown("plan.discard")
-            self.query_one(KeyLine).say(f"This discards your edit for good. {again} again discards it; esc keeps it.")
+            self.query_one(KeyLine).set_text(
+                f"This discards your edit for good. {again} again discards it; esc keeps it."
+            )
 
     def _key_line(self) -> KeyLine:
         proposal = self._proposal
         steps = [
             (action, "one more" if answer is Answer.MORE else "one less") for answer, action in self._steps().items()
         ]
-        drop = [("plan.discard", "drop it")] if proposal.can_discard else []
+        drop = [("plan.discard", "discard")] if proposal.can_discard else []
         unlink = [("plan.unlink", "unlink them")] if proposal.can_unlink else []
-        leave = "keep for later" if proposal.can_discard else "leave"
+        leave = "keep for later" if proposal.can_discard else "cancel"
         return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *LOOK)
 
 
-def counted(diffs: tuple[FileDiff, ...], *, comes_back: bool = False) -> Content:
+def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
     """Format the numbers of removed and added lines and of notes."""
     removed, added = sum(diff.removed for diff in diffs), sum(diff.added for diff in diffs)
-    come = f"{plural(added, 'line')} {'comes' if added == 1 else 'come'}{' back' if comes_back else ''}"
-    go = f"{plural(removed, 'line')} {'goes' if removed == 1 else 'go'}"
-    parts = [*([(go, "$text-error")] if removed else []), *([(come, "$text-success")] if added else [])]
+    more = f"{plural(added, 'line')} {'restored' if is_undone else 'added'}"
+    fewer = f"{plural(removed, 'line')} removed"
+    parts = [*([(fewer, "$text-error")] if removed else []), *([(more, "$text-success")] if added else [])]
     where = [(f"in {plural(len(diffs), 'note')}", "$text-muted")] if len(diffs) > 1 else []
-    shown = parts + where or [("no line changes", "$text-muted")]
+    shown = parts + where or [("no lines changed", "$text-muted")]
     return Content.styled(" · ", "$text-disabled").join(Content.styled(text, style) for text, style in shown)
 
 
@@ -208,13 +210,13 @@ class AskPath(Dialogue[str]):
             placeholder = "Folder/Name of the folder" if self._is_folder else "Folder/Name of the note"
             yield LineInput(self._path, placeholder=placeholder, compact=True, select_on_focus=False)
             yield Static(id="ask-says")
-            yield KeyLine(self._keys, ("↵", "go on"), ("esc", "leave"))
+            yield KeyLine(self._keys, ("↵", "continue"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
         stem = self._path.removesuffix(ENDING)
         self.field.focus()
         self.field.cursor_position = len(stem)
-        self._say(self._problem)
+        self._show_hint(self._problem)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Say what the note will be called, or why it cannot be called so."""
@@ -223,7 +225,7 @@ class AskPath(Dialogue[str]):
             return
         path = self._answer(event.value)
         objection = self._objection(path)
-        self._say(objection, "" if objection or self._check is not None else path)
+        self._show_hint(objection, "" if objection or self._check is not None else path)
         if path and not objection and self._check is not None:
             self._examine(self._check, path)
 
@@ -235,7 +237,7 @@ class AskPath(Dialogue[str]):
         if path and not objection:
             self.dismiss(path)
         else:
-            self._say(objection or "Type a name.")
+            self._show_hint(objection or "Type a name.")
 
     @work(group="examine", exclusive=True)
     async def _examine(self, check: Check, path: str) -> None:
@@ -244,7 +246,7 @@ class AskPath(Dialogue[str]):
         except DonnaError as error:
             problem = error.message
         if path == self._answer(self.field.value):
-            self._say(sentence(problem), path)
+            self._show_hint(sentence(problem), path)
 
     def _answer(self, typed: str) -> str:
         return typed.strip().strip("/") if self._is_folder else note_path(typed)
@@ -254,7 +256,7 @@ class AskPath(Dialogue[str]):
             return f"There is a {'folder' if self._is_folder else 'note'} {clean_line(path)} already."
         return ""
 
-    def _say(self, problem: str, path: str = "") -> None:
+    def _show_hint(self, problem: str, path: str = "") -> None:
         becomes = f"It will be called {clean_line(path)}" if path and path != self.field.value else ""
         words = Content.styled(problem or becomes, "$text-warning" if problem else "$text-muted")
         self.query_one("#ask-says", Static).update(words)

@@ -37,7 +37,7 @@ _DONE = {
     OperationKind.MOVE: "Moved",
     OperationKind.UNDO: "Undone",
     OperationKind.REDO: "Redone",
-    OperationKind.KEPT: "Kept",
+    OperationKind.KEPT: "Recorded",
 }
 
 Do = Callable[[Plan], Awaitable[Outcome]]
@@ -127,7 +127,7 @@ class PlanFlow:
             steps=steps,
             most_steps=most_steps,
             can_discard=can_discard,
-            comes_back=plan.kind is OperationKind.UNDO,
+            is_undone=plan.kind is OperationKind.UNDO,
             is_redone=plan.kind is OperationKind.REDO,
             can_unlink=plan.broken_links > 0,
         )
@@ -181,13 +181,13 @@ def _title(plan: Plan, steps: int) -> str:
 class WaitingEdits:
     """Unsaved edits by path. An edit is removed only by a user action or a completed write.
 
-    `unkept` are the edits that could not be saved to disk and would be lost on exit.
+    `in_memory_only` are the edits that could not be saved to disk and would be lost on exit.
     """
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
         self._edits: dict[str, Edit] = {}
-        self.unkept: set[str] = set()
+        self.in_memory_only: set[str] = set()
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -206,19 +206,19 @@ class WaitingEdits:
     async def keep(self, edit: Edit) -> None:
         """Save an edit. Raises DonnaError if it is kept in memory only."""
         self._edits[edit.path] = edit
-        self.unkept.add(edit.path)
-        await self._backend.notes.keep_edit(edit)
-        self.unkept.discard(edit.path)
+        self.in_memory_only.add(edit.path)
+        await self._backend.notes.save_edit(edit)
+        self.in_memory_only.discard(edit.path)
 
     async def drop(self, path: str) -> None:
         """Drop an edit."""
-        self.unkept.discard(path)
+        self.in_memory_only.discard(path)
         self._edits.pop(path, None)
         await self._backend.notes.drop_edit(path)
 
     def unsaved(self) -> Iterator[Unsaved]:
         """Return the edits that are not on disk, to retry saving them."""
-        for path in self.unkept:
+        for path in self.in_memory_only:
             yield Unsaved(self._edits[path], self.keep)
 
     def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:

@@ -91,7 +91,7 @@ class Switcher(Modal[Switched]):
 
     def on_mount(self) -> None:
         self.options.can_focus = False
-        self._say("")
+        self._show_hint("")
         self._ask()
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -137,7 +137,7 @@ class Switcher(Modal[Switched]):
                     found = await self._found(query)
                 except DonnaError as error:
                     self._answered = query
-                    self._say(clean_line(error.message))
+                    self._show_hint(clean_line(error.message))
                 else:
                     self._answered = query
                     self._show(query, found)
@@ -164,7 +164,7 @@ class Switcher(Modal[Switched]):
         self.options.set_options(options)
         self.options.highlighted = 0 if options else None
         is_begun = "#" in query and not query.partition("#")[2].strip()
-        self._say("Type part of a heading." if is_begun else "" if options else "No heading matches.")
+        self._show_hint("Type part of a heading." if is_begun else "" if options else "No heading matches.")
 
     def _new_path(self, query: str, found: tuple[NameMatch, ...]) -> str:
         """The note that can be created; empty where there is one of this name."""
@@ -184,7 +184,7 @@ class Switcher(Modal[Switched]):
         if how == "create":
             created = next((value for value in values if isinstance(value, CreateNote)), None)
             if created is None:
-                self._say("There is a note of this name already." if self._wanted.strip() else "Type a name.")
+                self._show_hint("There is a note of this name already." if self._wanted.strip() else "Type a name.")
             else:
                 self.dismiss(created)
             return
@@ -197,7 +197,7 @@ class Switcher(Modal[Switched]):
             value = SwitchTo(value.path, value.line, in_editor=True)
         self.dismiss(value)
 
-    def _say(self, text: str) -> None:
+    def _show_hint(self, text: str) -> None:
         """Show a sentence in the border, which is in sight however long the list is, or else the keys."""
         keys = [each for each in _KEYS if self._creates or each[0] not in ("alt+e", "alt+n")]
         hints = Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)

@@ -29,7 +29,7 @@ from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.write.changes import Clash
 
 Titles = tuple[str, str, str]
-UNDOING: Titles = ("What Donna left", "What is there now", "What would be restored")
+UNDOING: Titles = ("Written by Donna", "As it is now", "To be restored")
 BESIDE = 90
 """Cells from which on the versions are shown side by side."""
 
@@ -202,7 +202,7 @@ class Way(StrEnum):
 
 
 class ThreeWayScreen(Dialogue[Way]):
-    """Shows the clashes; `leads` describe the operations to undo. `can_merge` and `can_settle` enable the choices."""
+    """Shows the clashes; `leads` describe the operations to undo. `can_merge` and `can_resolve` enable the choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
@@ -219,14 +219,14 @@ class ThreeWayScreen(Dialogue[Way]):
         keys: Keys,
         *,
         can_merge: bool,
-        can_settle: bool,
+        can_resolve: bool,
     ) -> None:
         super().__init__(keys)
         self._refusal = refusal
         self._leads = leads
         self._clashes = clashes
         self._can_merge = can_merge
-        self._can_settle = can_settle
+        self._can_resolve = can_resolve
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
@@ -235,9 +235,9 @@ class ThreeWayScreen(Dialogue[Way]):
             yield Static(Content(self._refusal.what), id="plan-count")
             yield ThreeWayView(self._clashes, id="plan-diff")
             yield Static(Content(self._step()), classes="plan-remarks")
-            merge = [("conflict.merge", "undo what does not touch")] if self._can_merge else []
-            settle = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_settle else []
-            yield KeyLine(self._keys, *merge, *settle, ("esc", "cancel"))
+            merge = [("conflict.merge", "undo what does not overlap")] if self._can_merge else []
+            resolve = [("conflict.mine", "overwrite"), ("conflict.both", "edit both")] if self._can_resolve else []
+            yield KeyLine(self._keys, *merge, *resolve, ("esc", "cancel"))
 
     def on_mount(self) -> None:
         self.query_one(ThreeWayView).focus()
@@ -247,16 +247,16 @@ class ThreeWayScreen(Dialogue[Way]):
         if self._can_merge:
             self.dismiss(Way.MERGE)
         else:
-            self.notify("The later edits touch the same lines.", timeout=4, markup=False)
+            self.notify("The later edits changed the same lines.", timeout=4, markup=False)
 
     def action_settle(self, way: str) -> None:
         """Restore the old version, or edit both."""
-        if self._can_settle:
+        if self._can_resolve:
             self.dismiss(Way(way))
         else:
             self.notify("Several notes were changed since; undo them one by one.", timeout=4, markup=False)
 
     def _step(self) -> str:
         if self._can_merge:
-            return "The later edits touch other lines: the old ones can be restored beside them, as a new change."
+            return "The later edits changed other lines: the old ones can be restored beside them, as a new change."
         return self._refusal.step

@@ -40,7 +40,7 @@ STATE_WORDS = {
     NoteState.PENDING: "waiting for the index",
 }
 SHORT_WORDS = {
-    NoteState.UNWRITTEN: "unwritten",
+    NoteState.UNWRITTEN: "unsaved",
     NoteState.CONFLICT: "conflict",
     NoteState.MARKERS: "conflict",
     NoteState.OUTSIDE: "edited",

@@ -25,7 +25,7 @@ _DONE = {
     OperationKind.MOVE: "moved",
     OperationKind.UNDO: "undid",
     OperationKind.REDO: "redid",
-    OperationKind.KEPT: "kept",
+    OperationKind.KEPT: "recorded",
 }
 
 
@@ -37,7 +37,7 @@ def actor_name(actor: str) -> str:
 def author_of(revision: Revision) -> str:
     """Return the author of a commit."""
     if revision.operation is None:
-        return clean_line(revision.author[:_LONGEST_NAME]) or "somebody"
+        return clean_line(revision.author[:_LONGEST_NAME]) or "unknown"
     return actor_name(revision.operation.actor)
 
 
@@ -94,13 +94,13 @@ def _year(at: float) -> int:
         return 0
 
 
-LOADING = Words("Looking at your notes …")
+LOADING = Words("Loading your notes …")
 EMPTY = Words(
     "This vault has no notes yet.",
-    "The first one may be yours.",
+    "Create the first one.",
     actions=(("vault.new", "create a note"),),
 )
-AS_RECORDED = "This note is as the history has it."
+AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
 _TONES = {
@@ -138,7 +138,7 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
     return Content.assemble(head, "\n", Content.styled(" · ", "$text-disabled").join(parts))
 
 
-def why_said(row: TreeRow | None, note: NoteText | None) -> str:
+def why_special(row: TreeRow | None, note: NoteText | None) -> str:
     """Explain why the selected note is not indexed or not writable, or is shown with replaced bytes."""
     if row is None or row.note is None:
         return ""
@@ -154,7 +154,7 @@ def why_no_write(note: NoteText | None, key: str) -> str:
     if note is None:
         return "The note is still being read."
     if note.lossy:
-        why = "It is not all UTF-8, so writing it would change bytes that cannot be shown."
+        why = "It is not valid UTF-8, so writing it would change bytes that cannot be shown."
         return f"{why} {key} opens the file itself."
     return f"{sentence(note.refusal)} {key} opens the file itself." if note.refusal else ""
 
@@ -174,10 +174,10 @@ def _why_no_field(whole: str) -> str:
     text = whole.replace("\t", " ")
     bare = text.replace("\r\n", "\n")
     if "\r" in bare or ("\r\n" in text and text.count("\r\n") != text.count("\n")):
-        return "Its lines end in different ways, and a text field would make them the same."
+        return "It has mixed line endings, and a text field would make them the same."
     if clean(bare) != bare:
         line = next(place for place, each in enumerate(bare.split("\n"), start=1) if clean_line(each) != each)
-        return f"Line {line} holds characters that a terminal would obey or hide."
+        return f"Line {line} contains control characters or invisible ones."
     return ""
 
 
@@ -225,13 +225,13 @@ PLAN_TITLES = {
     OperationKind.MOVE: "Move",
     OperationKind.UNDO: "Undo",
     OperationKind.REDO: "Redo",
-    OperationKind.KEPT: "Keep",
+    OperationKind.KEPT: "Record",
 }
 PLAN_VERBS = {
     OperationKind.WRITE: "write it",
     OperationKind.DELETE: "delete it",
     OperationKind.MOVE: "move it",
-    OperationKind.UNDO: "take it back",
-    OperationKind.REDO: "do it again",
-    OperationKind.KEPT: "keep it",
+    OperationKind.UNDO: "undo",
+    OperationKind.REDO: "redo",
+    OperationKind.KEPT: "record it",
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.objects import blob_id
-from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.trust import check_rule_files
 from donna_tui.vault.write.changes import BlobChange, Change
 
@@ -40,7 +40,7 @@ class Attributes:
     ident: bool = False
 
     @property
-    def keeps_bytes(self) -> bool:
+    def preserves_bytes(self) -> bool:
         """True if git stores exactly the bytes on disk."""
         return self.line_ends == "as they are" and not self.ident
 
@@ -48,7 +48,7 @@ class Attributes:
 AS_IT_IS = Attributes()
 
 
-def attributes_of(repo: GitRepo, place: Place, paths: Sequence[str]) -> Mapping[str, Attributes]:
+def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> Mapping[str, Attributes]:
     """Return the attributes of these vault paths. A path that is not in the result is stored as it is. Runs no filter.
 
     Git is called only if an attributes file exists.
@@ -106,14 +106,14 @@ def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
         return VaultWriteError(
             Reason.IGNORED_BY_GIT,
             f"git passes this note through the filter “{clean_line(attributes.filter)}”, which Donna does not run: "
-            "the commit would hold plain text where the filter encrypts",
-            hint="edit and commit it with your editor and git, or take the filter off in .gitattributes",
+            "the commit would contain plain text where the filter encrypts",
+            hint="edit and commit it with your editor and git, or remove the filter in .gitattributes",
             path=path,
         )
     if attributes.encoding:
         return VaultWriteError(
             Reason.ENCODING,
-            f"git keeps this note in the encoding {clean_line(attributes.encoding)} on disk, and Donna writes UTF-8",
+            f"git stores this note in the encoding {clean_line(attributes.encoding)} on disk, and Donna writes UTF-8",
             hint="remove working-tree-encoding in .gitattributes",
             path=path,
         )
@@ -149,7 +149,7 @@ def _is_binary(data: bytes) -> bool:
 
 
 def stored_changes(
-    repo: GitRepo, place: Place, tip: Tip, changes: Sequence[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[Change], attributes: Mapping[str, Attributes]
 ) -> tuple[tuple[BlobChange, ...], list[bytes]]:
     """Return the changes by blob ids, on disk and as stored in the branch, and the bytes that only the branch has."""
     indexed = _indexed(repo, place, tip, changes, attributes)
@@ -174,7 +174,7 @@ def _sides(change: Change) -> tuple[bytes | None, bytes | None]:
 
 
 def _indexed(
-    repo: GitRepo, place: Place, tip: Tip, changes: Iterable[Change], attributes: Mapping[str, Attributes]
+    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Iterable[Change], attributes: Mapping[str, Attributes]
 ) -> dict[str, bytes | None]:
     """Return the branch's bytes of the notes whose `auto` conversion depends on them."""
     paths = [

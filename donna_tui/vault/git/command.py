@@ -152,7 +152,7 @@ class GitCommand:
             process.communicate()
             raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
         if process.returncode < 0:
-            raise failed(f"git {arguments[0]} was stopped before it was done")
+            raise failed(f"git {arguments[0]} was killed before it finished")
         return Answer(process.returncode, output, _complaint(complaint))
 
     def run(
@@ -214,15 +214,15 @@ def refusal(verb: str, complaint: str) -> VaultWriteError:
     for words, reason, message, hint in _MEANINGS:
         if words in complaint:
             return VaultWriteError(reason, message, hint=hint)
-    return failed(f"git {verb} failed: {complaint or 'it did not say why'}")
+    return failed(f"git {verb} failed: {complaint or 'no error message'}")
 
 
 _MEANINGS = (
-    ("cannot change to", Reason.ROOT_MISSING, "the vault is not there", "mount the disk or choose another vault"),
+    ("cannot change to", Reason.ROOT_MISSING, "the vault does not exist", "mount the disk, or choose another vault"),
     (
         "is in submodule",
         Reason.IGNORED_BY_GIT,
-        "the note lies in a submodule: a repository of its own",
+        "the note is in a submodule, which is a separate repository",
         "open the submodule as a vault to change it",
     ),
     (
@@ -242,10 +242,10 @@ _MEANINGS = (
     (
         "couldn't write '",
         Reason.IO_ERROR,
-        "git cannot write to its own folder: perhaps the disk is full",
+        "git cannot write to its own folder: the disk may be full",
         "free some space and try again",
     ),
-    ("Disk quota exceeded", Reason.DISK_FULL, "the disk quota is used up", "free some space and try again"),
+    ("Disk quota exceeded", Reason.DISK_FULL, "the disk quota is exceeded", "free some space and try again"),
     (
         "insufficient permission",
         Reason.IO_ERROR,

@@ -19,7 +19,7 @@ from donna_tui.vault.client import VaultClient, decode
 from donna_tui.vault.git.attributes import possible_forms
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import parse_message
-from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, OperationKind, Revision
 from donna_tui.vault.write.files import VaultFiles
 
@@ -138,21 +138,21 @@ class History:
             for number in range(first, last + 1)
         ]
 
-    def _holds(self, path: str, place: Place) -> bool:
+    def _holds(self, path: str, place: RepoLocation) -> bool:
         """Return whether a path of the repository is in the vault and among its sources."""
         return path.startswith(place.prefix) and self._client.include.holds(path.removeprefix(place.prefix))
 
     def _check(self, path: str) -> None:
         """Raise VaultReadError for a path that is not a source, such as a workspace file outside its memory."""
         if path and not self._client.include.holds(path):
-            raise VaultReadError(Reason.IGNORED, "it is no source of this memory")
+            raise VaultReadError(Reason.IGNORED, "it is not a source of this memory")
 
     def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
         plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
         answer = self._repo.command.run("blame", *plain, f"-L{first},{last}", "HEAD", "--", path)
         return {each.line: each for each in _blame_lines(answer.output.decode("utf-8", "replace"))}
 
-    def _touched(self, place: Place, notes: Mapping[str, int]) -> set[str]:
+    def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
         """Return the files that differ from the index by size and times. `notes` maps paths to modification times in
         nanoseconds.
 
@@ -179,7 +179,7 @@ class History:
         answer = self._repo.command.ask(verb, *options, *arguments, index=index)
         return {os.fsdecode(each) for each in answer.output.split(b"\0")}
 
-    def _differs(self, path: str, known: dict[str, str], place: Place) -> bool:
+    def _differs(self, path: str, known: dict[str, str], place: RepoLocation) -> bool:
         try:
             data = self._files.read(path)
         except DonnaError:
@@ -196,7 +196,7 @@ def _same(before: bytes | None, after: bytes | None) -> bool:
     return before in possible_forms(after)
 
 
-def _revision(record: str, place: Place) -> Revision:
+def _revision(record: str, place: RepoLocation) -> Revision:
     commit, at, author, message, names = record.split("\0", 4)
     paths = (name.strip("\n") for name in names.split("\0"))
     return Revision(

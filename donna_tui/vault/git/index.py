@@ -14,7 +14,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import each_entry, refusal
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import parse_message
-from donna_tui.vault.git.repository import PATIENCE_SECONDS, GitRepo, Place, Tip
+from donna_tui.vault.git.repository import PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
 from donna_tui.vault.write.changes import BlobChange
 
 COPY = "donna-index"
@@ -36,7 +36,7 @@ class Stamp(NamedTuple):
     ctime_ns: int
 
 
-def wait_for_index(place: Place) -> None:
+def wait_for_index(place: RepoLocation) -> None:
     """Wait while another program holds the index, as entries of a commit could not be updated meanwhile.
 
     Raises VaultWriteError (`git_locked`) if it is held for too long.
@@ -57,7 +57,7 @@ def _is_own(lock: Path) -> bool:
         return False
 
 
-def check_unstaged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
+def check_unstaged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> Stamp | None:
     """Return the stamp of the index. Raises VaultWriteError (`git_busy`) if one of these notes is staged with other
     text.
 
@@ -69,7 +69,7 @@ def check_unstaged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[Blob
     if staged:
         raise VaultWriteError(
             Reason.GIT_BUSY,
-            "other text of this note is staged than what is on disk",
+            "the staged text of this note differs from the file on disk",
             hint="commit it, or unstage it: git restore --staged",
             path=min(staged),
         )
@@ -81,7 +81,7 @@ def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
     return [change for change in changes if not change.record_only]
 
 
-def _staged(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
+def _staged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
     """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
     entries = _differing(repo, place, tip, [change.path for change in changes])
     known = {place.full(change.path): change for change in changes}
@@ -100,7 +100,7 @@ def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, obje
     return is_meant or staged in (change.before, change.stored_before or change.before, change.after, change.in_branch)
 
 
-def _was_left_behind(repo: GitRepo, place: Place, tip: Tip, path: str, staged: str | None) -> bool:
+def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, staged: str | None) -> bool:
     """Return whether the index still has the version from before Donna's last change of a file.
 
     Donna with another home may have been stopped right after moving the branch.
@@ -115,7 +115,9 @@ def _was_left_behind(repo: GitRepo, place: Place, tip: Tip, path: str, staged: s
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 
-def _differing(repo: GitRepo, place: Place, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
+def _differing(
+    repo: GitRepo, place: RepoLocation, tip: Tip, paths: Sequence[str]
+) -> dict[str, tuple[str | None, str | None]]:
     """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
     for start in range(0, len(paths), _MOST_PATHS):
@@ -143,7 +145,7 @@ def _pairs(output: bytes, divider: bytes) -> Iterator[tuple[str, str]]:
 
 
 def follow_tip(
-    repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
+    repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None = None
 ) -> bool:
     """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
@@ -164,7 +166,7 @@ def follow_tip(
     return False
 
 
-def _followed(repo: GitRepo, place: Place, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
+def _followed(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange], since: Stamp | None) -> bool:
     """Try once; return False if the index is busy. Raises OSError and VaultWriteError.
 
     The new index is complete before the lock is taken, and replaces the old one by a rename, so that it is never
@@ -200,7 +202,7 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(old, new, 1 << 20)
 
 
-def _entry(place: Place, change: BlobChange) -> bytes:
+def _entry(place: RepoLocation, change: BlobChange) -> bytes:
     what = f"{change.mode:o} {change.in_branch}" if change.in_branch else f"0 {'0' * len(change.before or '')}"
     return os.fsencode(f"{what}\t{place.full(change.path)}\0")
 

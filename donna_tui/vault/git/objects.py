@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.vault.git.operations import each_operation, message_of
-from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.write.changes import BlobChange, Change, Operation
 
 
@@ -54,7 +54,7 @@ def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobCha
 
 def prepare(
     repo: GitRepo,
-    place: Place,
+    place: RepoLocation,
     tip: Tip,
     operation: Operation,
     author: Author,
@@ -91,7 +91,7 @@ def public_subject(subject: str, hidden: Sequence[str]) -> str:
 
 
 def prepare_record(
-    repo: GitRepo, place: Place, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
+    repo: GitRepo, place: RepoLocation, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
 ) -> tuple[str | None, str]:
     """Write a record outside the branch, referenced by `ref`. Return the previous record and the new one."""
     previous = repo.record()
@@ -126,7 +126,7 @@ def open_commit(ref: str, mark: int, author: str, message: bytes, parent: str | 
         yield f"from {parent}\n".encode()
 
 
-def entries(place: Place, changes: Sequence[BlobChange]) -> Iterator[bytes]:
+def entries(place: RepoLocation, changes: Sequence[BlobChange]) -> Iterator[bytes]:
     """Yield the fast-import commands that apply these changes to the tree of the parent commit."""
     for change in sorted(changes, key=lambda change: change.after is not None):  # a case-only move deletes first
         path = quoted(place.full(change.path))

@@ -34,7 +34,7 @@ _WHERE = ("--is-inside-work-tree", "--absolute-git-dir", "--show-object-format",
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RepoLocation:
     """The location of a repository: git folder, common folder of its work trees, and vault path in the work tree."""
 
     git_dir: Path
@@ -82,7 +82,7 @@ class GitRepo:
 
     def __init__(self, vault: Path) -> None:
         self._vault = vault.absolute()
-        self._place: Place | None = None
+        self._place: RepoLocation | None = None
         self._located: Located | None = None
         self._settings: tuple[object, Mapping[str, str]] | None = None
         self.command = GitCommand(vault)
@@ -99,7 +99,7 @@ class GitRepo:
         self.command.run("config", "--local", "user.email", email)
         return True
 
-    def find(self) -> Place | None:
+    def find(self) -> RepoLocation | None:
         """Locate the repository; return None if there is none. Raises VaultWriteError for one that cannot be used.
 
         The files that git may open are checked before git runs, on every call: a sync program can change them at any
@@ -118,12 +118,12 @@ class GitRepo:
             raise refusal("rev-parse", found.complaint)
         inside, git_dir, object_format, common, prefix, *more = _lines(found)
         if inside != "true":
-            raise failed("the vault lies inside git's own folder, or in a bare repository")
+            raise failed("the vault is inside a .git folder or a bare repository")
         if len(more) != 1:
-            raise failed("the name of a folder above the vault holds a line break")
-        place = Place(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
+            raise failed("the name of a folder above the vault contains a line break")
+        place = RepoLocation(Path(git_dir).resolve(), (self._vault / common).resolve(), prefix, object_format)
         if located is None or (place.git_dir, place.common_dir) != (located.git_dir, located.common_dir):
-            raise not_trusted("git finds another repository than the vault's folders show", "run git status there")
+            raise not_trusted("git uses another repository than the one above the vault", "run git status there")
         self._place, self._located = place, located
         return place
 
@@ -133,7 +133,7 @@ class GitRepo:
         is_own = located.top == self._vault.resolve()
         return has_own == is_own and located.is_there() and (located.git_dir / "HEAD").exists()
 
-    def place(self) -> Place:
+    def place(self) -> RepoLocation:
         """Locate the repository as `find` does. Raises VaultWriteError (`no_repository`) if there is none."""
         place = self.find()
         if place is None:
@@ -164,7 +164,7 @@ class GitRepo:
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(refs)]]
 
-    def check_at_rest(self, place: Place) -> None:
+    def check_at_rest(self, place: RepoLocation) -> None:
         """Raise VaultWriteError (`git_busy`) while a merge, rebase or the like is in progress."""
         for name, what in _IN_PROGRESS.items():
             if (place.git_dir / name).exists():
@@ -192,7 +192,7 @@ class GitRepo:
         below = {each for folder in inside for each in (folder, *folder.parents)} - {Path()}
         return [*reversed(vault.parents[:above]), vault, *(vault / each for each in sorted(below))]
 
-    def left_out(self, place: Place, paths: Sequence[str]) -> list[str]:
+    def left_out(self, place: RepoLocation, paths: Sequence[str]) -> list[str]:
         """Return those of these vault paths that are in git but excluded from disk by a sparse checkout."""
         if not paths or not (place.git_dir / "info" / "sparse-checkout").exists():
             return []
@@ -260,7 +260,7 @@ class GitRepo:
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return {line for line in _lines(answer) if line and " " not in line}
 
-    def known(self, tip: Tip, place: Place, paths: Sequence[str]) -> set[str]:
+    def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""
         if tip.commit is None:
             return set()
@@ -297,7 +297,7 @@ class GitRepo:
         found = self.command.ask("ls-tree", "-z", "HEAD", "--", path).output
         return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
-    def all_blob_ids(self, commit: str, place: Place) -> dict[str, str]:
+    def all_blob_ids(self, commit: str, place: RepoLocation) -> dict[str, str]:
         """Return the blob of every file below the vault in a commit, by vault path."""
         where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
         answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.vault.git.index import COPY
-from donna_tui.vault.git.repository import OWN_REFS, Place
+from donna_tui.vault.git.repository import OWN_REFS, RepoLocation
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.journal import Intent
 
@@ -22,7 +22,7 @@ _OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock"
 """The locks of Donna's own refs, relative to their folder."""
 
 
-def remove_stale_locks(place: Place, intent: Intent | None) -> None:
+def remove_stale_locks(place: RepoLocation, intent: Intent | None) -> None:
     """Remove the locks of an interrupted write. The caller holds Donna's write lock; other programs' locks are kept."""
     _remove_locks_of_own_refs(place.common_dir)
     copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
@@ -31,7 +31,7 @@ def remove_stale_locks(place: Place, intent: Intent | None) -> None:
             _unlink(index_lock)
     _unlink(copy)
     _unlink(copy.with_name(f"{COPY}.lock"))
-    for lock in _left_behind(place, intent) if intent is not None else ():
+    for lock in _abandoned_locks(place, intent) if intent is not None else ():
         _unlink(lock)
 
 
@@ -51,7 +51,7 @@ def _remove_locks_of_own_refs(common_dir: Path) -> None:
                         os.unlink(name, dir_fd=descriptor)
 
 
-def _left_behind(place: Place, intent: Intent) -> list[Path]:
+def _abandoned_locks(place: RepoLocation, intent: Intent) -> list[Path]:
     """Return the locks of the branch that hold the commit of the intent, or have been empty since the write began."""
     empty: dict[Path, float] = {}
     ours: list[Path] = []
@@ -67,16 +67,16 @@ def _left_behind(place: Place, intent: Intent) -> list[Path]:
                 empty[lock] = written
     if empty:
         time.sleep(EMPTY_LOCK_SECONDS)
-    return ours + [lock for lock, written in empty.items() if _stands_still(lock, written)]
+    return ours + [lock for lock, written in empty.items() if _is_unchanged(lock, written)]
 
 
-def _branch_locks(place: Place, intent: Intent) -> Iterator[Path]:
+def _branch_locks(place: RepoLocation, intent: Intent) -> Iterator[Path]:
     yield place.git_dir / "HEAD.lock"
     if intent.ref != "HEAD":
         yield place.common_dir / f"{intent.ref}.lock"
 
 
-def _stands_still(lock: Path, written: float) -> bool:
+def _is_unchanged(lock: Path, written: float) -> bool:
     try:
         found = lock.lstat()
     except OSError:

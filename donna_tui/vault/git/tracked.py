@@ -12,14 +12,14 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, why_not_stored
 from donna_tui.vault.git.operations import parse_message
-from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.write.changes import BlobChange, Change, OperationKind, Plan
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.rules import WriteRules
 
 
-def not_kept(
-    repo: GitRepo, place: Place, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
+def unstorable(
+    repo: GitRepo, place: RepoLocation, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
 ) -> dict[str, VaultWriteError]:
     """Return the reasons why git could not store these changes, by path, for those that it could not."""
     nested = [change.path for change in changes if files.nested_repository(change.path)]
@@ -35,7 +35,7 @@ def _nested(files: VaultFiles, paths: Sequence[str]) -> Iterator[VaultWriteError
     for path in paths:
         yield VaultWriteError(
             Reason.IGNORED_BY_GIT,
-            f"the folder “{files.nested_repository(path)}” is a repository of its own",
+            f"the folder “{files.nested_repository(path)}” is a separate repository",
             hint="open that folder as a vault to change its notes",
             path=path,
         )
@@ -44,7 +44,7 @@ def _nested(files: VaultFiles, paths: Sequence[str]) -> Iterator[VaultWriteError
 def _left_out(path: str) -> VaultWriteError:
     return VaultWriteError(
         Reason.IGNORED_BY_GIT,
-        "git has a note of this name, and a sparse checkout leaves it out of this folder",
+        "git has a note of this name, but it is outside the sparse checkout",
         hint="check it out first: git sparse-checkout add FOLDER",
         path=path,
     )
@@ -53,8 +53,8 @@ def _left_out(path: str) -> VaultWriteError:
 def _ignored(path: str) -> VaultWriteError:
     return VaultWriteError(
         Reason.IGNORED_BY_GIT,
-        "git is told to ignore this note, so a change could not be undone",
-        hint="take it out of .gitignore",
+        "git ignores this note, so a change could not be undone",
+        hint="remove it from .gitignore",
         path=path,
     )
 
@@ -62,8 +62,8 @@ def _ignored(path: str) -> VaultWriteError:
 _RESTORING = (OperationKind.UNDO, OperationKind.REDO)
 
 
-def keep_private(
-    repo: GitRepo, place: Place, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
+def mark_private(
+    repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
     """Mark the changes of a plan that must not be committed to the branch.
 
@@ -111,7 +111,7 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
     raise VaultWriteError(
         Reason.WOULD_TRACK,
         "this note was private and is not in git; without its mark it would be committed, and pushed with the rest",
-        hint="agree to that, or leave the note marked as private",
+        hint="confirm that, or keep the note marked as private",
         path=change.path,
     )
 
@@ -125,7 +125,7 @@ def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
     return parse_message(message, commit="", at=0.0) is not None
 
 
-def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: Place, path: str) -> bool:
+def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: RepoLocation, path: str) -> bool:
     """Return whether one of these operations added a note to the branch."""
     assert tip.commit is not None
     pattern = f"^Donna-Op: ({'|'.join(operations)})$"

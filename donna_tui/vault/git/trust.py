@@ -58,7 +58,7 @@ def locate(vault: Path) -> Located | None:
             if found is not None:
                 return found
             if all(os.path.lexists(folder / name) for name in ("HEAD", "objects", "refs")):
-                raise failed("the vault lies inside git's own folder, or in a bare repository")
+                raise failed("the vault is inside a .git folder or a bare repository")
     return None
 
 
@@ -75,7 +75,7 @@ def _located_in(folder: Path) -> Located | None:
     else:
         return None
     if not target.is_dir():
-        raise failed(f"this folder's repository is not where it was: {clean_line(str(target))}")
+        raise failed(f"this folder's repository was not found: {clean_line(str(target))}")
     common = target / "commondir"
     if os.path.lexists(common):
         return Located(folder, target, _main_repository(folder, target, common), identity)
@@ -87,7 +87,7 @@ def _target_of(dot: Path) -> Path:
     """Return the folder that a `.git` file names."""
     text = os.fsdecode(read_small(dot) or b"")
     if not text.startswith("gitdir: "):
-        raise failed("the file .git of this folder names no repository")
+        raise failed("the .git file of this folder does not name a repository")
     return (dot.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
 
 
@@ -118,7 +118,7 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
             break
     raise not_trusted(
         f"this folder names {clean_line(str(git_dir))} as its repository, which does not name this folder",
-        'if it is yours, run in the folder that holds .git: git config core.worktree "$PWD"',
+        'if it is yours, run in the folder that contains .git: git config core.worktree "$PWD"',
     )
 
 
@@ -131,7 +131,7 @@ def check_files(located: Located, *, whole: bool) -> None:
     for folder in {located.git_dir, located.common_dir}:
         for entry in _entries(folder):
             if entry.name == "commondir" and folder == located.common_dir:
-                raise not_trusted("the repository names another one as its own", "look at the file .git/commondir")
+                raise not_trusted("the repository names another one as its own", "check the file .git/commondir")
             if entry.name in _NEVER_OPENED:
                 continue
             _check(entry, folder)
@@ -151,8 +151,8 @@ def _check(entry: os.DirEntry[str], top: Path) -> None:
     """Check one entry. Names are built only for an error, as every write checks all of these entries several times."""
     if entry.is_symlink():
         raise not_trusted(
-            f"“{clean_line(_name_in(entry, top))}” in the repository is a link, which git would follow out of it",
-            "if you made it, put the files themselves in its place",
+            f"“{clean_line(_name_in(entry, top))}” in the repository is a symbolic link that leads outside it",
+            "if you created it, replace it with the files themselves",
         )
     if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
         with contextlib.suppress(OSError):
@@ -166,7 +166,7 @@ def _name_in(entry: os.DirEntry[str], top: Path) -> str:
 def _check_special(found: os.stat_result, name: str) -> None:
     """Raise for a pipe or a device. Sockets are allowed: git's file system monitor has one, and it cannot be opened."""
     if stat.S_IFMT(found.st_mode) in (stat.S_IFIFO, stat.S_IFCHR, stat.S_IFBLK):
-        raise not_trusted(f"“{clean_line(name)}” is a pipe or a device, for which git would wait", "remove it")
+        raise not_trusted(f"“{clean_line(name)}” is a pipe or a device, on which git would hang", "remove it")
 
 
 def check_rule_files(folders: Iterable[Path], name: str) -> bool:

@@ -154,11 +154,11 @@ def _missing(link: Link, note: str) -> Destination:
     if (link.kind is not LinkKind.WIKI and _SCHEME.match(target)) or target.endswith("/"):
         return Destination(problem="This link does not name a note.")
     if _FILES.search(target):
-        return Destination(problem="This link leads to an attachment, which Donna does not show.")
+        return Destination(problem="This link is to an attachment, which Donna does not show.")
     is_relative = is_dotted(target) or (link.kind is not LinkKind.WIKI and not target.startswith("/"))
     path = joined(note, target) if is_relative else target.lstrip("/")
     if not path or not PurePosixPath(path).name:
-        return Destination(problem="This link leads out of the vault.")
+        return Destination(problem="This link is to a file outside the vault.")
     ending = "" if path.lower().endswith(NOTE_ENDINGS) else NOTE_ENDINGS[0]
     return Destination(path=f"{path}{ending}", exists=False)
 

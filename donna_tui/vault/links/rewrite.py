@@ -289,7 +289,7 @@ def move_links(vault_state: PlanContext, src: str, dst: str, before: bytes) -> L
         own=before if text is None else own.text.encode(),
         changes=tuple(change for change in found if change.path not in left),
         remarks=(
-            *_left_alone(sorted(left)),
+            *_unchanged_links(sorted(left)),
             *_unread(unread, "to the old name"),
             *_dangling(own.dangling + sum(other.dangling for other in others)),
         ),
@@ -335,7 +335,7 @@ def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mappin
         own=own,
         changes=tuple(change for change in found_changes if change.path not in left),
         remarks=(
-            *_left_alone(sorted(left)),
+            *_unchanged_links(sorted(left)),
             *_unread(unread, "to the old names"),
             *_dangling(dangling + sum(other.dangling for other in others)),
         ),
@@ -369,12 +369,12 @@ def break_links(vault_state: PlanContext, gone: Collection[str], *, unlinks: boo
     unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
     count = sum(other.count + other.dangling for other in linked)
     if not unlinks:
-        broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will lead nowhere"
+        broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will be broken"
         return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
     found = [other.change for other in linked if other.change is not None]
     left = vault_state.refused(found)
     stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
-    remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will lead nowhere",) if stay else ()
+    remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will be broken",) if stay else ()
     return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
 
 
@@ -417,13 +417,13 @@ def _decoded(data: bytes) -> str | None:
         return None
 
 
-def _left_alone(paths: Sequence[str]) -> tuple[str, ...]:
-    return (f"links to the old name stay in {_notes(paths, 'that Donna may not change')}",) if paths else ()
+def _unchanged_links(paths: Sequence[str]) -> tuple[str, ...]:
+    return (f"links to the old name remain in {_notes(paths, 'that Donna is not allowed to change')}",) if paths else ()
 
 
 def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:
     which = "that cannot be read (too large, not UTF-8, or not permitted)"
-    return (f"links {links} may be left in {_notes(paths, which)}",) if paths else ()
+    return (f"links {links} may remain in {_notes(paths, which)}",) if paths else ()
 
 
 def _notes(paths: Sequence[str], which: str) -> str:
@@ -439,4 +439,4 @@ def _dangling(number: int) -> tuple[str, ...]:
     if not number:
         return ()
     links = "1 link cannot" if number == 1 else f"{number} links cannot"
-    return (f"{links} hold the new name, and will lead nowhere",)
+    return (f"{links} contain the new name, and will be broken",)

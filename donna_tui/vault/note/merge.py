@@ -228,11 +228,11 @@ def _check(merged: str, is_present: bool, wanted: Mapping[str, Any], body: str) 
         raise _refusal(f"after the change, {found.problem}", _CORRECT_NOTE)
     is_said = found.present == is_present and json.dumps(found.data) == json.dumps(wanted)
     if not is_said or merged[found.body_start :] != body or merged.startswith(_BOM):
-        raise _refusal("the two texts cannot be put together so that each value stays what it is", _CORRECT_NOTE)
+        raise _refusal("the two texts cannot be merged without changing a value", _CORRECT_NOTE)
 
 
 def _no_plain_lines() -> VaultWriteError:
-    return _refusal("the frontmatter is not made of plain “key: value” lines", _CORRECT_NOTE)
+    return _refusal("the frontmatter does not consist of plain “key: value” lines", _CORRECT_NOTE)
 
 
 def _refusal(message: str, hint: str) -> VaultWriteError:

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.vault.git.history import History
 from donna_tui.vault.git.objects import blob_changes, blob_id
-from donna_tui.vault.git.repository import Place
-from donna_tui.vault.git.tracked import not_kept
+from donna_tui.vault.git.repository import RepoLocation
+from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Version
 from donna_tui.vault.write.plan_context import PlanContext, gone
 from donna_tui.vault.write.protocol import WriteContext
-from donna_tui.vault.write.recovery import keep_record
+from donna_tui.vault.write.recovery import record_changes
 
 
 class Adopter:
@@ -22,7 +22,7 @@ class Adopter:
     def __init__(self, vault_state: PlanContext, history: History, context: WriteContext) -> None:
         self._vault_state, self._history, self._context = vault_state, history, context
 
-    def keep(self, place: Place, path: str) -> Version:
+    def keep(self, place: RepoLocation, path: str) -> Version:
         """Store the current bytes of a note in git, unless it has them, so that they can be restored after an editor.
 
         Must be called within `alone`.
@@ -39,10 +39,10 @@ class Adopter:
             of = Operation(
                 id="", kind=OperationKind.KEPT, actor="you", subject=subject, at=time.time(), commit="", changes=changes
             )
-            keep_record(self._context, place, of, changes, (data,), subject=subject)
+            record_changes(self._context, place, of, changes, (data,), subject=subject)
         return Version(path=path, data=data, committed=committed)
 
-    def since(self, place: Place, version: Version) -> Plan:
+    def since(self, place: RepoLocation, version: Version) -> Plan:
         """Plan a commit of the changes of a note since a version; without changes if it is unchanged.
 
         If it was committed meanwhile, by another Donna or by git, the change is relative to that commit.
@@ -74,13 +74,13 @@ class Adopter:
             ]
         )
 
-    def _check(self, place: Place, change: Change) -> None:
+    def _check(self, place: RepoLocation, change: Change) -> None:
         self._vault_state.rules.check(change)
-        refusals = not_kept(self._context.repo, place, self._context.files, [change], {})
+        refusals = unstorable(self._context.repo, place, self._context.files, [change], {})
         if refusals:
             raise next(iter(refusals.values()))
 
-    def _committed(self, place: Place, path: str) -> str | None:
+    def _committed(self, place: RepoLocation, path: str) -> str | None:
         commit = self._context.repo.tip().commit
         return self._context.repo.blob_id(commit, place.full(path)) if commit else None
 

@@ -88,12 +88,12 @@ class SavedMeanwhileError(Exception):
 
 
 def put(folder: int, name: str, waiting: str, change: Change) -> None:
-    """Apply `change` to a file; what it displaced is kept as `waiting` until `settle` or `revert`.
+    """Apply `change` to a file; what it displaced is kept as `waiting` until `complete` or `revert`.
 
     Raises SavedMeanwhileError if the file does not match `before`; its own bytes are then restored.
     """
     if change.after is None:
-        _take_away(folder, name, waiting, change)
+        _move_aside(folder, name, waiting, change)
     elif change.before is None:
         _create(folder, name, waiting, change)
     else:
@@ -109,10 +109,10 @@ def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
     if change.before is None:
         if here == change.after:
             remove(folder, waiting)  # may be a hard link to the same file, for which a rename does nothing
-            _take_away(folder, name, waiting, change.reversed)
+            _move_aside(folder, name, waiting, change.reversed)
     elif change.after is None:
         if here is None and found(folder, waiting) is not None:
-            _bring_back(folder, name, waiting)
+            _restore_name(folder, name, waiting)
     elif here == change.after:
         _restore(folder, name, waiting, change)
     left = found(folder, waiting)
@@ -125,7 +125,7 @@ def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
     return may_go
 
 
-def settle(folder: int, name: str, waiting: str, change: Change) -> bool:
+def complete(folder: int, name: str, waiting: str, change: Change) -> bool:
     """Remove what a `put` displaced. If a program that had it open has written to it since, restore it to the name.
 
     Return False if a third version has the name: the displaced file is still there, and the caller must keep it.
@@ -141,7 +141,7 @@ def settle(folder: int, name: str, waiting: str, change: Change) -> bool:
 def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:
     """Rename the displaced file to the note's name if that holds nothing but `ours`; a third version keeps the name."""
     if ours is None:
-        _bring_back(folder, name, waiting)
+        _restore_name(folder, name, waiting)
     elif found(folder, name) == ours:
         _exchange_back(folder, name, waiting, ours)
 
@@ -215,17 +215,17 @@ def _replace(folder: int, name: str, waiting: str, change: Change) -> None:
         raise
 
 
-def _take_away(folder: int, name: str, waiting: str, change: Change) -> None:
+def _move_aside(folder: int, name: str, waiting: str, change: Change) -> None:
     _expect(folder, name, change)
     os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
     try:
         _expect_at_rest(folder, waiting, change)
     except (SavedMeanwhileError, VaultReadError):
-        _bring_back(folder, name, waiting)
+        _restore_name(folder, name, waiting)
         raise
 
 
-def _bring_back(folder: int, name: str, waiting: str) -> None:
+def _restore_name(folder: int, name: str, waiting: str) -> None:
     """Restore the name of a displaced file; if a newer file has it, leave the displaced one where it is."""
     try:
         os.link(waiting, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)

@@ -73,12 +73,14 @@ def check_new_name(path: str) -> None:
         found = _WINDOWS_CHARACTER.search(part)
         word = part.partition(".")[0].rstrip(" ")
         if found:
-            raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not hold “{found[0]}”: Windows cannot open it")
+            raise _refusal(
+                Reason.PATH_ESCAPE, path, f"a new name must not contain “{found[0]}”: Windows cannot open it"
+            )
         if word.upper() in _WINDOWS_DEVICES:
-            raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows keeps it for a device")
+            raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows reserves it for a device")
         if part.endswith((".", " ")):
             end = "dot" if part.endswith(".") else "space"
-            raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not end with a {end}: Windows drops it")
+            raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not end with a {end}: Windows removes it")
 
 
 def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
@@ -100,9 +102,9 @@ def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
 
 def _check_below(path: str, parts: list[str]) -> None:
     if not path or path.startswith(("/", "~")) or _DRIVE.match(path) or any(part in ("", ".", "..") for part in parts):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is not one below the vault")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault")
     if _UNSAFE.search(path):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path holds a backslash or a control character")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character")
 
 
 def _check_encoding(path: str, parts: list[str]) -> None:
@@ -130,14 +132,14 @@ def _check_visible(path: str, part: str) -> None:
     bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path leads into a hidden place")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder")
     if _SHORT_NAME.fullmatch(bare.partition(":")[0].rstrip(". ")):
-        raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a short name that Windows gives to another file")
+        raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a Windows short name of another file")
 
 
 def _check_note(path: str, name: str, ignore: GlobSet) -> None:
     if ignore.matches(path):
-        raise _refusal(Reason.IGNORED, path, "the path is in an ignored place", hint="vault.ignore_globs says which")
+        raise _refusal(Reason.IGNORED, path, "the path is ignored", hint="see vault.ignore_globs")
     if TEMPORARY.search(name):
         raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
     if not name.lower().endswith(NOTE_ENDINGS):
@@ -149,7 +151,7 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
     if EVERYWHERE in allowlist or path in allowlist or (below and top in allowlist):
         return
     where = f"the folder “{top}”" if below else "the top of the vault"
-    message = f"Donna may not write in {where}"
+    message = f"Donna is not allowed to write in {where}"
     allowed = ", ".join(allowlist[:NAMED_FOLDERS]) or "nowhere"
     more = f" and {len(allowlist) - NAMED_FOLDERS} more" if len(allowlist) > NAMED_FOLDERS else ""
     hint = f"allowed are: {allowed}{more} (safety.path_allowlist)"

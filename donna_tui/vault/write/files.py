@@ -19,8 +19,8 @@ MARK = ".donna-"
 
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _MODES = {
-    errno.EACCES: "you may not write there",
-    errno.EPERM: "you may not write there",
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
     errno.EROFS: "it is read-only",
 }
 
@@ -39,8 +39,8 @@ def changed_meanwhile(path: str) -> VaultWriteError:
     """Return the error for a note that another program saved between reading and writing."""
     return VaultWriteError(
         Reason.CONFLICT,
-        "this note was edited elsewhere a moment ago",
-        hint="read it again, and decide which of the two is right",
+        "this note was just edited elsewhere",
+        hint="read it again, and resolve the conflict",
         path=path,
     )
 
@@ -82,7 +82,7 @@ class VaultFiles:
 
     def make_folder(self, path: str) -> None:
         """Create a folder, with those above it. Raises VaultWriteError."""
-        with told(path):
+        with vault_errors(path):
             self._make_folders(check_relative(path))
 
     def remove_empty(self, path: str) -> bool:
@@ -133,7 +133,7 @@ class VaultFiles:
 
     def mode(self, path: str) -> int:
         """Return the git mode of a file: executable or not. Raises VaultWriteError."""
-        with told(path), self._root.open(path) as descriptor:
+        with vault_errors(path), self._root.open(path) as descriptor:
             return REGULAR_FILE | (0o111 if os.fstat(descriptor).st_mode & stat.S_IXUSR else 0)
 
     def owner(self, path: str) -> str:
@@ -147,11 +147,11 @@ class VaultFiles:
     def put(self, change: Change, waiting: str) -> None:
         """Apply `change` to a file; keep the displaced bytes next to it under the name `waiting`.
 
-        Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `settle` afterwards, or
-        `revert`, also after an error.
+        Raises VaultWriteError: `conflict` if the file does not hold the bytes of `before`. Call `complete`
+        afterwards, or `revert`, also after an error.
         """
         *parts, name = check_relative(change.path)
-        with told(change.path), self._folder(parts, create=change.after is not None) as folder:
+        with vault_errors(change.path), self._folder(parts, create=change.after is not None) as folder:
             placement.put(folder, name, waiting, change)
             os.fsync(folder)
 
@@ -166,13 +166,13 @@ class VaultFiles:
             os.fsync(folder)
         return done
 
-    def settle(self, change: Change, waiting: str) -> bool:
+    def complete(self, change: Change, waiting: str) -> bool:
         """Complete a `put` whose change is in the history, removing what it displaced. Return False if that is other
         text.
         """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
-            done = placement.settle(folder, name, waiting, change)
+            done = placement.complete(folder, name, waiting, change)
         return done
 
     def displaced(self, path: str, waiting: str) -> bytes | None:
@@ -195,7 +195,7 @@ class VaultFiles:
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
         """Yield the open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
-        with told(path), self._folder(parts) as folder:
+        with vault_errors(path), self._folder(parts) as folder:
             yield folder, name
 
     @contextlib.contextmanager
@@ -223,7 +223,7 @@ def _if_there() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def told(path: str) -> Iterator[None]:
+def vault_errors(path: str) -> Iterator[None]:
     """Convert errors raised in the block to a VaultWriteError about this path."""
     try:
         yield

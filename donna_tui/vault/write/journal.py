@@ -83,7 +83,7 @@ class Journal:
 
 def _unreadable(error: OSError, path: Path) -> VaultWriteError:
     message = f"Donna cannot read the journal of an interrupted write: {(error.strerror or 'unknown error').lower()}"
-    return VaultWriteError(Reason.IO_ERROR, message, hint=f"look at {path}")
+    return VaultWriteError(Reason.IO_ERROR, message, hint=f"see {path}")
 
 
 def _intent(raw: dict[str, object]) -> Intent:

@@ -16,11 +16,11 @@ from pathlib import Path, PurePosixPath
 from donna_tui.types.errors import VaultReadError, VaultWriteError
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import each_operation
-from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.paths import VaultRoot, check_relative
 from donna_tui.vault.write.atomic import NO_LINKS, found, remove
 from donna_tui.vault.write.changes import BlobChange, Operation
-from donna_tui.vault.write.files import MARK, told
+from donna_tui.vault.write.files import MARK, vault_errors
 
 UPLOAD = f"{MARK}upload-"
 """Prefix of the files that `serve-webdav` is receiving; its next start removes them."""
@@ -65,7 +65,7 @@ class OrphanFiles:
     conflict copy next to it. A file is removed only if its text is in the note, in a commit or in a record.
     """
 
-    def __init__(self, root: VaultRoot, repo: GitRepo, place: Place | None) -> None:
+    def __init__(self, root: VaultRoot, repo: GitRepo, place: RepoLocation | None) -> None:
         self._root, self._repo, self._place = root, repo, place
         self._done = {each.id for each in each_operation(repo, repo.record())} if place else set[str]()
         self._known = {each.id: each for each in self._operations()}
@@ -74,7 +74,7 @@ class OrphanFiles:
     def restore(self, path: str) -> Restored:
         """Restore one file. Raises VaultWriteError; the file then remains."""
         *parts, name = check_relative(path)
-        with told(path), self._root.open_folder(parts) as folder:
+        with vault_errors(path), self._root.open_folder(parts) as folder:
             data = found(folder, name)
             operation, change = self._change(name)
             note = self._note(parts, change, data)

@@ -9,11 +9,11 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.git.attributes import attributes_of
 from donna_tui.vault.git.repository import GitRepo
-from donna_tui.vault.git.tracked import not_kept
+from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, Seen
 from donna_tui.vault.write.file_names import check_new_name, find_twin
-from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, told
+from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.rules import WriteRules
 
 _UNREADABLE = (Reason.TOO_LARGE, Reason.UNREADABLE)
@@ -41,7 +41,7 @@ class PlanContext:
 
     def read(self, path: str) -> bytes | None:
         """Return the bytes of a note, or None if there is none."""
-        with told(path):
+        with vault_errors(path):
             return self._files.read(path)
 
     def notes(self, moved: str) -> Listed:
@@ -49,7 +49,7 @@ class PlanContext:
 
         Raises VaultWriteError on a disk error, as the unreadable part may have links too.
         """
-        with told(moved):
+        with vault_errors(moved):
             entries = list(self._client.scan())
         for entry in entries:
             if entry.reason is Reason.IO_ERROR:
@@ -61,7 +61,7 @@ class PlanContext:
 
     def inside(self, folder: str) -> tuple[list[str], list[str]]:
         """The notes in a folder, at any depth, and the other files in it, which Donna does not move or delete."""
-        with told(folder):
+        with vault_errors(folder):
             entries = [entry for entry in self._client.scan(folder) if entry.path.startswith(f"{folder}/")]
             paths = sorted(entry.path for entry in entries if entry.reason is None)
             return paths, sorted(set(self._files.below(folder)) - set(paths))
@@ -94,12 +94,14 @@ class PlanContext:
     def check_free(self, path: str, *, besides: str = "") -> None:
         """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
         if path != besides and self.read(path) is not None:
-            raise VaultWriteError(Reason.CONFLICT, "there is a note of that name", hint="choose another", path=path)
-        with told(path):
+            raise VaultWriteError(
+                Reason.CONFLICT, "a note of that name already exists", hint="choose another", path=path
+            )
+        with vault_errors(path):
             twin = find_twin(self._root, path, besides=besides)
         if twin:
-            message = f"“{twin}” differs only in case or accents' form: some systems take both for one"
-            raise VaultWriteError(Reason.CONFLICT, message, hint="use the name that is there", path=path)
+            message = f"“{twin}” differs only in case or Unicode form, which some systems do not distinguish"
+            raise VaultWriteError(Reason.CONFLICT, message, hint="use the existing name", path=path)
 
     def refused(self, changes: Sequence[Change]) -> set[str]:
         """Return the paths of those changes that Donna or git may not make."""
@@ -107,7 +109,7 @@ class PlanContext:
             return set()
         place = self.repo.place()
         rules = attributes_of(self.repo, place, [change.path for change in changes])
-        not_ours = set(not_kept(self.repo, place, self._files, changes, rules))
+        not_ours = set(unstorable(self.repo, place, self._files, changes, rules))
         return not_ours | {change.path for change in changes if self.rules.refuses(change)}
 
 
@@ -120,7 +122,7 @@ def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteEr
     """Return the error for an unreadable note or folder that may have links to the one that is moved."""
     return VaultWriteError(
         reason,
-        f"links in “{other}” cannot be looked at: {message}",
+        f"links in “{other}” cannot be checked: {message}",
         hint="make it readable, or add it to vault.ignore_globs",
         path=moved,
     )

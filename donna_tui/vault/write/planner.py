@@ -16,13 +16,13 @@ from donna_tui.vault.write.plan_context import PlanContext, gone
 class Planner:
     """Plan changes of one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    `seen` checks whether the current bytes are those that the caller has seen. `settle` is called first to recover an
+    `seen` checks whether the current bytes are those that the caller has seen. `recover` is called first to complete an
     interrupted write, as a plan based on half-written notes would be refused when it is applied.
     """
 
-    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
         self._vault_state = vault_state
-        self._settle = settle
+        self._recover = recover
         self._rules = vault_state.rules
 
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
@@ -33,7 +33,7 @@ class Planner:
         self._rules.check_path(path)
         data = _encoded(path, content)
         self._rules.check_size(path, data)
-        self._settle()
+        self._recover()
         before = self._vault_state.read(path)
         if not seen(before):
             raise changed_meanwhile(path) if before is not None else gone(path)
@@ -57,7 +57,7 @@ class Planner:
 
         With `links` the plan counts the links that it breaks; with `unlinks` it replaces them with their labels.
         """
-        self._settle()
+        self._recover()
         before = self._vault_state.existing(path, seen)
         change = Change(path=path, before=before, after=None, mode=self._vault_state.mode(path, before))
         self._rules.check(change)
@@ -73,7 +73,7 @@ class Planner:
     def move(self, src: str, dst: str, *, seen: Seen, links: bool = True) -> Plan:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
-        self._settle()
+        self._recover()
         before = self._vault_state.existing(src, seen)
         subject = f"Move {src} to {dst}"
         if src == dst:
@@ -111,7 +111,9 @@ def _encoded(path: str, content: str) -> bytes:
     try:
         return content.encode()
     except UnicodeEncodeError:
-        raise VaultWriteError(Reason.ENCODING, "the text holds characters that no file can hold", path=path) from None
+        raise VaultWriteError(
+            Reason.ENCODING, "the text contains characters that cannot be encoded", path=path
+        ) from None
 
 
 def _decoded(path: str, data: bytes) -> str:
@@ -120,7 +122,7 @@ def _decoded(path: str, data: bytes) -> str:
     except UnicodeDecodeError:
         raise VaultWriteError(
             Reason.ENCODING,
-            "this note is not UTF-8, so its frontmatter cannot be kept exactly",
+            "this note is not UTF-8, so its frontmatter cannot be preserved exactly",
             hint="convert it first, or replace it as a whole",
             path=path,
         ) from None

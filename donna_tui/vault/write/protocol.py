@@ -16,9 +16,9 @@ from donna_tui.vault.git.command import HELD, refusal
 from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
 from donna_tui.vault.git.objects import Author, Prepared, prepare
 from donna_tui.vault.git.operations import each_operation, new_operation_id
-from donna_tui.vault.git.repository import GitRepo, Place, Tip
+from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.stale_locks import remove_stale_locks
-from donna_tui.vault.git.tracked import keep_private, not_kept
+from donna_tui.vault.git.tracked import mark_private, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, refused_write
@@ -56,7 +56,7 @@ class WriteContext:
 
 
 @contextlib.contextmanager
-def alone(place: Place) -> Iterator[None]:
+def alone(place: RepoLocation) -> Iterator[None]:
     """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
 
     Raises VaultWriteError (`busy`) if it is held for too long.
@@ -90,7 +90,7 @@ def _locked(descriptor: int) -> bool:
     return True
 
 
-def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, session: str = "") -> Outcome:
+def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
     """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
 
     Raises VaultWriteError; then the notes are unchanged.
@@ -102,7 +102,7 @@ def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, sessi
     rules = _check(context, place, plan)
     plan = _with_owners(context, plan)
     changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
-    changes = keep_private(context.repo, place, tip, context.rules, plan, changes)
+    changes = mark_private(context.repo, place, tip, context.rules, plan, changes)
     index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
     operation = _operation(context, tip, plan, changes, actor, session)
@@ -120,14 +120,14 @@ def carry_out(context: WriteContext, place: Place, plan: Plan, actor: str, sessi
     )
 
 
-def _check(context: WriteContext, place: Place, plan: Plan) -> Mapping[str, Attributes]:
+def _check(context: WriteContext, place: RepoLocation, plan: Plan) -> Mapping[str, Attributes]:
     """Return the attributes of the notes. Raises VaultWriteError for a change that is not allowed or not possible."""
     for change in plan.changes:
         context.rules.check(change)
         if _read(context, change.path) != (change.after if plan.on_disk else change.before):
             raise changed_meanwhile(change.path)
     rules = attributes_of(context.repo, place, plan.paths)
-    refusals = not_kept(context.repo, place, context.files, plan.changes, rules)
+    refusals = unstorable(context.repo, place, context.files, plan.changes, rules)
     if refusals:
         raise next(iter(refusals.values()))
     return rules
@@ -176,7 +176,7 @@ def _operation(
 
 
 def make_objects(
-    context: WriteContext, place: Place, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
+    context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
 ) -> Prepared:
     """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
@@ -186,7 +186,7 @@ def make_objects(
         raise
 
 
-def _remove_reports(place: Place) -> None:
+def _remove_reports(place: RepoLocation) -> None:
     """Remove the crash reports that name our process, or are empty because the disk was full."""
     ours = f"parent process     : {os.getpid()}\n".encode()
     for report in place.git_dir.glob("fast_import_crash_*"):
@@ -197,7 +197,12 @@ def _remove_reports(place: Place) -> None:
 
 
 def _change_vault(
-    context: WriteContext, place: Place, tip: Tip, prepared: Prepared, changes: tuple[Change, ...], index: Stamp | None
+    context: WriteContext,
+    place: RepoLocation,
+    tip: Tip,
+    prepared: Prepared,
+    changes: tuple[Change, ...],
+    index: Stamp | None,
 ) -> str:
     intent = intend(context, tip, prepared)
     context.reached(Step.INTENDED)
@@ -220,8 +225,8 @@ def _change_vault(
 def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
     """Clean up after a write. What cannot be removed now, or must be remembered, is left to the next recovery."""
     with contextlib.suppress(VaultWriteError):
-        settled = [context.files.settle(change, intent.waiting(number)) for number, change in enumerate(changes)]
-        if forget and all(settled):
+        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        if forget and all(completed):
             context.journal.clear()
 
 
@@ -239,14 +244,14 @@ def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
     return intent
 
 
-def advance(context: WriteContext, place: Place, intent: Intent) -> str:
+def advance(context: WriteContext, place: RepoLocation, intent: Intent) -> str:
     """Move the branch to the operation's commit, rebuilt if the branch has moved. Return the resulting commit."""
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     while not _moved(context, place, intent):
         if time.monotonic() > deadline:
             raise VaultWriteError(
                 Reason.GIT_LOCKED,
-                "the branch keeps moving: another program is committing",
+                "the branch keeps changing: another program is committing",
                 hint="try again in a moment",
             )
         context.repo.check_at_rest(place)
@@ -255,7 +260,7 @@ def advance(context: WriteContext, place: Place, intent: Intent) -> str:
     return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
-def _moved(context: WriteContext, place: Place, intent: Intent) -> bool:
+def _moved(context: WriteContext, place: RepoLocation, intent: Intent) -> bool:
     """Move the branch once. The result is read from the history, not from git's answer, which may have been cut off."""
     operation = intent.operation
     try:

@@ -13,7 +13,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWrit
 from donna_tui.vault.git.index import follow_tip
 from donna_tui.vault.git.objects import blob_id, prepare_record
 from donna_tui.vault.git.operations import each_operation, new_operation_id
-from donna_tui.vault.git.repository import Place
+from donna_tui.vault.git.repository import RepoLocation
 from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind
 from donna_tui.vault.write.journal import Intent
@@ -61,7 +61,7 @@ class Found:
             yield self.note
 
 
-def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
+def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | None:
     """Complete or roll back the write that a crash interrupted. Must be called within `alone`.
 
     Return a message for the user if somebody edited a note meanwhile: then nothing is written, and the earlier text of
@@ -80,7 +80,7 @@ def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
     elif any(map(_is_edited, found)):
         problem = _clash(intent, found, _keep(context, place, intent.operation, found))
     elif any(each.state is State.AFTER for each in found):
-        problem = _go_on(context, place, intent, found)
+        problem = _roll_forward(context, place, intent, found)
     else:
         problem = None
     if _cleared(context, found):
@@ -88,7 +88,7 @@ def recover(context: WriteContext, place: Place) -> VaultWriteError | None:
     return problem
 
 
-def keep_leftovers(context: WriteContext, place: Place) -> None:
+def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
     """Keep as a record what a refused write had displaced and could not restore because of a concurrent save.
 
     A write whose notes could not all be restored is left to `recover`. Must be called within `alone`.
@@ -105,14 +105,16 @@ def keep_leftovers(context: WriteContext, place: Place) -> None:
             context.journal.clear()
 
 
-def _end(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+def _end(context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
     _follow(context, place, intent)
     third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
     return _clash(intent, third, _keep(context, place, intent.operation, third)) if third else None
 
 
-def _go_on(context: WriteContext, place: Place, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
+def _roll_forward(
+    context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]
+) -> VaultWriteError | None:
     """Complete the write with the bytes that are in git, or else on disk."""
     wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
@@ -133,22 +135,22 @@ def _cleared(context: WriteContext, found: Sequence[Found]) -> bool:
     for each in found:
         if each.is_foreign and each.state is State.AFTER:
             context.files.put_back(each.change.path, each.waiting, each.note)
-            if _left(context, each.change.path, each.waiting) not in (None, each.note):
+            if _displaced(context, each.change.path, each.waiting) not in (None, each.note):
                 return False
         context.files.drop(each.change.path, each.waiting)
     return True
 
 
-def _examined(context: WriteContext, place: Place, intent: Intent, number: int) -> Found:
+def _examined(context: WriteContext, place: RepoLocation, intent: Intent, number: int) -> Found:
     change, waiting = intent.operation.changes[number], intent.waiting(number)
     note = _bytes(context, change.path)
     state = _state(place, change, note)
-    left = _left(context, change.path, waiting)
+    left = _displaced(context, change.path, waiting)
     data = note if isinstance(note, bytes) else None
     return Found(change, waiting, state, data, left, _is_foreign(context, place, change, left))
 
 
-def _left(context: WriteContext, path: str, waiting: str) -> bytes | None:
+def _displaced(context: WriteContext, path: str, waiting: str) -> bytes | None:
     try:
         return context.files.displaced(path, waiting)
     except VaultReadError as error:
@@ -157,7 +159,7 @@ def _left(context: WriteContext, path: str, waiting: str) -> bytes | None:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
-def _is_foreign(context: WriteContext, place: Place, change: BlobChange, left: bytes | None) -> bool:
+def _is_foreign(context: WriteContext, place: RepoLocation, change: BlobChange, left: bytes | None) -> bool:
     """Return whether the bytes are neither a side of the change nor a prefix of what was to be written."""
     if left is None or blob_id(left, place.object_format) in (change.before, change.after):
         return False
@@ -174,23 +176,23 @@ def _bytes(context: WriteContext, path: str) -> bytes | VaultReadError | None:
         return error
 
 
-def _state(place: Place, change: BlobChange, found: bytes | VaultReadError | None) -> State:
+def _state(place: RepoLocation, change: BlobChange, found: bytes | VaultReadError | None) -> State:
     if isinstance(found, VaultReadError):
         return State.OTHER
     blob = None if found is None else blob_id(found, place.object_format)
     return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _keep(context: WriteContext, place: Place, operation: Operation, found: Sequence[Found]) -> str:
+def _keep(context: WriteContext, place: RepoLocation, operation: Operation, found: Sequence[Found]) -> str:
     """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
-    return keep_record(
-        context, place, operation, _kept_changes(context, place, found, set(images)), list(images.values())
+    return record_changes(
+        context, place, operation, _known_changes(context, place, found, set(images)), list(images.values())
     )
 
 
-def _kept_changes(
-    context: WriteContext, place: Place, found: Sequence[Found], at_hand: set[str]
+def _known_changes(
+    context: WriteContext, place: RepoLocation, found: Sequence[Found], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
     """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
     foreign = [
@@ -212,9 +214,9 @@ def _kept_changes(
     return tuple(change for change in whole if change.before != change.after)
 
 
-def keep_record(
+def record_changes(
     context: WriteContext,
-    place: Place,
+    place: RepoLocation,
     of: Operation,
     changes: tuple[BlobChange, ...],
     images: Sequence[bytes],
@@ -238,7 +240,7 @@ def keep_record(
             of,
             id=new_operation_id(recent[0].id if recent else ""),
             kind=OperationKind.KEPT,
-            subject=subject or f"Kept from an interrupted write: {of.subject}",
+            subject=subject or f"Saved from an interrupted write: {of.subject}",
             at=time.time(),
             changes=changes,
             undoes=(),
@@ -249,11 +251,11 @@ def keep_record(
         if context.repo.append_record(previous, commit, f"donna: {record.kind}"):
             return record.id
         if time.monotonic() > deadline:
-            raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+            raise VaultWriteError(Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again")
 
 
 def _finish(
-    context: WriteContext, place: Place, intent: Intent, found: Sequence[Found], images: Sequence[bytes]
+    context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found], images: Sequence[bytes]
 ) -> None:
     """Complete the write: put the notes that are still unchanged, and move the branch.
 
@@ -270,7 +272,7 @@ def _finish(
         context.files.put(change, waiting)
     advance(context, place, intent)
     for change, waiting in changes:
-        context.files.settle(change, waiting)
+        context.files.complete(change, waiting)
     follow_tip(context.repo, place, tip, intent.operation.changes)
 
 
@@ -281,7 +283,7 @@ def _with_bytes(context: WriteContext, change: BlobChange) -> Change:
     return Change(path=change.path, before=before, after=after, mode=change.mode, owner=change.owner)
 
 
-def _follow(context: WriteContext, place: Place, intent: Intent) -> None:
+def _follow(context: WriteContext, place: RepoLocation, intent: Intent) -> None:
     """Update the user's index, which may not have followed the moved branch yet."""
     with contextlib.suppress(DonnaError):
         if context.repo.tip().commit == intent.operation.commit:
@@ -291,8 +293,8 @@ def _follow(context: WriteContext, place: Place, intent: Intent) -> None:
 def _lost(intent: Intent, kept: str) -> VaultWriteError:
     return VaultWriteError(
         Reason.GIT_FAILED,
-        "Donna was stopped while writing, and git no longer has all of it: the notes stay as they are",
-        hint=f"some may hold the new text and some the old one; what was found is kept: donna diff {kept}",
+        "Donna was stopped while writing, and git no longer has all of it: the notes were not changed",
+        hint=f"some may have the new text and some the old one; what was found is saved: donna diff {kept}",
         path=intent.operation.changes[0].path,
     )
 
@@ -301,7 +303,7 @@ def _clash(intent: Intent, found: Sequence[Found], kept: str) -> VaultWriteError
     edited = (each.change.path for each in found if _is_edited(each))
     return VaultWriteError(
         Reason.CONFLICT,
-        "Donna was stopped while writing, and this note was edited since: it stays as you left it",
-        hint=f"what it held before is kept: donna diff {kept}",
+        "Donna was stopped while writing, and this note was edited since: it was not changed",
+        hint=f"its previous text is saved: donna diff {kept}",
         path=next(edited, intent.operation.changes[0].path),
     )

@@ -37,7 +37,7 @@ class WriteRules:
     def check_size(self, path: str, data: bytes) -> None:
         """Raise VaultWriteError (`too_large`) for more bytes than a note may have."""
         if len(data) > self.max_note_bytes:
-            message = f"the note would have {len(data):,} bytes; Donna writes up to {self.max_note_bytes:,}"
+            message = f"the note would have {len(data):,} bytes; the limit is {self.max_note_bytes:,}"
             raise VaultWriteError(
                 Reason.TOO_LARGE, message, hint="split the note, or raise safety.max_note_bytes", path=path
             )
@@ -67,7 +67,7 @@ class WriteRules:
         try:
             text, _ = decode(data)
         except VaultReadError as error:
-            raise VaultWriteError(Reason.ENCODING, "the file does not hold text", path=path) from error
+            raise VaultWriteError(Reason.ENCODING, "it is not a text file", path=path) from error
         front = parse_frontmatter(text)
         metadata = front.data if front.present else None
         return classify(metadata, text, key=self.sensitive_key, broken=bool(front.problem))

@@ -14,16 +14,16 @@ class SelectionPlanner:
     """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
     A path is that of a note or of a folder, which stands for all notes in it. Files that are no notes stay where they
-    are, and a remark counts them. `settle` is called first, as in `Planner`.
+    are, and a remark counts them. `recover` is called first, as in `Planner`.
     """
 
-    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
         self._vault_state = vault_state
-        self._settle = settle
+        self._recover = recover
 
     def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
         """Remove notes, and the notes in folders. The plan says how many links that breaks."""
-        self._settle()
+        self._recover()
         notes, stays, folders = self._chosen(paths)
         before = {path: self._vault_state.existing(path, whatever) for path in notes}
         changes = [self._change(path, data, None) for path, data in before.items()]
@@ -43,15 +43,15 @@ class SelectionPlanner:
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
         if self._vault_state.is_folder(dst):
             hint = "choose another, or move it into that one with a slash at the end"
-            raise VaultWriteError(Reason.CONFLICT, "there is a folder of that name", hint=hint, path=dst)
-        self._settle()
+            raise VaultWriteError(Reason.CONFLICT, "a folder of that name already exists", hint=hint, path=dst)
+        self._recover()
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
         return self._moved(moves, f"Move {src} to {dst}", stays, _emptied(folders, notes), links=links)
 
     def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
         """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
-        self._settle()
+        self._recover()
         moves: dict[str, str] = {}
         stays: list[str] = []
         emptied: tuple[str, ...] = ()
@@ -116,7 +116,7 @@ class SelectionPlanner:
             notes |= dict.fromkeys(inside)
             stays |= dict.fromkeys(others)
         if not notes:
-            raise VaultWriteError(Reason.MISSING, "there is no note in it", path=paths[0] if paths else "")
+            raise VaultWriteError(Reason.MISSING, "it contains no notes", path=paths[0] if paths else "")
         return list(notes), list(stays), folders
 
 
@@ -143,9 +143,9 @@ def _staying(paths: Sequence[str]) -> tuple[str, ...]:
     if not paths:
         return ()
     which = (
-        "1 file that is no note stays where it is"
+        "1 file that is not a note is not affected"
         if len(paths) == 1
-        else f"{len(paths)} files that are no notes stay where they are"
+        else f"{len(paths)} files that are not notes are not affected"
     )
     more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
     return (f"{which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)

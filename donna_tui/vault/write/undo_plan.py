@@ -17,17 +17,17 @@ SHORTEST_ID = 6
 class Restorer:
     """Plan undo and redo. Every method blocks and raises VaultWriteError.
 
-    `settle` is called before a plan is made to recover an interrupted write, which may add an operation.
+    `recover` is called before a plan is made to recover an interrupted write, which may add an operation.
     """
 
-    def __init__(self, vault_state: PlanContext, settle: Callable[[], None]) -> None:
+    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
         self._vault_state = vault_state
-        self._settle = settle
+        self._recover = recover
         self._repo = vault_state.repo
 
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
-        self._settle()
+        self._recover()
         chosen = self._chosen(OperationKind.UNDO, n)
         return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
 
@@ -36,10 +36,10 @@ class Restorer:
 
         Raises `undo_conflict` if its notes were changed since.
         """
-        self._settle()
+        self._recover()
         chosen = tuple(each for each in self.undoable() if each.id == identity)
         if not chosen:
-            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was undone already, or is too long ago")
+            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
         return self._restoring(OperationKind.UNDO, chosen, undoes=(identity,))
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
@@ -48,7 +48,7 @@ class Restorer:
         Changes by others meanwhile are kept; if they are to the same notes, `undo_conflict` is raised.
         """
         self._repo.place()
-        self._settle()
+        self._recover()
         chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
@@ -56,7 +56,7 @@ class Restorer:
 
     def redo(self, n: int = 1) -> Plan:
         """Plan to redo the last `n` undone operations in one step."""
-        self._settle()
+        self._recover()
         chosen = self._chosen(OperationKind.REDO, n)
         return self._restoring(OperationKind.REDO, chosen, redoes=tuple(each.id for each in chosen))
 
@@ -109,7 +109,7 @@ class Restorer:
         for change in changes:
             clash = self._clash(change)
             if clash is not None:
-                raise _stands_in_the_way(kind, clash)
+                raise _undo_conflict(kind, clash)
         changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
         for change in changed:
             self._vault_state.rules.check(change)
@@ -137,8 +137,8 @@ class Restorer:
             if any(blob and images[blob] is None for blob in (change.before, change.after)):
                 raise VaultWriteError(
                     Reason.UNDO_CONFLICT,
-                    "git no longer has what this note held before",
-                    hint="the history was rewritten; the note stays as it is",
+                    "git no longer has the previous text of this note",
+                    hint="the history was rewritten; the note was not changed",
                     path=change.path,
                 )
         return [
@@ -198,11 +198,11 @@ def _moved_away(changes: Sequence[Change]) -> str:
     return next((change.path for change in changes if change.after is None), "")
 
 
-def _stands_in_the_way(kind: OperationKind, clash: Clash) -> VaultWriteError:
+def _undo_conflict(kind: OperationKind, clash: Clash) -> VaultWriteError:
     verb = "undone" if kind is OperationKind.UNDO else "redone"
     return VaultWriteError(
         Reason.UNDO_CONFLICT,
-        f"this cannot be {verb}: the note was edited since, and nothing of that may be lost",
+        f"this cannot be {verb}: the note was edited since, and that edit would be lost",
         hint="compare what Donna wrote, what is there now and what would be restored",
         path=clash.path,
     )

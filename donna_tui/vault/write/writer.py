@@ -17,7 +17,7 @@ from donna_tui.vault.git.index import wait_for_index
 from donna_tui.vault.git.init_repo import begin
 from donna_tui.vault.git.objects import Author, blob_changes, prepare_record
 from donna_tui.vault.git.operations import each_operation, new_operation_id
-from donna_tui.vault.git.repository import GitRepo, Place
+from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.links.graph import LinkGraph
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.adopt import Adopter
@@ -39,7 +39,7 @@ from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_or
 from donna_tui.vault.write.plan_context import PlanContext
 from donna_tui.vault.write.planner import Planner
 from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
-from donna_tui.vault.write.recovery import keep_leftovers, keep_record, recover
+from donna_tui.vault.write.recovery import record_changes, record_leftovers, recover
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.selection import SelectionPlanner
 from donna_tui.vault.write.undo_plan import Restorer
@@ -91,8 +91,11 @@ class VaultWriter:
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
         vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo)
-        self.planner, self.restorer = Planner(vault_state, self._settle), Restorer(vault_state, self._settle)
-        self.selection = SelectionPlanner(vault_state, self._settle)
+        self.planner, self.restorer = (
+            Planner(vault_state, self._try_to_recover),
+            Restorer(vault_state, self._try_to_recover),
+        )
+        self.selection = SelectionPlanner(vault_state, self._try_to_recover)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(vault_state, client, self.history)
         self._client = client
@@ -120,7 +123,7 @@ class VaultWriter:
         with alone(place):
             return recover(self._context, place)
 
-    def _settle(self) -> None:
+    def _try_to_recover(self) -> None:
         """Recover an interrupted write if that is possible now; otherwise `apply` raises the reason."""
         with contextlib.suppress(VaultWriteError):
             if (trouble := self.recover()) is not None:
@@ -161,9 +164,9 @@ class VaultWriter:
             try:
                 outcome = carry_out(self._context, place, plan, actor, session)
             except VaultWriteError:
-                keep_leftovers(self._context, place)
+                record_leftovers(self._context, place)
                 raise
-        for folder in plan.emptied or _left_by(plan):
+        for folder in plan.emptied or _emptied_folders(plan):
             self._context.files.remove_empty(folder)
         if outcome.changed:
             self._on_written(Written(outcome, actor))
@@ -196,7 +199,7 @@ class VaultWriter:
         """The folders that nothing is in."""
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
-    def keep_version(self, path: str) -> Version:
+    def commit_version(self, path: str) -> Version:
         """Store the current version of a note in git and return it, before another program may change it."""
         place = self.repo.place()
         with alone(place):
@@ -235,9 +238,11 @@ class VaultWriter:
                 self.repo.drop_ref(ref)
                 raise
             if not self.repo.append_record(previous, commit, f"donna: {record.kind}", drop=ref):
-                raise VaultWriteError(Reason.GIT_LOCKED, "another program moves Donna's own refs", hint="try again")
+                raise VaultWriteError(
+                    Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again"
+                )
 
-    def keep_interrupted(self) -> None:
+    def record_interrupted(self) -> None:
         """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
         place = self.repo.find()
         if place is None:
@@ -247,10 +252,12 @@ class VaultWriter:
             listed = self.repo.command.ask("for-each-ref", "--format=%(refname)", f"{below}*")
             for ref in listed.output.decode("ascii", "replace").split():
                 for operation in each_operation(self.repo, ref, limit=1):
-                    keep_record(self._context, place, operation, operation.changes, ())
+                    record_changes(self._context, place, operation, operation.changes, ())
                 self.repo.drop_ref(ref)
 
-    def _operation_of(self, kind: OperationKind, changes: Sequence[Change], place: Place, actor: str) -> Operation:
+    def _operation_of(
+        self, kind: OperationKind, changes: Sequence[Change], place: RepoLocation, actor: str
+    ) -> Operation:
         newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
         refused = self._vault_state.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
@@ -337,7 +344,7 @@ class VaultWriter:
         return self.apply(named, actor=actor).commit
 
 
-def _left_by(plan: Plan) -> list[str]:
+def _emptied_folders(plan: Plan) -> list[str]:
     """The folders that an undo or a redo takes notes from, the deepest first: what was created with them goes too."""
     if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
         return []
