@@ -13,7 +13,7 @@ from donna_tui.calendar.sources import CalendarSource
 from donna_tui.config.calendars import Notes
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.platform.supervisor import set_within
-from donna_tui.types.drafts import CalendarRow, Meeting
+from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow, Meeting
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import (
     EventHub,
@@ -32,9 +32,7 @@ def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_not
     of its calendar, `without_notes` the series for which the user disabled notes. A draft can be requested in any case.
     """
     if without_notes and {meeting.series_id, meeting.event_id} & set(without_notes):
-        return (
-            "Notes are turned off for this series." if meeting.series_id else "Notes are turned off for this meeting."
-        )
+        return OFF_FOR_SERIES if meeting.series_id else OFF_FOR_MEETING
     if rule == "never":
         return "Notes are turned off for this calendar."
     if meeting.cancelled:

@@ -6,6 +6,10 @@ import datetime
 from dataclasses import dataclass
 from enum import StrEnum
 
+OFF_FOR_SERIES = "Notes are turned off for this series."
+OFF_FOR_MEETING = "Notes are turned off for this meeting."
+"""The values of `MeetingRow.unwanted` that the user chose, and can change."""
+
 
 @dataclass(frozen=True, slots=True)
 class Attendee:

@@ -33,7 +33,6 @@ from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.meetings.wording import (
     LOADING,
     NO_CALENDAR,
-    UNWANTED_BY_USER,
     Agenda,
     Span,
     calendars_line,
@@ -51,7 +50,7 @@ from donna_tui.tui.meetings.wording import (
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import line_of
 from donna_tui.tui.review.wording import lacks_repository
-from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
+from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, VaultWritten
 
@@ -282,7 +281,7 @@ class MeetingsPane(Horizontal):
     @work(group="rule")
     async def want_notes(self, backend: Backend, row: MeetingRow) -> None:
         """Turn drafts of a series off, or on again, and show which."""
-        wanted = row.unwanted.startswith(UNWANTED_BY_USER)
+        wanted = row.unwanted in (OFF_FOR_SERIES, OFF_FOR_MEETING)
         try:
             await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
         except DonnaError as error:

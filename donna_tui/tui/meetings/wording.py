@@ -26,8 +26,6 @@ NO_CALENDAR = Words(
 
 _BRIEF_TEXT = "Its brief is ready: type your notes into it, and approve it afterwards."
 
-UNWANTED_BY_USER = "You want no notes"
-"""Prefix of the reason by which the user's decision is recognised."""
 
 _DAYS_OF_WEEK = 7
 _WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
