@@ -366,7 +366,7 @@ def steps(run: Callable[[], object]) -> int:
 @pytest.mark.parametrize("name", BOMBS)
 def test_hostile_text_takes_steps_in_proportion(name: str) -> None:
     index = LinkIndex(["n.md", "z.md"])
-    index.moved("n.md", "m.md")
+    index.moved({"n.md": "m.md"})
 
     def work(size: int) -> int:
         text = BOMBS[name](size) + "\n\nn [[n]]"
