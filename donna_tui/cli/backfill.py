@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from donna_tui.cli.output import ExitCode, emit, shown_progress
+from donna_tui.cli.output import ExitCode, emit
+from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.indexer import SOURCES
 from donna_tui.types.errors import DonnaError, Reason

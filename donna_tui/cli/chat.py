@@ -11,7 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from donna_tui.cli.output import WIDTH, ExitCode, emit, emit_lines, print_message, shown_progress
+from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
+from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.memory.importers import exports_in, size_of

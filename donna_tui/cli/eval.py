@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from donna_tui.cli.output import emit, shown_progress
+from donna_tui.cli.output import emit
+from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
 from donna_tui.ops.evaluation import Grep, read_set, read_turn_set, with_turns_around
 from donna_tui.platform.paths import AppPaths, app_paths

@@ -129,7 +129,7 @@ def index(
     as_json: AsJson = False,
 ) -> None:
     """Update the index now, and return when text and vectors are complete."""
-    from donna_tui.cli.reports import run_index
+    from donna_tui.cli.index import run_index
 
     with guarded(as_json):
         run_index(space, full=full, as_json=as_json)
@@ -173,8 +173,7 @@ def why_not(
     as_json: AsJson = False,
 ) -> None:
     """Explain why a note is not among the hits of a search."""
-    from donna_tui.cli.reports import run_why_not
-    from donna_tui.cli.search import SearchOptions
+    from donna_tui.cli.search import SearchOptions, run_why_not
 
     with guarded(as_json):
         run_why_not(note, query, SearchOptions(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
@@ -189,7 +188,7 @@ def get(
     as_json: AsJson = False,
 ) -> None:
     """Print a note, or some lines of it."""
-    from donna_tui.cli.reports import run_get
+    from donna_tui.cli.get import run_get
 
     with guarded(as_json):
         run_get(path, start, lines, space, as_json=as_json)
@@ -198,7 +197,7 @@ def get(
 @app.command()
 def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Show the progress of the index, skipped files with reasons, and problems."""
-    from donna_tui.cli.reports import run_status
+    from donna_tui.cli.status import run_status
 
     with guarded(as_json):
         run_status(space, as_json=as_json)
@@ -207,7 +206,7 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
 @app.command()
 def spaces(as_json: AsJson = False) -> None:
     """List the known vaults and memories of agents with their state."""
-    from donna_tui.cli.reports import run_spaces
+    from donna_tui.cli.status import run_spaces
 
     with guarded(as_json):
         run_spaces(as_json=as_json)
@@ -220,7 +219,7 @@ def doctor(
     as_json: AsJson = False,
 ) -> None:
     """Examine the installation, the model, the vault and the index."""
-    from donna_tui.cli.reports import run_doctor
+    from donna_tui.cli.doctor import run_doctor
 
     with guarded(as_json):
         run_doctor(space, repair=repair, as_json=as_json)

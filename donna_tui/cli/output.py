@@ -1,4 +1,4 @@
-"""Print results, messages and progress, with exit codes. Only this module writes to the terminal."""
+"""Print results and messages, with exit codes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
+from typing import Any, NoReturn, TextIO
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EngineEvent, IndexProgress, ModelPhase, ModelStateChanged
-
-if TYPE_CHECKING:
-    from donna_tui.engine.engine import Engine
 
 
 def named_day(text: str) -> datetime.date:
@@ -133,44 +129,3 @@ def guarded(as_json: bool) -> Iterator[None]:
         yield
     except DonnaError as error:
         fail(error, as_json)
-
-
-WIDTH = 24
-
-
-@contextlib.contextmanager
-def shown_progress(engine: Engine) -> Iterator[None]:
-    """Draw a progress line while the engine works; nothing if stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    drawn = False
-
-    def listen(event: EngineEvent) -> None:
-        nonlocal drawn
-        line = progress_line(event)
-        if line:
-            drawn = True
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
-
-    unsubscribe = engine.subscribe(listen)
-    try:
-        yield
-    finally:
-        unsubscribe()
-        if drawn:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
-
-
-def progress_line(event: EngineEvent) -> str:
-    """Return the progress line of an event; empty if it has none."""
-    if isinstance(event, ModelStateChanged) and event.phase is ModelPhase.PREPARING:
-        return "Preparing the model for this machine (only once) …"
-    if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:
-        return ""
-    share = event.chunks_embedded / event.chunks
-    bar = "█" * int(share * WIDTH)
-    left = "" if event.seconds_left is None else f" · {event.seconds_left:.0f} s left"
-    return f"{event.text_done} of {event.notes} notes ▕{bar:<{WIDTH}}▏ {share:.0%}{left}"

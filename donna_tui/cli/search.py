@@ -1,4 +1,4 @@
-"""Implement `donna search`: answer one question, or a file of them."""
+"""Implement `donna search` (one question, or a file of them) and `donna why-not`."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, field_validator
 
-from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message, shown_progress
+from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message
+from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.ops.hits import grouped_lines, hit_fields
+from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.search import MODES, Filters, Hit, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
+    from donna_tui.search.why_not import WhyNot
 
 NEAR_MATCHES = 3
 """Number of near misses that are shown by default if there is no hit."""
@@ -214,3 +216,17 @@ def _id_of(line: bytes) -> str | int | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
     return found if isinstance(found, str | int) else None
+
+
+def run_why_not(path: str, query: str, asked: SearchOptions, space: str | None, *, as_json: bool) -> None:
+    """Print the explanation. Raises DonnaError without a question."""
+    session = open_session(space)
+    request = question_of(query, asked, session)
+    found = run(_explain(session, path, request))
+    emit(why_not_fields(found, query), as_json=as_json, human=lambda: why_not_lines(found))
+
+
+async def _explain(session: Session, path: str, request: SearchRequest) -> WhyNot:
+    async with engine_for(session, "donna why-not") as engine:
+        await update_index(engine)
+        return await engine.why_not(path, request)

@@ -30,8 +30,9 @@ from donna_tui.platform.log import LOG_NAME, LogFile
 from donna_tui.platform.paths import AppPaths, private_folder
 from donna_tui.platform.spaces import Space, remember
 from donna_tui.platform.supervisor import Supervisor, after
+from donna_tui.search.history import QuestionHistory
 from donna_tui.search.hybrid import Settings
-from donna_tui.search.service import QuestionHistory, SearchService
+from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineStateChanged, EventHub, Listener, ProblemRaised
 from donna_tui.types.memory import BackfillRow, MemorySource, TaskRow

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from donna_tui.search.snippets import citation, line_range
-from donna_tui.search.why_not import WhyNot
 from donna_tui.types.search import Hit
 from donna_tui.vault.note.read import iso_date
+
+if TYPE_CHECKING:
+    from donna_tui.search.why_not import WhyNot
 
 
 def hit_fields(hit: Hit) -> dict[str, Any]:

@@ -1,14 +1,12 @@
-"""Answer searches: embed the question, run both legs, and keep the question history."""
+"""Answer searches: embed the question and run both legs."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.embedding.service import EmbeddingService
@@ -17,54 +15,15 @@ from donna_tui.index.generations import recipe_of
 from donna_tui.index.invocations import InputHash, Invocation
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import Vector, VectorIndex
-from donna_tui.safety.terminal import clean_line
 from donna_tui.search.hybrid import Settings, max_hits, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
 from donna_tui.search.reranking import RERANKED, Scorer, reranked
 from donna_tui.types.errors import DatabaseError, ModelError
 from donna_tui.types.events import EventHub, SearchDone
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
-from donna_tui.vault.write.durable import write_durably
 
 if TYPE_CHECKING:
     from donna_tui.search.why_not import WhyNot
-
-
-MOST_QUESTIONS = 100
-LONGEST_QUESTION = 300
-LARGEST_FILE = 200_000
-
-
-class QuestionHistory:
-    """List and add questions. Several processes may share the file, so it is read again before each addition."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / "questions.json"
-
-    def questions(self) -> tuple[str, ...]:
-        """Return the questions, latest first, sanitised; none from a file that cannot be read."""
-        try:
-            if self._path.stat().st_size > LARGEST_FILE:
-                return ()
-            found = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, RecursionError):
-            return ()
-        texts = (each for each in found if isinstance(each, str)) if isinstance(found, list) else ()
-        return tuple(question for each in texts if (question := _one_line(each)))[:MOST_QUESTIONS]
-
-    def add(self, text: str) -> tuple[str, ...]:
-        """Add a question at the front, and return all of them. Raises VaultWriteError if the file cannot be written."""
-        question, known = _one_line(text), self.questions()
-        if not question or known[:1] == (question,):
-            return known
-        kept = (question, *(each for each in known if each != question))[:MOST_QUESTIONS]
-        write_durably(self._path, json.dumps(kept, ensure_ascii=False, indent=0))
-        return kept
-
-
-def _one_line(text: str) -> str:
-    return " ".join(clean_line(text[:LONGEST_QUESTION]).split())
-
 
 REMEMBERED_QUERIES = 64
 

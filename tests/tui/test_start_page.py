@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from textual.geometry import Offset
 
-from donna_tui.search.service import MOST_QUESTIONS, QuestionHistory
+from donna_tui.search.history import MOST_QUESTIONS, QuestionHistory
 from donna_tui.tui.lib.messages import StatusChanged
 from donna_tui.tui.search.start_page import StartPage
 from donna_tui.types.drafts import Meeting, MeetingRow, MeetingState

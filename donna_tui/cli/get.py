@@ -1,0 +1,62 @@
+"""Implement `donna get`."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+from donna_tui.cli.output import emit
+from donna_tui.cli.session import Session, open_session
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.lines import each_line
+from donna_tui.text.markdown import split_sections
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.open import indexed_client, open_writer
+
+
+def run_get(path: str, start: int, count: int | None, space: str | None, *, as_json: bool) -> None:
+    """Print lines of a note. Raises VaultReadError if it cannot or must not be read."""
+    note = _read(open_session(space), path.removeprefix("vault:"))
+    lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
+    shown = lines[start - 1 : None if count is None else start - 1 + count]
+    emit(_note_fields(note, start, shown, len(lines)), as_json=as_json, human=lambda: shown)
+
+
+def _read(session: Session, path: str) -> VaultNote:
+    try:
+        return _client(session).read(path)
+    except VaultReadError as error:
+        if error.reason is not Reason.MISSING:
+            raise
+        became = ""
+        with contextlib.suppress(DonnaError):
+            became = open_writer(session.config, session.space).history.whereabouts(path)
+        message = f"this note no longer exists: {path}" if became else error.message
+        raise VaultReadError(error.reason, message, hint=became or error.hint) from error
+
+
+def _client(session: Session) -> VaultClient:
+    return indexed_client(session.config, session.space.root)
+
+
+def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:
+    sections = split_sections(note.text, note.body_start)
+    return {
+        "path": note.path,
+        "title": note.title,
+        "text": "\n".join(shown),
+        "start_line": start,
+        "end_line": start + len(shown) - 1,
+        "total_lines": total,
+        "etag": note.etag,
+        "mtime_ns": str(note.mtime_ns),
+        "size": note.size,
+        "sensitive": note.sensitivity is not Sensitivity.PUBLIC,
+        "frontmatter": note.frontmatter.data,
+        "problem": note.frontmatter.problem,
+        "sections": [
+            {"heading_path": list(each.heading_path), "start_line": each.start_line, "end_line": each.end_line}
+            for each in sections
+        ],
+    }

@@ -1,0 +1,66 @@
+"""Implement `donna index`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.progress import shown_progress
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import Status
+
+
+def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
+    """Update the index and print the result; exit with 4 if it is incomplete."""
+    session = open_session(space)
+    started = time.perf_counter()
+    status, read_only = run(_index(session, full=full))
+    seconds = time.perf_counter() - started
+    emit(_index_fields(status, seconds), as_json=as_json, human=lambda: _index_lines(status, seconds))
+    if read_only:
+        print_message(f"donna: {status.state_detail}")
+    for problem in status.problems:
+        if not problem.path:
+            print_message(f"donna: {problem.message}", *([f"       {problem.hint}"] if problem.hint else []))
+    if status.model_phase is not ModelPhase.READY or any(
+        p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
+    ):
+        raise SystemExit(ExitCode.DEGRADED)
+
+
+async def _index(session: Session, *, full: bool) -> tuple[Status, bool]:
+    async with engine_for(session, "donna index", by_meaning=False) as engine:
+        with shown_progress(engine):
+            await engine.sync(full=full)
+        return engine.status(), engine.read_only
+
+
+def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
+    coverage = status.coverage
+    return {
+        "notes": coverage.notes,
+        "indexed": coverage.text,
+        "chunks": coverage.chunks,
+        "chunks_embedded": coverage.chunks_embedded,
+        "embedded": status.embedded_this_run,
+        "reused": status.reused_this_run,
+        "skipped": coverage.skipped,
+        "failed": coverage.failed,
+        "problems": [
+            {"path": p.path, "reason": p.reason, "message": p.message, "hint": p.hint} for p in status.problems
+        ],
+        "seconds": round(seconds, 2),
+    }
+
+
+def _index_lines(status: Status, seconds: float) -> list[str]:
+    coverage, skipped = status.coverage, sum(status.coverage.skipped.values())
+    lines = [
+        f"{coverage.text} of {coverage.notes} notes, {coverage.chunks} passages,"
+        f" {coverage.chunks_embedded} searchable by meaning",
+        f"{status.embedded_this_run} embedded now, in {seconds:.1f} s",
+    ]
+    return [*lines, f"{skipped} files skipped: donna status shows why"] if skipped else lines

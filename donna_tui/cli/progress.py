@@ -1,0 +1,53 @@
+"""Draw the progress of indexing on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from donna_tui.types.events import EngineEvent, IndexProgress, ModelPhase, ModelStateChanged
+
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
+
+WIDTH = 24
+
+
+@contextlib.contextmanager
+def shown_progress(engine: Engine) -> Iterator[None]:
+    """Draw a progress line while the engine works; nothing if stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    drawn = False
+
+    def listen(event: EngineEvent) -> None:
+        nonlocal drawn
+        line = progress_line(event)
+        if line:
+            drawn = True
+            sys.stderr.write(f"\r\x1b[2K{line}")
+            sys.stderr.flush()
+
+    unsubscribe = engine.subscribe(listen)
+    try:
+        yield
+    finally:
+        unsubscribe()
+        if drawn:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+
+
+def progress_line(event: EngineEvent) -> str:
+    """Return the progress line of an event; empty if it has none."""
+    if isinstance(event, ModelStateChanged) and event.phase is ModelPhase.PREPARING:
+        return "Preparing the model for this machine (only once) …"
+    if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:
+        return ""
+    share = event.chunks_embedded / event.chunks
+    bar = "█" * int(share * WIDTH)
+    left = "" if event.seconds_left is None else f" · {event.seconds_left:.0f} s left"
+    return f"{event.text_done} of {event.notes} notes ▕{bar:<{WIDTH}}▏ {share:.0%}{left}"

@@ -1,0 +1,75 @@
+"""Implement `donna status` and `donna spaces`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+
+from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.session import open_session
+from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
+from donna_tui.config.load import load_trusted
+from donna_tui.ops.status import SpaceReport, SpaceRow, list_spaces, read_report
+from donna_tui.platform.paths import app_paths
+
+SHOWN = 20
+
+
+def run_status(space: str | None, *, as_json: bool) -> None:
+    """Print the status report.
+
+    Exits with 4 if there is no model, the vault is missing or the memory of an agent is not indexed. Raises
+    DatabaseError.
+    """
+    session = open_session(space)
+    report = read_report(session.space, session.paths)
+    config = session.config
+    if isinstance(config.embedding, AgentEmbedding) and config.embedding.first != "local":
+        report = replace(report, model="on a server")
+    why = config.not_indexed if isinstance(config, AgentSettings) else ""
+    emit({**report.fields(), "indexed": not why}, as_json=as_json, human=lambda: _status_lines(report))
+    if why:
+        print_message(f"donna: the memory of {session.space.agent} is not indexed: {why}")
+        raise SystemExit(ExitCode.DEGRADED)
+    if report.model in ("missing", "damaged") or not session.space.root.is_dir():
+        raise SystemExit(ExitCode.DEGRADED)
+
+
+def _status_lines(report: SpaceReport) -> Iterator[str]:
+    coverage = report.coverage
+    there = "" if report.space.root.is_dir() else "  (missing)"
+    yield f"{report.space.name}: {report.space.root}{there}"
+    yield f"{coverage.text} of {coverage.notes} notes searchable by keyword, {coverage.vectors} by meaning"
+    yield f"{coverage.chunks_embedded} of {coverage.chunks} passages embedded"
+    yield f"{coverage.sensitive} notes are local only"
+    engine = report.vector_engine or "not created yet"
+    yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
+    yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
+    yield f"index maintained by: {report.watcher or 'no running Donna; each search updates the index first'}"
+    for reason, number in sorted(coverage.skipped.items()):
+        yield f"skipped: {number} ({reason})"
+    for problem in report.problems[:SHOWN]:
+        yield f"! {problem.path}: {problem.message}"
+    if len(report.problems) > SHOWN:
+        yield f"… and {len(report.problems) - SHOWN} more: donna status --json"
+
+
+def run_spaces(*, as_json: bool) -> None:
+    """Print the list of spaces. Raises ConfigError."""
+    rows = list_spaces(load_trusted().config, app_paths(os.environ))
+    emit({"spaces": [row.fields() for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
+
+
+def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
+    width = max((len(row.id) for row in rows), default=0)
+    for row in rows:
+        yield f"{row.id:<{width}}  {row.kind:<5}  {_state(row)}  {row.root}"
+    if not rows:
+        yield "No space yet: open a vault with donna ~/notes, or name agents in your settings."
+
+
+def _state(row: SpaceRow) -> str:
+    if row.state == "indexed":
+        return f"{row.notes} notes" + (f", maintained by {row.maintainer}" if row.maintainer else "")
+    return f"not indexed ({row.message})" if row.message else "not indexed yet"
