@@ -44,10 +44,33 @@ _FILLED = frozenset(("selected", "added", "removed", "added-word", "removed-word
 """Styles with a background, which Textual omits from a partial style."""
 
 
-class LineView(ScrollView, can_focus=True, inherit_bindings=False):
-    """Base of views of lines. A subclass provides the lines; list keys scroll."""
+class ScrollKeys(ScrollView, can_focus=True, inherit_bindings=False):
+    """Scroll a view with the keys of a list."""
 
     BINDINGS = bindings("list")
+
+    def action_cursor_down(self) -> None:
+        self.scroll_down(animate=False)
+
+    def action_cursor_up(self) -> None:
+        self.scroll_up(animate=False)
+
+    def action_first(self) -> None:
+        self.scroll_home(animate=False)
+
+    def action_last(self) -> None:
+        self.scroll_end(animate=False)
+
+    def action_page_down(self) -> None:
+        self.scroll_page_down(animate=False)
+
+    def action_page_up(self) -> None:
+        self.scroll_page_up(animate=False)
+
+
+class LineView(ScrollKeys):
+    """Base of views of lines. A subclass provides the lines."""
+
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLES}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -74,24 +97,6 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self._laid_out_width = self._laid_out_width if width else 0
         self.virtual_size = Size(width, self.line_count)
         self.refresh()
-
-    def action_cursor_down(self) -> None:
-        self.scroll_down(animate=False)
-
-    def action_cursor_up(self) -> None:
-        self.scroll_up(animate=False)
-
-    def action_first(self) -> None:
-        self.scroll_home(animate=False)
-
-    def action_last(self) -> None:
-        self.scroll_end(animate=False)
-
-    def action_page_down(self) -> None:
-        self.scroll_page_down(animate=False)
-
-    def action_page_up(self) -> None:
-        self.scroll_page_up(animate=False)
 
     def on_resize(self) -> None:
         self._laid_out_width = self.scrollable_content_region.width

@@ -11,14 +11,13 @@ from textual import events
 from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Size
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
 from donna_tui.search.snippets import NO_WORDS, Words, best_line
-from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.lib.lines import ScrollKeys
 from donna_tui.tui.lib.markdown import (
     STYLES,
     Block,
@@ -43,10 +42,9 @@ _STYLE_NAMES = ("hit", "bar", "passage", *STYLES)
 FLASH_SECONDS = 1.2
 
 
-class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
+class PassageView(ScrollKeys):
     """A section of a note, rendered line by line and scrolled to its marked passage."""
 
-    BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _STYLE_NAMES}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
@@ -146,24 +144,6 @@ class PassageView(ScrollView, can_focus=True, inherit_bindings=False):
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
             self.follow(ref)
-
-    def action_cursor_down(self) -> None:
-        self.scroll_down(animate=False)
-
-    def action_cursor_up(self) -> None:
-        self.scroll_up(animate=False)
-
-    def action_first(self) -> None:
-        self.scroll_home(animate=False)
-
-    def action_last(self) -> None:
-        self.scroll_end(animate=False)
-
-    def action_page_down(self) -> None:
-        self.scroll_page_down(animate=False)
-
-    def action_page_up(self) -> None:
-        self.scroll_page_up(animate=False)
 
     def on_resize(self) -> None:
         if self._text_width != self._laid_out_for:
