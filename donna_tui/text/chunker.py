@@ -176,7 +176,7 @@ def _cost(text: str) -> int:
 
 __all__ = ["CHUNKER_VERSION", "Chunk", "chunk_markdown", "embedding_text"]
 
-CHUNKER_VERSION = "markdown_heading-2"
+CHUNKER_VERSION = "markdown_heading-3"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
 """Special tokens that models of the BERT family add to a text."""
@@ -235,7 +235,7 @@ def chunk_markdown(
         context = context_of(title, section.heading_path, max_tokens)
         cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
         for low, high, tokens in cutter.passages(overlap):
-            if high <= body:
+            if not _TEXT.search(text, max(low, body), high):  # a heading, or the delimiter row of a table
                 continue
             chunks.append(
                 Chunk(

@@ -65,6 +65,14 @@ def test_no_passage_is_headings_only_however_many_there_are() -> None:
     assert [chunk.text[-5:] for chunk in chunks_of(text)] == ["words"]
 
 
+def test_the_delimiter_row_of_a_wide_table_is_no_passage() -> None:
+    delimiters = "|".join(["-" * 300] * 3)
+    chunks = chunks_of(f"# Keys\n| a | b | c |\n{delimiters}\n| one | two | three |\n", max_tokens=32)
+    assert chunks[0].text.startswith("# Keys\n| a | b | c |")
+    assert chunks[-1].text.endswith("| one | two | three |")
+    assert all(re.search("[a-z]", each.text) for each in chunks)
+
+
 def test_the_body_begins_after_the_frontmatter() -> None:
     text = "---\na: 1\n---\nwords\n"
     (chunk,) = chunks_of(text, start=13)
