@@ -27,13 +27,14 @@ def _read(session: Session, path: str) -> VaultNote:
     try:
         return _client(session).read(path)
     except VaultReadError as error:
-        if error.reason is not Reason.MISSING:
+        if error.reason is Reason.ROOT_MISSING:
             raise
-        became = ""
-        with contextlib.suppress(DonnaError):
-            became = open_writer(session.config, session.space).history.whereabouts(path)
-        message = f"this note no longer exists: {path}" if became else error.message
-        raise VaultReadError(error.reason, message, hint=became or error.hint) from error
+        moved = ""
+        if error.reason is Reason.MISSING:
+            with contextlib.suppress(DonnaError):
+                moved = open_writer(session.config, session.space).history.whereabouts(path)
+        message = "this note no longer exists" if moved else error.message
+        raise VaultReadError(error.reason, f"{path}: {message}", hint=moved or error.hint) from error
 
 
 def _client(session: Session) -> VaultClient:
