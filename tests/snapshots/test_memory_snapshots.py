@@ -23,12 +23,12 @@ def still_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def opened(driver: Driver) -> None:
     await connected(driver)
-    driver.main.action_view_memory()
+    driver.main.show_pane("memory")
     await driver.rest()
 
 
 async def opened_while_loading(driver: Driver) -> None:
-    driver.main.action_view_memory()
+    driver.main.show_pane("memory")
     await driver.rest()
 
 

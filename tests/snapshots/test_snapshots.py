@@ -112,7 +112,7 @@ async def waiting(driver: Driver) -> None:
 async def watching(driver: Driver) -> None:
     """The Activity screen, with everything that happened."""
     await connected(driver)
-    driver.main.action_view_activity()
+    driver.main.show_pane("activity")
     pane = driver.main.query_one(ActivityPane)
     backend = driver.app._backend
     assert isinstance(backend, FakeBackend)
@@ -121,7 +121,7 @@ async def watching(driver: Driver) -> None:
 
 
 async def watching_while_loading(driver: Driver) -> None:
-    driver.main.action_view_activity()
+    driver.main.show_pane("activity")
     await driver.until(lambda: isinstance(driver.main.pane, ActivityPane), "it is there")
 
 

@@ -42,12 +42,12 @@ def on(path: str, *keys: str) -> Steps:
 
 async def opened(driver: Driver) -> None:
     await connected(driver)
-    driver.main.action_view_vault()
+    driver.main.show_pane("vault")
     await driver.rest()
 
 
 async def opened_while_loading(driver: Driver) -> None:
-    driver.main.action_view_vault()
+    driver.main.show_pane("vault")
     await driver.rest()
 
 

@@ -72,13 +72,13 @@ class Driver:
 
     async def remember(self) -> None:
         """Show the Memory screen, and wait until its list is read."""
-        self.main.action_view_memory()
+        self.main.show_pane("memory")
         await self.until(lambda: self.memory.rows.line_count, "the memories are listed")
         await self.rest()
 
     async def go_to(self, path: str) -> None:
         """Show the Vault screen with the cursor on a note, and wait until it is read."""
-        self.main.action_view_vault()
+        self.main.show_pane("vault")
         vault = self.vault
         await self.until(lambda: vault.note_tree.notes, "the tree is there")
         vault.note_tree.reveal(path)

@@ -4,50 +4,45 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
-from donna_tui.tui.activity.pane import ActivityPane
-from donna_tui.tui.lib.action import ActionState
+from donna_tui.tui.lib.action import ACTIVE_IN, ActionState
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
-from donna_tui.tui.meetings.pane import MeetingsPane
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.forget_dialog import ForgetScreen
-from donna_tui.tui.memory.pane import MemoryPane
 from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
-from donna_tui.tui.review.pane import ReviewPane
-from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import footer_actions
 from donna_tui.tui.shell.commands import Palette, key_choices, palette_choices
 from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
-from donna_tui.tui.vault.pane import VaultPane
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
+
+VIEWS = {entry.action for entry in PANES.values()}
 
 
 @pytest.mark.parametrize("action", ACTIONS.values(), ids=lambda action: action.id)
 def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> None:
     assert action.keys
+    assert action.context in ACTIVE_IN
     assert action.help.endswith(".")
     places = {
-        "search": SearchPane,
-        "search.input": SearchPane,
-        "vault": VaultPane,
-        "vault.input": VaultPane,
-        "review": ReviewPane,
-        "meetings": MeetingsPane,
-        "memory": MemoryPane,
-        "memory.input": MemoryPane,
-        "activity": ActivityPane,
+        **{
+            context: getattr(import_module(entry.module), entry.widget)
+            for entry in PANES.values()
+            for context in entry.contexts
+        },
         "forget": ForgetScreen,
         "suggestion": SuggestionScreen,
         "plan": PlanScreen,
         "conflict": ConflictScreen,
         "settle": ConflictCopyDialog,
     }
-    if action.context != "list":
+    if action.context != "list" and action.id not in VIEWS:
         owner = places.get(action.context, MainScreen)
         assert hasattr(owner, action.method), f"{owner.__name__} lacks {action.method}"
 

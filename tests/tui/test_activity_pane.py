@@ -39,7 +39,7 @@ async def activity(backend: FakeBackend, *, size: tuple[int, int] = (120, 36)) -
     """The app with the Activity screen in front and the backend's script shown."""
     expected = bool(backend.script)
     async with driving(backend, size=size) as donna:
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.until(lambda: not expected or pane(donna).event_log.ring.shown, "the events are in the log")
         await donna.pilot.pause()
         yield donna
@@ -106,7 +106,7 @@ async def test_nothing_has_happened_yet() -> None:
 
 async def test_before_the_vault_is_open() -> None:
     async with driving(scenarios.loading(), connected=False) as donna:
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.pilot.pause()
         assert "Opening the vault" in donna.screen_text()
 
@@ -115,7 +115,7 @@ async def test_a_vault_that_cannot_be_opened_says_why() -> None:
     backend = scenarios.empty()
     backend.fail("start", SpaceError(Reason.BUSY, "Another Donna is making the index.", hint="Try again in a moment."))
     async with driving(backend, connected=False) as donna:
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.until(lambda: "Another Donna is making" in donna.screen_text(), "the reason is shown")
         assert "Try again in a moment." in donna.screen_text()
 
@@ -382,7 +382,7 @@ async def test_the_log_goes_on_while_another_screen_is_in_front() -> None:
     async with driving(backend) as donna:
         await donna.until(lambda: len(log_rows(donna)) == MORNING, "the events arrive")
         await happen(donna, backend, NoteDeleted(path="gone.md"))
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.pilot.pause()
         assert "gone.md" in donna.screen_text()
 

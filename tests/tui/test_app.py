@@ -209,7 +209,7 @@ async def test_what_happened_before_a_screen_was_there_is_told_to_it() -> None:
         await donna.pilot.pause(3 * FLUSH_SECONDS)
         backend.gates.release("start")
         await donna.complete()
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.until(lambda: "gone before.md" in donna.screen_text(), "it is in the list of events")
 
 

@@ -185,7 +185,7 @@ async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
         donna.main.post_message(StatusChanged(backend.current))
         await donna.until(lambda: "indexing 160 of 501 notes" in donna.screen_text(), "it says how far it is")
         assert "32 %" in donna.screen_text()
-        donna.main.action_view_activity()
+        donna.main.show_pane("activity")
         await donna.rest()
         assert "No notes yet" not in donna.screen_text()
 

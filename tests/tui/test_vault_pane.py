@@ -345,7 +345,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
 
 async def test_an_empty_vault_offers_to_begin_a_note() -> None:
     async with driving(scenarios.empty()) as donna:
-        donna.main.action_view_vault()
+        donna.main.show_pane("vault")
         await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "it says so")
         assert "create a note" in donna.screen_text()
 
@@ -354,7 +354,7 @@ async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
     backend = scenarios.normal()
     backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder is gone", hint="plug the drive in"))
     async with driving(backend) as donna:
-        donna.main.action_view_vault()
+        donna.main.show_pane("vault")
         await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
         assert "Plug the drive in." in donna.screen_text()
         backend.failures.clear()

@@ -197,7 +197,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
     gone = Edit("Gone.md", "old\n", etag_of(b"old\n"), "old\nand new\n")
     backend.vault.edits = {gone.path: gone}
     async with driving(backend) as donna:
-        donna.main.action_view_vault()
+        donna.main.show_pane("vault")
         await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
         donna.vault.note_tree.reveal(gone.path)
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")

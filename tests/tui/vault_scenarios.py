@@ -125,7 +125,7 @@ def synced(*, base: bool = True) -> FakeVault:
 
 async def to_copy(driver: Driver) -> None:
     """Show the Vault screen with the cursor on the conflict copy."""
-    driver.main.action_view_vault()
+    driver.main.show_pane("vault")
     await driver.until(lambda: driver.vault.note_tree.notes, "the tree is there")
     driver.vault.note_tree.reveal(COPY)
     await driver.rest()

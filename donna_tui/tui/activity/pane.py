@@ -22,8 +22,10 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.event_messages import Tone
+from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.inputs import SectionTabs
+from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, StatusChanged
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import Problem, Status
@@ -46,8 +48,8 @@ class ActivityPane(Vertical):
     problems = query_one("#problems", ProblemList)
     sections = query_one(SectionTabs)
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id, classes="-log -calm -unknown")
+    def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
+        super().__init__(id="activity", classes="-log -calm -unknown")
         self._backend: Backend | None = None
         self._status: Status | None = None
 

@@ -4,40 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
-Context = Literal[
-    "global",
-    "search",
-    "search.input",
-    "vault",
-    "vault.input",
-    "review",
-    "meetings",
-    "memory",
-    "memory.input",
-    "list",
-    "activity",
-    "plan",
-    "conflict",
-    "settle",
-    "forget",
-    "suggestion",
-]
-Pane = Literal["search", "vault", "review", "meetings", "memory", "activity"]
+from donna_tui.tui.lib.panes import PANES
+
+Context = str
+"""Where the keys of an action are active: `global`, a pane, a pane's input (`search.input`), lists, or a dialog."""
+
+Pane = str
+"""The name of a pane."""
 
 ACTIVE_IN: dict[Context, str] = {
     "global": "everywhere",
-    "search": "Search",
-    "search.input": "Search, while typing",
-    "vault": "Vault",
-    "vault.input": "Vault, while typing",
-    "review": "Review",
-    "meetings": "Meetings",
-    "memory": "Memory",
-    "memory.input": "Memory, while typing",
+    **{
+        context: entry.title if context == entry.name else f"{entry.title}, while typing"
+        for entry in PANES.values()
+        for context in entry.contexts
+    },
     "list": "lists",
-    "activity": "Activity",
     "plan": "a change before it is made",
     "conflict": "a change that cannot be made",
     "settle": "a conflict copy",

@@ -18,6 +18,7 @@ from donna_tui.tui.lib.action import (
     needs_retryable,
     needs_space,
 )
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
 from donna_tui.tui.review.actions import MEETINGS, REVIEW
 from donna_tui.tui.vault.actions import CONFLICT, CONFLICT_COPY, PLAN, VAULT
@@ -289,12 +290,16 @@ _VIEWS = (
         keys=("+", "f3"),
         footer=True,
     ),
-    Action(id="view.search", title="Search", help="Go to the Search screen.", group="view", keys=("1", "alt+1")),
-    Action(id="view.vault", title="Vault", help="Go to the Vault screen.", group="view", keys=("2", "alt+2")),
-    Action(id="view.review", title="Review", help="Go to the Review screen.", group="view", keys=("3", "alt+3")),
-    Action(id="view.meetings", title="Meetings", help="Go to the Meetings screen.", group="view", keys=("4", "alt+4")),
-    Action(id="view.memory", title="Memory", help="Go to the Memory screen.", group="view", keys=("5", "alt+5")),
-    Action(id="view.activity", title="Activity", help="Go to the Activity screen.", group="view", keys=("6", "alt+6")),
+    *(
+        Action(
+            id=entry.action,
+            title=entry.title,
+            help=f"Go to the {entry.title} screen.",
+            group="view",
+            keys=entry.keys,
+        )
+        for entry in PANES.values()
+    ),
     Action(id="view.next", title="next part", help="Go to the next part of the screen.", group="view", keys=("tab",)),
     Action(
         id="view.previous",
@@ -441,12 +446,6 @@ BEFORE_INPUTS = frozenset(("app.switch",))
 TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
 """Actions of a screen that take precedence over a list action with the same default key."""
 
-_INSIDE: dict[Pane, tuple[Context, Context]] = {
-    "search": ("search", "search.input"),
-    "vault": ("vault", "vault.input"),
-    "memory": ("memory", "memory.input"),
-}
-
 
 def actions_in(*contexts: Context) -> Iterable[Action]:
     """Return the actions of some contexts, in the order of the registry."""
@@ -455,10 +454,8 @@ def actions_in(*contexts: Context) -> Iterable[Action]:
 
 def active_contexts(state: ActionState) -> tuple[Context, ...]:
     """Return the contexts whose keys are active now, nearest first."""
-    if state.pane in ("activity", "review", "meetings"):
-        return (state.pane, "list", "global")
-    inside, typing = _INSIDE[state.pane]
-    return (typing, inside, "global") if state.typing else (inside, "list", "global")
+    inside, *typing = PANES[state.pane].contexts
+    return (*typing, inside, "global") if typing and state.typing else (inside, "list", "global")
 
 
 _TITLES_HERE: dict[tuple[str, Pane], str] = {

@@ -14,6 +14,7 @@ import yaml
 from donna_tui.platform.paths import resource
 from donna_tui.tui.lib.action import ACTIVE_IN, Action, Context
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
+from donna_tui.tui.lib.panes import PANES, PaneEntry
 from donna_tui.types.errors import ConfigError, Reason
 
 Keys = Mapping[str, tuple[str, ...]]
@@ -94,42 +95,25 @@ FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key",
 
 PRESETS = ("default", "vim", "emacs")
 
+_PANE_CONTEXTS = tuple(context for entry in PANES.values() for context in entry.contexts)
+_INPUTS: frozenset[Context] = frozenset(entry.contexts[-1] for entry in PANES.values() if entry.has_input)
+
+
+def _beside(context: Context, entry: PaneEntry) -> frozenset[Context]:
+    """Return the contexts whose keys may be active together with those of a context of a pane."""
+    return frozenset(("global", *entry.contexts)) | (frozenset() if context in _INPUTS else {"list"})
+
+
 _OVERLAPS: dict[Context, frozenset[Context]] = {
-    "global": frozenset(
-        (
-            "global",
-            "search",
-            "search.input",
-            "vault",
-            "vault.input",
-            "review",
-            "meetings",
-            "memory",
-            "memory.input",
-            "list",
-            "activity",
-        )
-    ),
-    "search": frozenset(("global", "search", "search.input", "list")),
-    "search.input": frozenset(("global", "search", "search.input")),
-    "vault": frozenset(("global", "vault", "vault.input", "list")),
-    "vault.input": frozenset(("global", "vault", "vault.input")),
-    "review": frozenset(("global", "review", "list")),
-    "meetings": frozenset(("global", "meetings", "list")),
-    "memory": frozenset(("global", "memory", "memory.input", "list")),
-    "memory.input": frozenset(("global", "memory", "memory.input")),
-    "list": frozenset(
-        ("global", "search", "vault", "review", "meetings", "memory", "list", "activity", "plan", "conflict", "settle")
-    ),
-    "activity": frozenset(("global", "list", "activity")),
+    "global": frozenset(("global", "list", *_PANE_CONTEXTS)),
+    **{context: _beside(context, entry) for entry in PANES.values() for context in entry.contexts},
+    "list": frozenset(("global", "list", "plan", "conflict", "settle", *PANES)),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
     "settle": frozenset(("list", "settle")),
     "forget": frozenset(("forget",)),
     "suggestion": frozenset(("suggestion",)),
 }
-
-_INPUTS: frozenset[Context] = frozenset(("search.input", "vault.input", "memory.input"))
 
 _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+j": "enter", "ctrl+[": "escape"}
 

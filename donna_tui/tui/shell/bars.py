@@ -22,20 +22,10 @@ from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.progress_bar import bar
 from donna_tui.types.events import ModelPhase
 from donna_tui.types.status import Coverage, Status
-
-PANES: dict[Pane, str] = {
-    "search": "view.search",
-    "vault": "view.vault",
-    "review": "view.review",
-    "meetings": "view.meetings",
-    "memory": "view.memory",
-    "activity": "view.activity",
-}
-"""The screens, and the action that opens each."""
-
 
 _LEAST_FOR_NAMES = 78
 """Cells below which only the current screen shows its name."""
@@ -55,7 +45,7 @@ class Tab(Static):
         self._key = key
 
     def render(self) -> Content:
-        name = "" if self.is_short and not self.has_class("-active") else f" {ACTIONS[PANES[self.pane]].title}"
+        name = "" if self.is_short and not self.has_class("-active") else f" {PANES[self.pane].title}"
         return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
@@ -91,8 +81,8 @@ class HeaderBar(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static(Content("Donna"), id="brand")
         yield SpaceName(self._space_name(), id="space")
-        for pane, action in PANES.items():
-            yield Tab(pane, shown_key(self._keys[action], typing=False))
+        for entry in PANES.values():
+            yield Tab(entry.name, shown_key(self._keys[entry.action], typing=False))
 
     def name_space(self, space: str) -> None:
         """Update the name of the space."""

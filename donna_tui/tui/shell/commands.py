@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast, get_args
 
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.action import ACTIVE_IN, Action, ActionState, Context, Pane
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM, active_contexts, title_here
 from donna_tui.tui.lib.keymap import Keys, key_name, key_names
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.themes import THEME_NAMES
 
@@ -18,10 +18,7 @@ LEAVES = frozenset(("q", "q!", "qa", "wq", "wqa", "x", "xa", "quit", "exit"))
 
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
-    (
-        "Here",
-        ("search.input", "search", "vault.input", "vault", "review", "meetings", "memory.input", "memory", "activity"),
-    ),
+    ("Here", tuple(context for entry in PANES.values() for context in reversed(entry.contexts))),
     ("Everywhere", ("global",)),
     ("Moving", ("list",)),
 )
@@ -87,7 +84,7 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
 def pane_of(action: Action) -> Pane | None:
     """Return the screen of an action; None if it works everywhere, or in a dialog."""
     name = action.context.removesuffix(".input")
-    return cast(Pane, name) if name in get_args(Pane) else None
+    return name if name in PANES else None
 
 
 def _where(action: Action) -> str:

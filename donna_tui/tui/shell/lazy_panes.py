@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import contextlib
+from collections.abc import Iterator
+from importlib import import_module
+from itertools import islice
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from donna_tui.platform.paths import style_sheet
 from donna_tui.tui.lib.action import ActionState
-from donna_tui.tui.lib.action import Pane as PaneName
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.panes import PANES, PaneEntry
 from donna_tui.types.errors import DonnaError
 
 if TYPE_CHECKING:
@@ -44,28 +47,19 @@ class Pane(Protocol):
 
 def import_later() -> None:
     """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
-    from donna_tui.tui.activity import pane as activity  # noqa: F401
-    from donna_tui.tui.meetings import pane as meetings  # noqa: F401
-    from donna_tui.tui.memory import pane as memory  # noqa: F401
-    from donna_tui.tui.review import pane as review  # noqa: F401
-    from donna_tui.tui.vault import pane as vault  # noqa: F401
+    for entry in _later():
+        import_module(entry.module)
 
 
 def later_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
     """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
-    from donna_tui.tui.activity.pane import ActivityPane
-    from donna_tui.tui.meetings.pane import MeetingsPane
-    from donna_tui.tui.memory.pane import MemoryPane
-    from donna_tui.tui.review.pane import ReviewPane
-    from donna_tui.tui.vault.pane import VaultPane
+    for entry in _later():
+        with contextlib.suppress(FileNotFoundError):
+            styles.read(style_sheet(entry.name))
+        widget: Widget = getattr(import_module(entry.module), entry.widget)(outside, keys)
+        yield widget
 
-    makers: dict[PaneName, Callable[[], Widget]] = {
-        "vault": lambda: VaultPane(outside, keys),
-        "review": lambda: ReviewPane(outside, keys),
-        "meetings": lambda: MeetingsPane(outside, keys),
-        "memory": lambda: MemoryPane(outside, keys),
-        "activity": lambda: ActivityPane(id="activity"),
-    }
-    for name, make in makers.items():
-        styles.read(style_sheet(name))
-        yield make()
+
+def _later() -> Iterator[PaneEntry]:
+    """Return the panes that are not part of the first frame."""
+    return islice(PANES.values(), 1, None)

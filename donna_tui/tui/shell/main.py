@@ -42,6 +42,7 @@ from donna_tui.tui.lib.messages import (
     StatusChanged,
     StepBack,
 )
+from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
@@ -59,6 +60,8 @@ if TYPE_CHECKING:
     from donna_tui.tui.review.pane import ReviewPane
     from donna_tui.tui.vault.pane import VaultPane
     from donna_tui.types.notes import Destination
+
+_VIEWS = {entry.action: entry.name for entry in PANES.values()}
 
 _SMALLEST = (60, 15)
 DAILY = "Daily"
@@ -250,6 +253,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(objection, timeout=4, markup=False)
         elif action.context == "list":
             await self._move(action)
+        elif action.id in _VIEWS:
+            self.show_pane(_VIEWS[action.id])
         else:
             target = self.pane if hasattr(self.pane, action.method) else self
             await self.app.run_action(action.method.removeprefix("action_"), cast(Widget, target))
@@ -279,7 +284,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_open_draft(self, event: OpenDraft) -> None:
         """Show a draft."""
         event.stop()
-        self._show_pane("review")
+        self.show_pane("review")
         self._review.look(event.identity)
 
     def on_open_note(self, event: OpenNote) -> None:
@@ -300,7 +305,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_go_to(self, event: GoTo) -> None:
         """Show another screen."""
         event.stop()
-        self._show_pane(event.pane)
+        self.show_pane(event.pane)
 
     def on_follow_link(self, event: FollowLink) -> None:
         """Show the destination of a link."""
@@ -350,35 +355,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
         """Show the screen of the clicked tab."""
-        self._show_pane(event.pane)
+        self.show_pane(event.pane)
 
     async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
         """Run the clicked action."""
         await self.action_run(event.action_id)
-
-    def action_view_search(self) -> None:
-        """Show the Search screen."""
-        self._show_pane("search")
-
-    def action_view_vault(self) -> None:
-        """Show the Vault screen."""
-        self._show_pane("vault")
-
-    def action_view_review(self) -> None:
-        """Show the Review screen."""
-        self._show_pane("review")
-
-    def action_view_meetings(self) -> None:
-        """Show the Meetings screen."""
-        self._show_pane("meetings")
-
-    def action_view_memory(self) -> None:
-        """Show the Memory screen."""
-        self._show_pane("memory")
-
-    def action_view_activity(self) -> None:
-        """Show the Activity screen."""
-        self._show_pane("activity")
 
     def action_draft_weekly_review(self) -> None:
         """Write the review of this week now, and show it."""
@@ -395,7 +376,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_search_focus(self) -> None:
         """Show the Search screen and focus the search box."""
-        self._show_pane("search")
+        self.show_pane("search")
         self.search.focus_first()
 
     def action_view_next(self) -> None:
@@ -618,7 +599,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def _review(self) -> ReviewPane:
         return cast("ReviewPane", self.switcher.get_child_by_id("review"))
 
-    def _show_pane(self, name: PaneName) -> None:
+    def show_pane(self, name: PaneName) -> None:
+        """Show a pane, once it has been added."""
         if name == "search" or self.is_complete:
             self._switch_to(name)
         else:
@@ -659,7 +641,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show the screen of an action, and report its key."""
         pane = pane_of(action)
         if pane is not None:
-            self._show_pane(pane)
+            self.show_pane(pane)
             said = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
             self.notify(said, timeout=5, markup=False)
 
