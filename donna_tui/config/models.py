@@ -161,6 +161,9 @@ class SkillsConfig(Block):
 
 
 MODEL = "minilm-l6-v2"
+EMBEDDING_MODELS = {MODEL: "donna_tui.embedding.build:load_default_model"}
+"""The embedding models by name, each with the function that loads it, as `module:function`."""
+
 
 MINILM_POSITIONS = 512
 """Maximum number of tokens of all-MiniLM-L6-v2 (`max_position_embeddings` of its config.json)."""
@@ -224,8 +227,9 @@ class SafetyConfig(Block):
 
 def _known_or_folder(value: str) -> str:
     """Check a model: a value with a slash is a path. Raises PydanticCustomError for the name of an unknown model."""
-    if value != MODEL and not re.search(r"[/\\]", value):
-        raise PydanticCustomError("literal_error", "unknown model", {"expected": f"'{MODEL}' or 'a folder'"})
+    if value not in EMBEDDING_MODELS and not re.search(r"[/\\]", value):
+        names = ", ".join(f"'{name}'" for name in EMBEDDING_MODELS)
+        raise PydanticCustomError("literal_error", "unknown model", {"expected": f"{names} or 'a folder'"})
     return value
 
 

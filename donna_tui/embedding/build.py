@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from threading import Event
 
 from donna_tui.config.agent_settings import AgentEmbedding
-from donna_tui.config.models import EmbeddingConfig
+from donna_tui.config.models import EMBEDDING_MODELS, EmbeddingConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.counting import ModelCounter
 from donna_tui.embedding.prepare import OnPhase, prepare_model, prepared_model
@@ -91,13 +92,15 @@ def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, canc
 def build_embedding_provider(
     provider: str, cache: Path, on_phase: OnPhase, cancel: Event | None = None
 ) -> EmbeddingProvider:
-    """Build the model named by `embedding.provider`: `minilm-l6-v2`, or the folder of a sentence-transformers model.
+    """Build the model of `embedding.provider`: one of `EMBEDDING_MODELS`, or a folder for sentence-transformers.
 
     Blocks while the model is prepared and loaded; `on_phase` is called for each phase on the calling thread, and
     `cancel` ends the preparation. Raises ModelError if there is no such model or it cannot be used.
     """
-    if provider == files.MODEL_NAME:
-        built = _default_model(cache, on_phase, cancel)
+    built: EmbeddingProvider
+    if provider in EMBEDDING_MODELS:
+        module, _, load = EMBEDDING_MODELS[provider].partition(":")
+        built = getattr(import_module(module), load)(cache, on_phase, cancel)
     else:
         built = _folder_model(Path(provider).expanduser(), on_phase)
     on_phase(ModelPhase.READY, built.version_tag)
@@ -115,7 +118,8 @@ def build_token_counter(provider: str, cache: Path) -> TokenCounter:
     return ModelCounter(file) if file is not None else EstimatedTokens()
 
 
-def _default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:
+def load_default_model(cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingProvider:
+    """Load all-MiniLM-L6-v2, after preparing it for this machine. Raises ModelError."""
     model = prepare_model(cache, on_phase, cancel)
     on_phase(ModelPhase.LOADING, model.name)
     import_numpy()

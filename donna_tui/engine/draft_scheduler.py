@@ -102,11 +102,11 @@ class DraftScheduler:
                 write=self.run_cadence,
                 drafters={
                     meeting_note.TEMPLATE: self._meeting_again,
-                    **dict.fromkeys((*_CADENCES, person.TEMPLATE), self._again),
+                    **dict.fromkeys((*DATED_SKILLS, person.TEMPLATE), self._again),
                 },
                 runs={
                     meeting_note.TEMPLATE: self._meeting_run,
-                    **dict.fromkeys((*_CADENCES, person.TEMPLATE), self._cadence_run),
+                    **dict.fromkeys((*DATED_SKILLS, person.TEMPLATE), self._cadence_run),
                 },
             )
         )
@@ -201,7 +201,7 @@ class DraftScheduler:
     async def _cadence_run(self, entry: Entry) -> Run:
         if entry.skill == person.TEMPLATE:
             return person.profile(self._cadence, *_person_of(entry))
-        return _CADENCES[entry.skill](self._cadence, _day_of(entry))
+        return DATED_SKILLS[entry.skill](self._cadence, _day_of(entry))
 
     # In the background
 
@@ -236,8 +236,8 @@ class DraftScheduler:
         await self.run_cadence(skill, day)
 
     async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
-        if skill in _CADENCES:
-            return [_CADENCES[skill](self._cadence, day)]
+        if skill in DATED_SKILLS:
+            return [DATED_SKILLS[skill](self._cadence, day)]
         config, now = self._parts.config.skills.person_profile, time.time()
         names: list[str] = await self._parts.read(lambda index: person.people_due(index, self._client, config, now))
         return [person.profile(self._cadence, name, day) for name in names]
@@ -291,7 +291,7 @@ class DraftScheduler:
             await self.service.close()
 
 
-_CADENCES: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
+DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
     daily.REFLECTION: daily.reflection,
     daily.COMMITMENTS: daily.commitments,
     weekly.TEMPLATE: weekly.review,

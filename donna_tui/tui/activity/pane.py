@@ -88,7 +88,6 @@ class ActivityPane(Vertical):
         problem = self.problems.selected
         return replace(
             base,
-            pane="activity",
             typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,

@@ -111,7 +111,6 @@ class MeetingsPane(Horizontal):
         being_written = row is not None and row.meeting.event_id in self._being_written
         return replace(
             base,
-            pane="meetings",
             meeting=row is not None,
             no_note=why_no_note(row, self._keys),
             no_draft_now=why_no_draft_now(row, self._keys, being_written=being_written),

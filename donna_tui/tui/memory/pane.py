@@ -143,7 +143,6 @@ class MemoryPane(Horizontal):
         memory = self.selected
         return replace(
             base,
-            pane="memory",
             typing=isinstance(self.screen.focused, Input),
             memory=memory is not None,
             no_open=base.no_editor if memory is not None and note_of(memory) else "",

@@ -159,7 +159,6 @@ class ReviewPane(Horizontal):
         composing = "It is being drafted." if row is not None and row.id in self._composing else ""
         return replace(
             base,
-            pane="review",
             draft=row is not None,
             asks=self.asks,
             to_approve=any(each.state is DraftState.WAITING for each in self.rows.drafts),

@@ -273,7 +273,6 @@ class SearchPane(BareColumn):
         """Return the state that decides which actions are possible."""
         return replace(
             base,
-            pane="search",
             typing=self._is_typing,
             selected=self.selected is not None,
             start_line=self._is_on_start and self.start.selected is not None,

@@ -233,6 +233,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Return the current action state."""
         status = self.strip.status
         base = ActionState(
+            pane=self.switcher.current or "search",
             running=self._connected,
             no_editor=self._no_editor,
             no_desktop=self._no_desktop,

@@ -132,7 +132,6 @@ class VaultPane(Horizontal):
         row, note = self.note_tree.selected, self.note
         return replace(
             base,
-            pane="vault",
             typing=isinstance(self.screen.focused, Input),
             row=row is not None,
             note=row is not None and not row.is_folder,
