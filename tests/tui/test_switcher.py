@@ -47,6 +47,17 @@ async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None
         assert donna.search.bar.input.value == "plan"
 
 
+@pytest.mark.parametrize("action", ["move('cursor_down')", "pick('create')"])
+async def test_a_key_before_it_has_its_widgets_is_ignored(action: str) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        switcher = Switcher(backend.names)
+        donna.app.push_screen(switcher)
+        assert not switcher.is_mounted
+        await donna.app.run_action(action, switcher)
+        assert await donna.window(Switcher) is switcher
+
+
 async def test_it_opens_on_every_screen() -> None:
     async with driving(scenarios.normal()) as donna:
         for view in "123456":

@@ -52,6 +52,10 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
         lines = self.query(KeyLine)
         return lines.first().items if lines else (("esc", "close"),)
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Allow only closing until the dialog is mounted: an earlier key of a burst would find no widgets."""
+        return self.is_mounted or action in ("leave", "dismiss")
+
     def action_leave(self) -> None:
         """Close without an answer."""
         self.dismiss(None)
