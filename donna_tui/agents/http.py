@@ -23,7 +23,7 @@ GOODBYE_SECONDS = 5
 
 
 async def serve_http(server: Server[Any], *, port: int, token: str, ready: Callable[[str], None]) -> None:
-    """Answer clients until cancelled; `ready` is called with the address. Raises DonnaError if the port is taken."""
+    """Serve clients until cancelled; `ready` is called with the address. Raises DonnaError if the port is taken."""
     guard = Guard(OpenSessions(_application(server)), token)
     listener = _Listener(
         uvicorn.Config(

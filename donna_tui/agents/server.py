@@ -185,7 +185,7 @@ class Dispatcher:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """The tools that clients may use."""
+        """Return the tools that clients may use."""
         return tools_for(write=self.write)
 
 

@@ -1,4 +1,4 @@
-"""Generate the configuration for MCP clients, and the text that tells an agent how to use Donna."""
+"""Generate the configuration for MCP clients, and the instructions for an agent on how to use Donna."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def take_over_stdio() -> Wire:
 
 
 async def serve_stdio(server: Server[Any], wire: Wire) -> None:
-    """Answer one client until it closes its end."""
+    """Serve one client until it closes its end."""
     replies = _Replies(wire.outgoing)
     lines = _Lines(wire.incoming, replies)
     try:
@@ -69,7 +69,7 @@ class Unreadable:
 
     @property
     def answer(self) -> str:
-        """The error response."""
+        """Return the error response."""
         error = {"code": self.code, "message": self.message}
         return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}) + "\n"
 

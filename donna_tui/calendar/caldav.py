@@ -88,7 +88,7 @@ class CalDav:
 
 @dataclass(slots=True)
 class _Courier:
-    """Forwards the child's requests to the one server, with the password. Errors are stored here by number."""
+    """Forward the child's requests to the one server, with the password. Errors are stored here by number."""
 
     client: httpx2.AsyncClient
     home: httpx2.URL

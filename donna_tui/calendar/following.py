@@ -28,7 +28,7 @@ DAYS_BACK, DAYS_AHEAD = 31, 62
 
 
 class Books(Protocol):
-    """Runs work with the memory of a space sequentially; see `donna_tui.memory.db_thread.DbThread`."""
+    """Run work with the memory of a space sequentially; see `donna_tui.memory.db_thread.DbThread`."""
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T: ...
 
@@ -56,7 +56,7 @@ class Following:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the calendars."""
+        """Return the names of the calendars."""
         return tuple(source.name for source in self._sources)
 
     def follow(self, source: CalendarSource) -> None:

@@ -67,7 +67,6 @@ class Tokens:
 
     @property
     def file(self) -> Path:
-        """The file of the tokens."""
         name = hashlib.sha256(self.config.name.encode("utf-8", "replace")).hexdigest()[:12]
         return self.state / "calendars" / f"google-{name}.json"
 

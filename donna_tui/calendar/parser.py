@@ -74,12 +74,12 @@ class Entry:
 
     @property
     def uid(self) -> str:
-        """The raw UID; empty if there is none."""
+        """Return the raw UID; empty if there is none."""
         return next((line[4:].strip() for line in self.lines if line[:4].upper() == "UID:"), "")
 
     @property
     def text(self) -> str:
-        """The event in the format of a calendar file."""
+        """Return the event in the format of a calendar file."""
         return "\r\n".join(("BEGIN:VEVENT", *self.lines, "END:VEVENT", ""))
 
 
@@ -104,7 +104,7 @@ def contents(data: bytes) -> Contents:
 
 
 class _Reader:
-    """Scans the lines; `_depth` counts the open components within an event around the current line."""
+    """Scan the lines; `_depth` counts the open components within an event around the current line."""
 
     def __init__(self) -> None:
         self._found = Contents()
@@ -311,30 +311,30 @@ class ParsedEvent:
 
     @property
     def start(self) -> datetime.date:
-        """A day, or an aware datetime."""
+        """Return the start: a day, or an aware datetime."""
         start: datetime.date = self.event["DTSTART"].dt
         return start
 
     @property
     def replaces(self) -> datetime.date | None:
-        """The occurrence of the series that this event overrides, or None."""
+        """Return the occurrence of the series that this event overrides, or None."""
         replaced: datetime.date | None = _value(self.event.get("RECURRENCE-ID"))
         return replaced
 
     @property
     def lasts(self) -> datetime.timedelta | None:
-        """The duration, if given instead of an end."""
+        """Return the duration, if it is given instead of an end."""
         lasts: datetime.timedelta | None = _value(self.event.get("DURATION"))
         return lasts
 
     @property
     def recurs(self) -> bool:
-        """Whether it has several occurrences."""
+        """Return whether it has several occurrences."""
         return "RRULE" in self.event or "RDATE" in self.event
 
     @property
     def rank(self) -> tuple[int, str]:
-        """A key by which the newer of two versions of one event is greater."""
+        """Return a sort key by which the newer of two versions of an event is greater."""
         sequence = self.event.get("SEQUENCE", 0)
         return (sequence if isinstance(sequence, int) else 0, str(_value(self.event.get("DTSTAMP")) or ""))
 
@@ -378,7 +378,7 @@ def _is_floating(moment: datetime.date) -> bool:
 
 
 def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
-    """Give all times a zone; return remarks about an unknown one."""
+    """Assign a zone to all times; return remarks about an unknown one."""
     unknown = False
     for name in _TIMES:
         values = event.get(name)

@@ -66,7 +66,7 @@ class _Setback:
 
 
 class MeetingEndPoller:
-    """Polls the calendars for meetings, which are due `brief_minutes` before they begin.
+    """Poll the calendars for meetings, which are due `brief_minutes` before they begin.
 
     The watermark of a calendar is an end time: meetings that ended by then have been processed. `dispatch` may be
     called twice with a meeting, such as after a crash, and must be idempotent. `refreshed` is called after the

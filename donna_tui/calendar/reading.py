@@ -44,12 +44,12 @@ class Series:
 
     @property
     def repeats(self) -> bool:
-        """Whether its meetings are occurrences, which need distinct ids."""
+        """Return whether its meetings are occurrences, which need distinct ids."""
         return any(event.recurs or event.replaces is not None for event in self.events)
 
     @property
     def pattern(self) -> ParsedEvent:
-        """The master event that the others override; one of these if there is none."""
+        """Return the master event that the others override; one of these if there is none."""
         return next((event for event in self.events if event.replaces is None), self.events[0])
 
 
@@ -88,7 +88,7 @@ def _occurrences(series: Series, window: Window, zone: datetime.tzinfo) -> Itera
 
 
 class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
-    """Returns occurrences as number, start and end, which avoids the library's copy of the event for each."""
+    """Return occurrences as number, start and end, which avoids the library's copy of the event for each."""
 
     def as_component(self, start: Any = None, stop: Any = None, *_: Any) -> dict[str, Any]:
         return {"number": str(self._component[_NUMBER]), "start": start, "end": stop}
@@ -96,7 +96,7 @@ class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Converts occurrences of a series to meetings."""
+    """Convert occurrences of a series to meetings."""
 
     series: Series
     calendar: str

@@ -130,7 +130,7 @@ def drafts_in(state: Path) -> Mapping[str, str] | None:
 
 
 def _spread_times(root: Path, now: datetime.datetime) -> None:
-    """Give the notes different ages for “Recent”. The order depends only on their paths."""
+    """Assign different ages to the notes for “Recent”. The order depends only on their paths."""
     notes = sorted(root.rglob("*.md"), key=lambda file: hashlib.sha256(os.fsencode(file.relative_to(root))).digest())
     for place, file in enumerate(notes):
         at = now.timestamp() - 7_200 - place * 29_000

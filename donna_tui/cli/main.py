@@ -26,7 +26,7 @@ OPEN = "open"
 
 
 class OpensByDefault(TyperGroup):
-    """Expands `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
+    """Expand `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Insert `open` before arguments that do not begin with a command."""
@@ -66,7 +66,7 @@ def run_command_line(args: Sequence[str]) -> None:
 
 
 def _is_space(name: str) -> bool:
-    """Whether a space has this name: a vault that was open before, or an agent."""
+    """Return whether a space has this name: a vault that was open before, or an agent."""
     import os
 
     from donna_tui.config.load import load_trusted

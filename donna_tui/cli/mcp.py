@@ -46,7 +46,7 @@ class Served:
 
     @property
     def arguments(self) -> list[str]:
-        """The equivalent command line options."""
+        """Return the equivalent command line options."""
         from donna_tui.agents.tools.context import WRITES
 
         quota = ["--quota", str(self.quota)] if self.write and self.quota != WRITES else []
@@ -215,7 +215,7 @@ def _log_to_stderr() -> None:
 
 
 class StderrHandler(logging.Handler):
-    """Reports records on stderr, repeated ones once a minute, and none if stderr is not read, which would block."""
+    """Report records on stderr, repeated ones once a minute, and none if stderr is not read, which would block."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
 
 
 def verb_meant(app: Typer, args: Sequence[str]) -> str:
-    """The verb that the first of `args` is a misspelling of; empty if it is a verb, a folder, or nothing alike."""
+    """Return the verb that the first of `args` misspells; empty if it is a verb, a folder, or nothing similar."""
     if not args or args[0].startswith("-") or "/" in args[0]:
         return ""
     names = list(map(_name, _verbs(app)))

@@ -162,7 +162,7 @@ class BadLine:
 
     @property
     def row(self) -> dict[str, Any]:
-        """The row that is printed instead of an answer."""
+        """Return the row that is printed instead of an answer."""
         message = f"line {self.number} of the questions is not an object with id and query"
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 

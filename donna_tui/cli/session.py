@@ -59,7 +59,7 @@ def session_for(space: Space, paths: AppPaths) -> Session:
 
 
 def open_session(named: str | None) -> Session:
-    """Like `find_session`, but raises SpaceError without a space."""
+    """Open a session as `find_session` does; raise SpaceError without a space."""
     session = find_session(named)
     if session is None:
         raise SpaceError(

@@ -33,7 +33,7 @@ class AgentSettings(MemoryConfig):
 
     @property
     def not_indexed(self) -> str:
-        """The reason why this memory is not indexed, as a predicate that follows its name; empty if it is."""
+        """Return why this memory is not indexed, as a predicate that follows its name; empty if it is."""
         workspace = self.agent.workspace
         if not self.agent.search.enabled:
             return "its memory_search is turned off"

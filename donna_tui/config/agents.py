@@ -99,12 +99,12 @@ class RemoteConfig(Block):
 
     @property
     def is_local(self) -> bool:
-        """True if the server is on this machine, so that private notes may be sent to it."""
+        """Return whether the server is on this machine, so that private notes may be sent to it."""
         return is_this_machine(host_of(self.base_url))
 
     @property
     def key_variable(self) -> str | None:
-        """The variable with the key. OpenAI's key is never sent to another server unless it is named explicitly."""
+        """Return the variable with the key. OpenAI's key is sent to another server only if it is named explicitly."""
         usual = OPENAI_KEY if host_of(self.base_url) == host_of(OPENAI) else None
         return self.api_key_env or usual
 

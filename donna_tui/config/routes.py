@@ -86,12 +86,12 @@ class Route(Block):
 
     @property
     def server(self) -> str:
-        """The effective address, without a trailing slash."""
+        """Return the effective address, without a trailing slash."""
         return self.base_url or _USUAL[self.dialect]
 
     @property
     def is_local(self) -> bool:
-        """True if the model runs on this machine, so that private notes may be sent to it."""
+        """Return whether the model runs on this machine, so that private notes may be sent to it."""
         return is_this_machine(_split(self.server).hostname or "")
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:

@@ -28,12 +28,12 @@ class Setting:
 
     @property
     def kind(self) -> Any:
-        """The bare type: int, float, bool, str, tuple, dict, or a type that is written as plain text."""
+        """Return the bare type: int, float, bool, str, tuple, dict, or a type that is written as plain text."""
         return get_origin(self.field.annotation) or self.field.annotation
 
     @property
     def from_space(self) -> FromSpace | None:
-        """The permitted change by the file in a space, or None."""
+        """Return how the file in a space may change the setting, or None."""
         return next((mark for mark in self.field.metadata if isinstance(mark, FromSpace)), None)
 
 
@@ -47,12 +47,12 @@ class Group:
 
     @property
     def members(self) -> list[Setting | Group]:
-        """The members in the order of the model, each once."""
+        """Return the members in the order of the model, each once."""
         return list({member.id: member for member in self.names.values()}.values())
 
     @property
     def is_switch(self) -> bool:
-        """True if the whole block may be given as true or false."""
+        """Return whether the whole block may be given as true or false."""
         return issubclass(self.model, Switch)
 
     def nearest(self, name: str) -> str | None:

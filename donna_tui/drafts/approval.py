@@ -32,12 +32,12 @@ _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
 
 class Approver:
-    """Plans approvals and rejections in one vault. Every method blocks and raises DonnaError."""
+    """Plan approvals and rejections in one vault. Every method blocks and raises DonnaError."""
 
     def __init__(
         self, client: VaultClient, writer: VaultWriter, allowlist: Collection[str], *, makes_pages: bool = True
     ) -> None:
-        """With `makes_pages`, people without a page get an empty one."""
+        """Create the approver. With `makes_pages`, people without a page get an empty one."""
         self._client, self._writer = client, writer
         self._allowlist = allowlist if makes_pages else ()
 

@@ -161,7 +161,7 @@ class Block:
 
     @property
     def is_open_box(self) -> bool:
-        """Whether it is a check box that is neither done nor cancelled."""
+        """Return whether it is a check box that is neither done nor cancelled."""
         return bool(self.box) and self.box not in "xX-"
 
 
@@ -257,7 +257,7 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 
 
 class _Parser:
-    """Turns the paragraphs and list items of a note into blocks.
+    """Turn the paragraphs and list items of a note into blocks.
 
     `_items` is the stack of open items: the column of their text, and the index of their block.
     """

@@ -23,7 +23,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gatherer:
-    """Reads the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
+    """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
 
     `me` are the names and addresses of the user.
     """

@@ -158,19 +158,19 @@ class Sentence:
 
     @property
     def asks(self) -> bool:
-        """Whether it leaves something open."""
+        """Return whether it contains an open question."""
         if _QUESTIONS.search(self.heading):
             return True
         return self.text.rstrip("\"'”’)").endswith("?") or bool(_OPEN.search(self.text))
 
     @property
     def decides(self) -> bool:
-        """Whether it was noted as a decision."""
+        """Return whether it states a decision."""
         return bool(_DECISIONS.search(self.heading))
 
     @property
     def promises(self) -> bool:
-        """Whether it assigns something to somebody."""
+        """Return whether it assigns a task to somebody."""
         if self.box:
             return self.box == " "
         if _ACTIONS.search(self.heading):
@@ -180,7 +180,7 @@ class Sentence:
 
     @property
     def is_self_contained(self) -> bool:
-        """Whether it is readable without the previous sentence."""
+        """Return whether it is readable without the previous sentence."""
         return is_self_contained(self.text)
 
 
@@ -367,7 +367,7 @@ class Composed:
 
 
 class Drafter(Protocol):
-    """Composes answers. Raises DonnaError."""
+    """Compose answers. Raises DonnaError."""
 
     remote: bool
     """Whether the passages leave this machine."""
@@ -376,7 +376,7 @@ class Drafter(Protocol):
 
 
 class ExtractiveDrafter:
-    """Composes from sentences of chats, without a model, a key or the network. Skills quote notes themselves."""
+    """Compose from sentences of chats, without a model, a key or the network. Skills quote notes themselves."""
 
     remote = False
 
@@ -495,7 +495,7 @@ PROMPT_CHARS = 48_000
 
 
 class ModelDrafter:
-    """Composes with the language model that is configured for drafts."""
+    """Compose with the language model that is configured for drafts."""
 
     def __init__(self, router: ModelRouter, prompts: Prompts, *, remote: bool) -> None:
         self._router, self._prompts, self.remote = router, prompts, remote

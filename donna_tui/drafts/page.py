@@ -54,7 +54,7 @@ class Run:
 
     @property
     def effective_path(self) -> str:
-        """The path of the note; a draft of low autonomy is written to the Inbox."""
+        """Return the path of the note; a draft of low autonomy is written to the Inbox."""
         return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
 
 
@@ -89,7 +89,7 @@ class Page:
 
     @property
     def frontmatter(self) -> dict[str, Any]:
-        """The frontmatter of the note, independent of the template."""
+        """Return the frontmatter of the note, independent of the template."""
         front = dict(self.context.frontmatter)
         if self.is_private:
             front["donna"] = "local-only"
@@ -99,20 +99,20 @@ class Page:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """The statements and links for the template."""
+        """Return the statements and links for the template."""
         passages = self.context.task.passages
         said = {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
         return {**said, "links_suggested": list(self.links)}
 
     @property
     def rest(self) -> Rest:
-        """The passages, statements and remarks of the note."""
+        """Return the passages, statements and remarks of the note."""
         known = self.context.all_passages or self.context.task.passages
         return Rest(tuple(each for each in known if each.number in self.used), self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """All statements with the numbers of their passages."""
+        """Return all statements with the numbers of their passages."""
         return (*((each.text, each.evidence) for part in self.said.values() for each in part), *self.context.listed)
 
 

@@ -24,7 +24,7 @@ _KEYS = (
 
 @dataclass(slots=True)
 class Passages:
-    """Collects evidence.
+    """Collect evidence.
 
     A passage that was added before keeps its number; `private` are those that must stay on this machine.
     """

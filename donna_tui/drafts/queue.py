@@ -90,17 +90,17 @@ class Entry:
 
     @property
     def rest(self) -> Rest:
-        """The sources of the draft."""
+        """Return the sources of the draft."""
         return Rest.loaded(self.evidence)
 
     @property
     def is_under_way(self) -> bool:
-        """Whether it is being written, or its writing was interrupted."""
+        """Return whether it is being written, or its writing was interrupted."""
         return self.state in (COMPOSING, READY)
 
     @property
     def is_finished(self) -> bool:
-        """Whether its note was written or decided."""
+        """Return whether its note was written or decided."""
         return self.state in FINISHED
 
     def row(self) -> DraftRow:
@@ -247,7 +247,7 @@ _STATES = {
 
 
 def meeting_row(meeting: Meeting, entry: Entry | None, note: str, now: datetime.datetime) -> MeetingRow:
-    """Return the row of a meeting; `note` is the path of a note that the queue does not know, or empty."""
+    """Return the row of a meeting; `note` is the path of a note that is not in the queue, or empty."""
     if entry is not None:
         row = entry.row()
         return MeetingRow(meeting=meeting, state=_STATES[entry.state], detail=row.detail, draft=entry.id, path=row.path)

@@ -25,7 +25,7 @@ LARGEST_TEMPLATE = 200_000
 
 
 class VaultTemplateRenderer:
-    """Renders the templates of one folder. Raises FileNotFoundError if `templates_dir` does not exist."""
+    """Render the templates of one folder. Raises FileNotFoundError if `templates_dir` does not exist."""
 
     def __init__(self, templates_dir: Path) -> None:
         if not templates_dir.is_dir():

@@ -71,7 +71,7 @@ def _limit() -> None:
 
 
 def main() -> None:
-    """Answer the request on stdin."""
+    """Render the template of the request on stdin, and print the answer."""
     asked = json.load(sys.stdin)
     _limit()
     json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)

@@ -127,7 +127,7 @@ def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
-    """Like `may_be_quoted`, but the series of a 1:1 is with the same person even if its notes do not name them."""
+    """Apply `may_be_quoted`; the series of a 1:1 is with the same person even if its notes name nobody."""
     if earlier.match is Match.SERIES and not people_of(earlier.note.front) and not earlier.note.sensitive:
         return True
     return may_be_quoted(earlier.note, invited)

@@ -166,7 +166,7 @@ WIDTH = 10_000
 
 
 class _Dumper(yaml.SafeDumper):
-    """Indents lists below their key, as Obsidian does."""
+    """Indent lists below their key, as Obsidian does."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         """Indent lists in any case."""

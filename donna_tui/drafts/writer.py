@@ -112,7 +112,7 @@ class MemoryInformedWriter:
         return note, page.rest
 
     async def carry_out(self, run: Run) -> WriteResult:
-        """Like `run`, with its arguments as one value."""
+        """Call `run` with its arguments as one value."""
         async with self._running.setdefault((run.user_id, run.template, run.key), asyncio.Lock()):
             return await self._carry_out(run)
 

@@ -1,4 +1,4 @@
-"""Counts tokens as an embedding model does, without its tokenizer until there is something to count."""
+"""Count tokens as an embedding model does, building its tokenizer on first use."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
 
 class ModelCounter(TokenCounter):
-    """To build the tokenizer takes as long as a search, and a vault that has not changed does not need it."""
+    """Count tokens with a lazily loaded tokenizer.
+
+    Building it takes as long as a search, and an unchanged vault does not need it.
+    """
 
     def __init__(self, file: Path) -> None:
-        """`file` is a `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read."""
+        """Open `file`, a `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read."""
         self._file = file
         try:
             self._name = tokenizer_name(file.read_bytes())
@@ -30,7 +33,7 @@ class ModelCounter(TokenCounter):
         return self._name
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """As `ModelTokens` does. Raises ModelError (model_invalid) if the file is no tokenizer."""
+        """Return the spans of the tokens. Raises ModelError (model_invalid) if the file is no tokenizer."""
         return self._tokens.spans(text)
 
     @cached_property
@@ -41,10 +44,10 @@ class ModelCounter(TokenCounter):
 
 
 def tokenizer_name(definition: bytes) -> str:
-    """Changes whenever the content of `tokenizer.json` does."""
+    """Return a name that changes whenever the content of `tokenizer.json` does."""
     return f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
 
 
 def unusable(file: Path) -> ModelError:
-    """The error for a tokenizer that cannot be used."""
+    """Return the error for a tokenizer that cannot be used."""
     return ModelError(Reason.MODEL_INVALID, f"The tokenizer of the model cannot be used: {file.name}.")

@@ -73,7 +73,7 @@ class Comparison:
 
     @property
     def worth_it(self) -> bool:
-        """Whether the 8-bit model is clearly faster and hardly less precise, which depends on the CPU."""
+        """Return whether the 8-bit model is clearly faster and hardly less precise, which depends on the CPU."""
         return self.speedup >= MIN_SPEEDUP and self.cosine >= MIN_COSINE
 
 

@@ -68,7 +68,7 @@ class ServedModel(Protocol):
 
     @property
     def leaves(self) -> bool:
-        """Whether the text to embed leaves this machine."""
+        """Return whether the text to embed is sent off this machine."""
         ...
 
     def interrupt(self) -> None:

@@ -38,7 +38,7 @@ class _Documents:
 
     @property
     def exhausted(self) -> bool:
-        """Whether nothing is left to take: all texts are taken, or the call was cancelled or failed."""
+        """Return whether no text is left: all are taken, or the call was cancelled or failed."""
         return self.taken >= len(self.texts) or self.future.done()
 
 

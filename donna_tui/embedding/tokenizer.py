@@ -1,4 +1,4 @@
-"""Counts and encodes tokens exactly as an embedding model does, from its `tokenizer.json` alone."""
+"""Count and encode tokens exactly as an embedding model does, from its `tokenizer.json` alone."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ class DraftScheduler:
 
     @cached_property
     def service(self) -> DraftService:
-        """The service that lists, previews and decides drafts and meetings."""
+        """Return the service that lists, previews and decides drafts and meetings."""
         parts = self._parts
         return DraftService(
             DraftServiceParts(
@@ -113,7 +113,6 @@ class DraftScheduler:
 
     @cached_property
     def meeting_skill(self) -> MeetingNoteSkill:
-        """The skill that drafts meeting notes."""
         return MeetingNoteSkill(
             writer=self._writer,
             gatherer=self._gatherer,
@@ -161,7 +160,7 @@ class DraftScheduler:
 
     @cached_property
     def _drafter(self) -> Drafter:
-        """The configured model, or the extractive drafter if there is none."""
+        """Return the configured model, or the extractive drafter if there is none."""
         router = self._parts.router()
         route = router.route(ALIAS) if router else None
         if router is None or route is None:

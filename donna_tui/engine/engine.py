@@ -136,7 +136,7 @@ class Engine:
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
 
     def _search_scorer(self) -> Scorer | None:
-        """What ranks the hits of a search again, where that is switched on."""
+        """Return the cross-encoder that reranks hits, if reranking is enabled."""
         settings = self._config.retrieval
         if not settings.reranker_enabled or settings.reranker_model is None:
             return None
@@ -155,7 +155,7 @@ class Engine:
 
     @property
     def notes(self) -> VaultService:
-        """The service that reads, changes and undoes notes. Raises SpaceError without `watch`."""
+        """Return the service that reads, changes and undoes notes. Raises SpaceError without `watch`."""
         self._require_indexed()
         if not (self._started and self._watch):
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
@@ -163,19 +163,19 @@ class Engine:
 
     @property
     def memory(self) -> MemoryService:
-        """The service that remembers, lists, forgets and recalls memories. Raises SpaceError if nothing is indexed."""
+        """Return the service that lists, forgets and recalls memories. Raises SpaceError if nothing is indexed."""
         self._require_indexed()
         return self._host.service
 
     @property
     def drafts(self) -> DraftService:
-        """The service that lists, previews, approves and rejects drafts, and reads the calendar."""
+        """Return the service that lists, previews, approves and rejects drafts, and reads the calendar."""
         self._require_indexed()
         return self._drafts().service
 
     @property
     def router(self) -> ModelRouter | None:
-        """The router of the language models, or None if none is configured. Raises SpaceError if nothing is indexed."""
+        """Return the router of the language models, if any is configured. Raises SpaceError if nothing is indexed."""
         self._require_indexed()
         return self._host.router
 
@@ -304,7 +304,7 @@ class Engine:
         return replace(outcome, stale=bool(stale), note=note)
 
     async def search(self, request: SearchRequest) -> SearchOutcome:
-        """Answer a question from the current index, or report that nothing is indexed. Raises DatabaseError."""
+        """Search the current index, or report that nothing is indexed. Raises DatabaseError."""
         if why := self._not_indexed:
             return unindexed(request, why)
         try:
@@ -420,7 +420,6 @@ class Engine:
             self._maintainer.accept_missing()
 
     def status(self) -> Status:
-        """Return the current status."""
         return self._monitor.status(
             space=self.space.name,
             root=self.space.root,
@@ -431,17 +430,17 @@ class Engine:
 
     @property
     def database(self) -> Path:
-        """The index file in use."""
+        """Return the index file in use."""
         return self._lease.database
 
     @property
     def read_only(self) -> bool:
-        """Whether this process does not maintain the index."""
+        """Return whether this process does not maintain the index."""
         return self._maintainer is None
 
     @property
     def _not_indexed(self) -> SpaceError | None:
-        """The reason why the memory of an agent is not indexed, or None if it is."""
+        """Return the reason why the memory of an agent is not indexed, or None if it is."""
         config = self._config
         return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
 

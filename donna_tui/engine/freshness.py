@@ -109,7 +109,7 @@ class Freshness:
 
     @property
     def _due(self) -> bool:
-        """Whether this search has to update the index: always, or only the first of a session."""
+        """Return whether this search has to update the index: always, or only the first of a session."""
         policy = self._parts.policy
         return policy.on_search or (policy.on_start and not self._begun)
 

@@ -120,12 +120,12 @@ class IndexLease:
 
     @property
     def owner(self) -> str:
-        """The process that holds the lease, in words; empty if it is unknown."""
+        """Return a description of the process that holds the lease; empty if it is unknown."""
         return self._lock.owner()
 
     @property
     def readers(self) -> Readers:
-        """The reader threads of the index in use. Raises SpaceError before `begin` and after `end`."""
+        """Return the reader threads of the index in use. Raises SpaceError before `begin` and after `end`."""
         if self.maintainer:
             return self.maintainer.indexes.active.readers
         if self._readers is None:
@@ -134,7 +134,7 @@ class IndexLease:
 
     @property
     def database(self) -> Path:
-        """The index file in use."""
+        """Return the index file in use."""
         if self.maintainer:
             return self.maintainer.indexes.active.path
         return index_path(self._space.state, current_generation(self._space.state) or 1)

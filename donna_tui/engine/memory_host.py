@@ -55,7 +55,7 @@ class MemoryHost:
 
     @property
     def splitter(self) -> TextSplitter:
-        """The token counter of the configured model, and its window."""
+        """Return the token counter of the configured model, and its window."""
         if self._splitter is None:
             embedding = self._parts.config.embedding
             served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
@@ -78,7 +78,7 @@ class MemoryHost:
 
     @property
     def service(self) -> MemoryService:
-        """The service of the memory. It is imported on first use, since that takes longer than a search."""
+        """Return the service of the memory. It is imported on first use, since that takes longer than a search."""
         if self._service is None:
             from donna_tui.engine.memory_service import DeskParts, MemoryService
 
@@ -99,7 +99,7 @@ class MemoryHost:
 
     @cached_property
     def router(self) -> ModelRouter | None:
-        """The router of the language models, or None if none is configured. All callers share its daily limit."""
+        """Return the router of the language models, if any is configured. All callers share its daily limit."""
         from donna_tui.config.routes import load_routes
 
         routes = load_routes()

@@ -199,7 +199,7 @@ class MemoryService(ConversationService):
         super().__init__(parts)
         self._recaller: Recaller | None = None
 
-    # Looking
+    # Reading
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -260,7 +260,7 @@ class MemoryService(ConversationService):
         return await self.db.run(lambda db: would_replace(db, request, splitter))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
-        """The preferences that remembering a suggestion would replace."""
+        """Return the preferences that remembering a suggestion would replace."""
         replaced = await self.would_replace(
             suggestion.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=suggestion.sensitive
         )
@@ -288,7 +288,7 @@ class MemoryService(ConversationService):
         return found
 
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
-        """The preferences that remembering this text would replace."""
+        """Return the preferences that remembering this text would replace."""
         return tuple(held.content for held, _ in await self.would_replace(text))
 
     async def _stored(self, fact: Fact) -> MemoryChunk:
@@ -363,7 +363,7 @@ class MemoryService(ConversationService):
 
     @property
     def token_budget(self) -> int:
-        """The default token limit of a recall."""
+        """Return the default token limit of a recall."""
         return self.parts.config.recall.token_budget
 
     async def recall(

@@ -38,7 +38,7 @@ class ModelLoader:
 
     @property
     def passing(self) -> bool:
-        """Whether the last failure is transient, such as an unreachable server."""
+        """Return whether the last failure is transient, such as an unreachable server."""
         return isinstance(self.failure, ModelAwayError) and self.failure.passing
 
     async def unloaded(self) -> UnloadedModel | None:
@@ -99,7 +99,7 @@ class ModelLoader:
 
 
 RETRY_SECONDS = 30.0
-"""Seconds until an unreachable server is asked again."""
+"""Seconds until the next request to an unreachable server."""
 
 MODEL_FIRST_SECONDS = 0.6
 """Seconds that other work waits for a model that loads normally, not while it is prepared or its server is away."""
@@ -167,7 +167,7 @@ class ModelManager:
                 await self._searcher().first_answer()
 
     async def give(self, maintainer: IndexMaintainer) -> None:
-        """Hand the model to a maintainer that has just begun, if it is known."""
+        """Pass the model to a maintainer that has just begun, if it is known."""
         if self.known.is_set():
             await maintainer.use_model(self._service)
 

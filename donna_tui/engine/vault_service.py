@@ -136,23 +136,23 @@ class VaultService:
         return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
     async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        """What deleting several notes and folders would do."""
+        """Plan the deletion of several notes and folders."""
         return await self._run(self._writer.selection.delete, paths, unlinks=unlinks)
 
     async def plan_move_folder(self, src: str, dst: str) -> Plan:
-        """What giving a folder another path would do to all notes in it and to the links to them."""
+        """Plan to move a folder with all its notes, and to update the links to them."""
         return await self._run(self._writer.selection.move_folder, src, dst)
 
     async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
-        """What moving several notes and folders into a folder would do."""
+        """Plan to move several notes and folders into a folder."""
         return await self._run(self._writer.selection.move_into, paths, folder)
 
     async def why_not_new(self, path: str, besides: str = "") -> str:
-        """Why a note cannot be created at a path, or another one moved there; empty if it can."""
+        """Return why a note cannot be created at a path, or another one moved there; empty if it can."""
         return await self._run(self._writer.why_not_new, path, besides)
 
     async def empty_folders(self) -> tuple[str, ...]:
-        """The folders that nothing is in."""
+        """List the folders without any file."""
         return await self._run(self._writer.empty_folders)
 
     async def create_folder(self, path: str) -> None:
@@ -160,7 +160,7 @@ class VaultService:
         await self._run(self._writer.create_folder, path)
 
     async def remove_folder(self, path: str) -> bool:
-        """Remove a folder that nothing is in. Whether it is gone."""
+        """Remove an empty folder. Return whether it was removed."""
         return await self._run(self._writer.remove_folder, path)
 
     async def plan_undo(self, n: int = 1) -> Plan:
@@ -168,7 +168,7 @@ class VaultService:
         return await self._run(self._writer.restorer.undo, n)
 
     async def plan_undo_one(self, operation: str) -> Plan:
-        """What taking back one operation would do, whatever was done since to other notes."""
+        """Plan to revert one operation, whatever was done to other notes since."""
         return await self._run(self._writer.restorer.undo_one, operation)
 
     async def plan_redo(self, n: int = 1) -> Plan:

@@ -136,7 +136,7 @@ class _Sample:
 
     @property
     def passages(self) -> float:
-        """The estimated number of chunks."""
+        """Return the estimated number of chunks."""
         there: list[int] = [self.database.value(_THERE.format(self.words), part) for part in self.parts]
         return self.scale * sum(there)
 

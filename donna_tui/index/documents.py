@@ -46,12 +46,12 @@ class Document:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 of the text, in hex."""
+        """Return the SHA-256 of the text, in hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
     @property
     def search_title(self) -> str:
-        """The title field of the keyword index: title, aliases and tags, and segments of them."""
+        """Return the title field of the keyword index: title, aliases and tags, and segments of them."""
         names = " ".join((self.title, *self.aliases, *self.tags))
         return " ".join((names, *segments(names)))
 

@@ -31,7 +31,7 @@ class Scope:
 
     @property
     def simple(self) -> bool:
-        """Whether the columns of the vector table alone can express this scope."""
+        """Return whether the columns of the vector table alone can express this scope."""
         plain = Filters(user_id=self.filters.user_id, sources=self.filters.sources, sensitive=self.filters.sensitive)
         return self.filters == plain and not self.required and not self.forbidden
 

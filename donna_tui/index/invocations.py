@@ -45,7 +45,7 @@ class Invocation:
 
     @property
     def alias(self) -> str:
-        """The model's name, as in `embedding.provider`: `minilm-l6-v2`."""
+        """Return the model's name, as in `embedding.provider`: `minilm-l6-v2`."""
         return self.model.split()[-1].partition("@")[0] if self.model.split() else ""
 
 

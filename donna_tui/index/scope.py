@@ -41,17 +41,17 @@ class Members:
 
     @cached_property
     def ranges(self) -> list[Range]:
-        """A few ranges that contain all keys, split at the largest gaps."""
+        """Return a few ranges that contain all keys, split at the largest gaps."""
         return around(np.frombuffer(self.keys, dtype=np.int64), MOST_RANGES)
 
     @cached_property
     def density(self) -> float:
-        """The share of the keys in the ranges that are members."""
+        """Return the share of the keys in the ranges that are members."""
         return len(self.keys) / max(1, span(self.ranges))
 
     @cached_property
     def listed(self) -> str:
-        """The keys as a JSON array."""
+        """Return the keys as a JSON array."""
         return json.dumps(self.keys.tolist())
 
 

@@ -33,7 +33,7 @@ class ExtraSource(NoteObserver, Protocol):
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to index, or to score once it is embedded."""
+        """Return whether there is anything to index, or to score once it is embedded."""
         ...
 
     def lacks_scores(self) -> bool:

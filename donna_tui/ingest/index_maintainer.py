@@ -83,7 +83,7 @@ class IndexMaintainer:
 
     @property
     def is_caught_up(self) -> bool:
-        """Whether the notes that the first comparison found can be found by their words."""
+        """Return whether the notes that the first comparison found can be found by their words."""
         return self.indexes.active.is_read
 
     async def caught_up(self) -> None:

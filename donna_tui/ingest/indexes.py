@@ -35,24 +35,24 @@ class Indexes:
 
     @property
     def active(self) -> Pipeline:
-        """The pipeline that searches use."""
+        """Return the pipeline that searches use."""
         if self._active is None:
             raise RuntimeError("the index is not open")
         return self._active
 
     @property
     def pipelines(self) -> tuple[Pipeline, ...]:
-        """All pipelines that follow changes."""
+        """Return all pipelines that follow changes."""
         return tuple(each for each in (self._active, self.building) if each)
 
     @property
     def newest(self) -> Pipeline:
-        """The pipeline whose progress is reported."""
+        """Return the pipeline whose progress is reported."""
         return self.building or self.active
 
     @property
     def speaks_model(self) -> bool:
-        """Whether the vectors of the active index can be compared with those of the loaded model."""
+        """Return whether the vectors of the active index can be compared with those of the loaded model."""
         return bool(self._wanted.embedding) and self._wanted.embedding == self._built.embedding
 
     async def open(self) -> None:

@@ -52,12 +52,12 @@ class PendingDeletions:
 
     @property
     def waiting(self) -> bool:
-        """Whether any path is within its window."""
+        """Return whether any path is within its window."""
         return bool(self._leaving)
 
     @property
     def held(self) -> int:
-        """The number of missing notes that need the user's confirmation."""
+        """Return the number of missing notes that need the user's confirmation."""
         return len(self._held)
 
     def expect(self, paths: Iterable[str], *, accept: bool = False) -> None:

@@ -84,7 +84,7 @@ class Pipeline:
 
     @property
     def path(self) -> Path:
-        """The index file."""
+        """Return the index file."""
         return index_path(self._parts.folder, self.generation)
 
     async def open(self) -> Recipe:
@@ -128,7 +128,7 @@ class Pipeline:
 
     @property
     def store(self) -> MemoryStore:
-        """The write side; only for functions run by `write`."""
+        """Return the write side; only for functions run by `write`."""
         if self._store is None:
             raise RuntimeError("the pipeline is not open")
         return self._store
@@ -168,7 +168,7 @@ class Pipeline:
 
     @property
     def working(self) -> bool:
-        """Whether any known difference is not indexed yet: text, or vectors if there is a model."""
+        """Return whether any known difference is not indexed yet: text, or vectors if there is a model."""
         embedding = self.embeddings is not None and not self.embeddings.idle.is_set()
         extra_source = self.extra_source is not None and self.extra_source.waiting
         return self._reading() or self.deletions.waiting or embedding or extra_source
@@ -193,17 +193,17 @@ class Pipeline:
 
     @property
     def is_read(self) -> bool:
-        """Whether the notes that the first comparison found can all be found by their words."""
+        """Return whether the notes that the first comparison found can all be found by their words."""
         return self.last_reconcile is not None and not self._reading()
 
     @property
     def queued(self) -> int:
-        """The number of notes that are queued or being read."""
+        """Return the number of notes that are queued or being read."""
         return len(self.queue) + len(self._worker.in_hand)
 
     @property
     def new_notes(self) -> int:
-        """The number of queued notes that the index does not have yet."""
+        """Return the number of queued notes that the index does not have yet."""
         return self.queue.new_notes + sum(job.why == "new" for job in self._worker.in_hand)
 
     # Detecting changes
@@ -267,7 +267,7 @@ class Pipeline:
             self._comparisons.remove(read_meanwhile)
         for entry in found.skipped:
             self._hub.post(await self.write(_later(self._source.skip, entry)))
-        # what was read while the vault was compared is looked at again, but is no new note any more
+        # a note that was read during the comparison is checked again, but is no longer new
         self.queue.put(Job(path, "changed" if path in read_meanwhile else "new") for path in found.new)
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
         self.deletions.expect(found.gone, accept=accept)

@@ -103,7 +103,7 @@ class Ledger:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """The current problems, oldest first."""
+        """Return the current problems, oldest first."""
         with self._lock:
             return tuple(self._problems.values())
 

@@ -41,7 +41,7 @@ class MemoryIngestQueue:
 
     @property
     def new_notes(self) -> int:
-        """The number of queued notes that the index does not have yet."""
+        """Return the number of queued notes that the index does not have yet."""
         return sum(job.why == "new" for job in self._import.values())
 
     def put(self, jobs: Iterable[Job]) -> None:

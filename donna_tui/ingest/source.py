@@ -32,7 +32,7 @@ class NoteChunker:
 
     @property
     def recipe(self) -> Recipe:
-        """A recipe that changes whenever notes would be split differently."""
+        """Return a recipe that changes whenever notes would be split differently."""
         return Recipe(f"{CHUNKER_VERSION}:{self.counter.name}:{self.window}:{self.overlap}")
 
     def __call__(self, document: Document) -> list[Chunk]:

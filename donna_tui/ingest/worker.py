@@ -25,7 +25,7 @@ PASSING = frozenset({Reason.DISK_FULL, Reason.DATABASE_LOCKED, Reason.IO_ERROR, 
 class IngestWorker:
     """The task that processes jobs. `finish` gets each outcome on the event loop; `trouble` is the current error.
 
-    `in_hand` are the jobs that were taken from the queue and are not settled yet.
+    `in_hand` are the jobs that were taken from the queue and are not finished yet.
     """
 
     def __init__(

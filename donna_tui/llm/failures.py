@@ -147,7 +147,7 @@ class ModelCallError(DonnaError):
 
     @property
     def is_passing(self) -> bool:
-        """Whether the same request may succeed later, and was not charged now."""
+        """Return whether the same request may succeed later, and was not charged now."""
         return self.kind in _PASSING
 
 

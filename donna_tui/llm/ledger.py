@@ -24,7 +24,7 @@ class ModelCall:
 
 
 class CallLedger:
-    """Records and totals the calls of a space. Raises DatabaseError."""
+    """Record and total the calls of a space. Raises DatabaseError."""
 
     def __init__(self, db: DbThread) -> None:
         self._db = db

@@ -40,7 +40,7 @@ class Question:
 
     @property
     def bytes(self) -> int:
-        """The length in UTF-8 bytes."""
+        """Return the length in UTF-8 bytes."""
         return len(self.system.encode("utf-8", "replace")) + len(self.user.encode("utf-8", "replace"))
 
     def most_tokens(self, route: Route) -> Usage:

@@ -178,7 +178,7 @@ class _Call:
 
 
 class ModelRouter:
-    """Calls models by alias. `environ` holds the keys; `pause` sleeps between attempts."""
+    """Call models by alias. `environ` holds the keys; `pause` sleeps between attempts."""
 
     def __init__(
         self,

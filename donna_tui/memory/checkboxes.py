@@ -68,7 +68,7 @@ class Task:
 
     @property
     def is_open(self) -> bool:
-        """Whether the task is neither done nor cancelled."""
+        """Return whether the task is neither done nor cancelled."""
         return self.status not in ("done", "cancelled")
 
 
@@ -105,12 +105,12 @@ def _with_keys(tasks: Iterable[Task]) -> Iterator[Task]:
 
 
 def task_key_hash(task: Task) -> str:
-    """What tells a task from the others of its note, in its id."""
+    """Return the hash that distinguishes a task from the others of its note in its id."""
     return hashlib.sha256(task.key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def line_of_task(text: str, key_hash: str) -> int | None:
-    """The line (1-based) of a task in its note as it is now; None if it is not there any more."""
+    """Return the line (1-based) of a task in the current version of its note; None if it is no longer there."""
     return next((task.line for task in tasks_in(text) if task_key_hash(task) == key_hash), None)
 
 
@@ -191,7 +191,7 @@ def with_task(text: str, line: str) -> str:
 
 
 def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
-    """What was typed as a task: its words, and the ISO day after a last “due”, or nothing."""
+    """Parse a typed task: its words, and the ISO day after a last “due”, if any."""
     found = _DUE.fullmatch(text.strip())
     day = _day_named(found[2].lower(), today) if found else None
     return (found[1], day.isoformat()) if found and day is not None else (text.strip(), "")

@@ -559,7 +559,7 @@ class Import:
 
     @property
     def report(self) -> ImportReport:
-        """A report of what was imported so far."""
+        """Return a report of what was imported so far."""
         return ImportReport(
             format=self._format or "unknown",
             sessions=len(self.recorder.sessions),

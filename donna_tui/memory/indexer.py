@@ -62,7 +62,7 @@ class Deriver:
 
     @property
     def version(self) -> str:
-        """A fingerprint of the settings that decide how rows become documents."""
+        """Return a fingerprint of the settings that decide how rows become documents."""
         sources, splitter = self._sources, self._splitter
         fingerprint = f"{sources.chat!r}{sources.corrections!r}{splitter.counter.name}{splitter.window}"
         return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
@@ -314,7 +314,7 @@ class MemoryIndexer:
 
     @property
     def waiting(self) -> bool:
-        """Whether there is anything to index, or to score if there is a model; False after an error."""
+        """Return whether there is anything to index, or to score if there is a model; False after an error."""
         if self._trouble:
             return False
         return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.embeddings is not None)
@@ -390,7 +390,7 @@ class MemoryIndexer:
 
 
 def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
-    """Work for the time of one flush. Return whether there is more, and whether anything changed."""
+    """Process changes for the time of one flush. Return whether there are more, and whether anything changed."""
     deadline = time.monotonic() + FLUSH_SECONDS
     changed = False
     for step in steps:

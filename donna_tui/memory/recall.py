@@ -187,7 +187,7 @@ class _Packing:
         return True
 
     def leave(self, memory: MemoryChunk, why: CutReason) -> None:
-        """Leave a memory out."""
+        """Omit a memory."""
         self._cut.append(Omitted(memory, why))
 
     def done(self) -> Packed:
@@ -236,14 +236,14 @@ class RecallRequest:
 
     @property
     def sources(self) -> tuple[MemorySource, ...]:
-        """The sources of memories of these types; empty means all that are searched by default."""
+        """Return the sources of memories of these types; empty means all that are searched by default."""
         if self.memory_types is None:
             return ()
         return tuple({source: None for kind in self.memory_types for source in HOLD[kind]})
 
     @property
     def candidates(self) -> int:
-        """The number of candidates to search for at first."""
+        """Return the number of candidates to search for at first."""
         if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
             return 0
         each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH

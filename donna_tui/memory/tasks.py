@@ -1,4 +1,4 @@
-"""The tasks that an index knows, for listing, and the one that an id names."""
+"""List the tasks of an index, and find the one with an id."""
 
 from __future__ import annotations
 

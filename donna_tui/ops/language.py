@@ -1,4 +1,4 @@
-"""Tells whether the notes of a vault are mostly in another language than the default model has learned."""
+"""Detect whether the notes of a vault are mostly in another language than the default model was trained on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.words import segments, spaced
 
 SAMPLE = 300
-"""Notes that are looked at."""
+"""Notes in a sample."""
 
 FEWEST_WORDS, FEWEST_NOTES = 20, 5
 ENGLISH = 0.15
@@ -20,7 +20,7 @@ _CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
 
 
 def is_mostly_not_english(database: Database) -> bool:
-    """Whether more than half of a sample of the notes, of those with enough prose to tell, are not in English."""
+    """Return whether most notes of a sample, of those with enough prose to decide, are not in English."""
     rows = database.rows(
         "SELECT group_concat(content, ' ') FROM memory_chunks WHERE document_id IN"
         " (SELECT id FROM memory_documents WHERE source_type = 'vault' ORDER BY rowid % 97, rowid LIMIT ?)"
@@ -32,7 +32,7 @@ def is_mostly_not_english(database: Database) -> bool:
 
 
 def _is_english(text: str) -> bool | None:
-    """None where there is too little prose to tell."""
+    """Return whether the text is English; None if it is too short to decide."""
     prose = _CODE.sub(" ", text.casefold())
     words = [*_WORD.findall(spaced(prose)), *segments(prose)[::2]]
     if len(words) < FEWEST_WORDS:

@@ -154,7 +154,6 @@ class SpaceLock:
         return ""
 
     def release(self) -> None:
-        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

@@ -30,7 +30,7 @@ class Payload:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """The sensitivity of the most private segment."""
+        """Return the sensitivity of the most private segment."""
         return most_private(segment.sensitivity for segment in self.segments)
 
 

@@ -1,6 +1,6 @@
-"""Measures of retrieval: how high the right notes and places rank, over questions whose answers are known.
+"""Measure retrieval: how high the right notes and places rank, over questions with known answers.
 
-A gold place is a note, with a heading path or lines where the answer stands. nDCG and MRR are over the first ten
+A gold place is a note, with a heading path or lines that contain the answer. nDCG and MRR are over the first ten
 distinct notes with binary gain (Järvelin and Kekäläinen, “Cumulated gain-based evaluation of IR techniques”, 2002).
 """
 
@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 NOTES = 10
-"""Distinct notes that nDCG, MRR and recall look at."""
+"""Distinct notes that nDCG, MRR and recall consider."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """Where an answer stands. Empty `heading_path` and `lines` mean anywhere in the note."""
+    """The place of an answer. Empty `heading_path` and `lines` mean anywhere in the note."""
 
     path: str
     heading_path: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Gold:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the places that answer it; none if nothing in the vault does.
+    """A question with its gold places; none if nothing in the vault answers it.
 
     `exclude` are notes that must not be counted, since the question was taken from them; `within` is the one note that
     the question is about.
@@ -65,7 +65,7 @@ class Scores:
 
 
 def score(question: Question, results: Sequence[ResultRange]) -> Scores:
-    """How well the results answer a question that has an answer."""
+    """Score the results for a question that has an answer."""
     notes = list(dict.fromkeys(place.path for place in results))[:NOTES]
     gold = {each.path for each in question.gold}
     ranks = [rank for rank, note in enumerate(notes) if note in gold]
@@ -81,7 +81,7 @@ def score(question: Question, results: Sequence[ResultRange]) -> Scores:
 
 
 def mean(scores: Iterable[Scores]) -> Scores:
-    """The average of each measure. Raises ZeroDivisionError for no scores."""
+    """Return the average of each measure. Raises ZeroDivisionError for no scores."""
     rows = list(scores)
     return Scores(*(sum(getattr(row, each.name) for row in rows) / len(rows) for each in fields(Scores)))
 

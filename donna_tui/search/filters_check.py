@@ -1,4 +1,4 @@
-"""Filters that are none, or that nothing matches: what is wrong with each, and the nearest value that there is."""
+"""Check the filters of a question: report invalid ones and those without a match, with the nearest valid value."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from donna_tui.text.fuzzy import nearest
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
 
 MOST_VALUES = 20_000
-"""Values of a kind that are compared with what was typed."""
+"""Values of a kind that are compared with the typed one."""
 
 
 def searched_notes(database: Database, filters: Filters) -> int:
-    """How many documents of a source that has files filters let through."""
+    """Count the documents of sources with files that the filters admit."""
     where, parameters = conditions(Scope(filters))
     found: int = database.value(f"SELECT count(*) FROM memory_documents d WHERE {where}", parameters)  # noqa: S608
     return found
 
 
 def filter_problems(database: Database, query: Query, given: Filters) -> tuple[FilterProblem, ...]:
-    """What is wrong with the filters in a question; those of the request itself, `given`, are not looked at."""
+    """Report errors in the filters of a question; those of the request itself, `given`, are not checked."""
     return (*query.problems, *_unmatched(database, query.filters, given))
 
 
 def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator[FilterProblem]:
-    """Each filter that nothing matches by itself, among what may be seen at all."""
+    """Return each filter that matches nothing by itself, among the documents that may be shown at all."""
     seen = Filters(user_id=filters.user_id, sensitive=filters.sensitive)
     for part in filters.path_parts[len(given.path_parts) :]:
         if not searched_notes(database, replace(seen, path_parts=(part,))):

@@ -241,7 +241,7 @@ class _Row:
 
     @property
     def whole(self) -> str:
-        """All text of a passage in which the words of a question can be found."""
+        """Return all text of a passage in which the words of a question can be found."""
         return f"{self.names} {self.path} {self.heading_path} {self.content}"
 
 

@@ -32,7 +32,7 @@ class Question:
 
     @property
     def narrows(self) -> bool:
-        """Whether any filter is set, so that the scope alone is worth listing."""
+        """Return whether any filter is set, so that the scope alone is worth listing."""
         return self.query.filters != Filters(user_id=self.query.filters.user_id)
 
     @property

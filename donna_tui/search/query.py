@@ -104,12 +104,12 @@ class Query:
 
     @property
     def text(self) -> str:
-        """The text to embed: the question without its operators."""
+        """Return the text to embed: the question without its operators."""
         return " ".join((*self.words, *self.phrases))
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """Words and phrases that carry meaning; stop words only if there are no others."""
+        """Return the words and phrases that carry meaning; stop words only if there are no others."""
         quoted_words = () if self._demanding else tuple(word for phrase in self.phrases for word in phrase.split())
         words = (*self.words, *quoted_words)
         for weak in (STOP_WORDS | ASKING_WORDS, STOP_WORDS):
@@ -124,13 +124,13 @@ class Query:
 
     @property
     def begun(self) -> str:
-        """The last word, which may be incomplete while the user types; empty if it is not searched for."""
+        """Return the last word, which may be incomplete while the user types; empty if it is not searched for."""
         terms = self.terms
         return self.words[-1] if self.words and not self.phrases and terms[-1] == self.words[-1] else ""
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates."""
+        """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates."""
         terms = self.terms
         words = (term for term in terms if _WORD.search(term))
         wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text)))
@@ -138,17 +138,17 @@ class Query:
 
     @property
     def required(self) -> tuple[str, ...]:
-        """FTS5 expressions that every hit matches, for its required phrases; the index contains stems."""
+        """Return FTS5 expressions that every hit matches, for its required phrases; the index contains stems."""
         return tuple(map(_indexed, self.demanded))
 
     @property
     def demanded(self) -> tuple[str, ...]:
-        """The phrases that every hit contains verbatim."""
+        """Return the phrases that every hit contains verbatim."""
         return self.phrases if self._demanding else ()
 
     @property
     def forbidden(self) -> tuple[str, ...]:
-        """FTS5 expressions that no hit matches."""
+        """Return FTS5 expressions that no hit matches."""
         return tuple(map(_indexed, self.without))
 
 

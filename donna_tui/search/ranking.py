@@ -124,7 +124,7 @@ class Candidate:
 
     @property
     def end(self) -> int:
-        """The last of its positions."""
+        """Return the last of its positions."""
         return self.index if self.last is None else self.last
 
 

@@ -1,4 +1,4 @@
-"""Ranks the best hits of a search again by a cross-encoder, which reads question and passage together."""
+"""Rerank the best hits of a search with a cross-encoder, which reads question and passage together."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ Scorer = Callable[[str, Sequence[str]], list[float]]
 
 
 def reranked(query: str, hits: Sequence[Hit], scorer: Scorer) -> list[Hit]:
-    """The hits in their new order. Notes that the question names stay first, and what is not looked at stays last.
+    """Rerank the hits by the cross-encoder. Notes that the question names stay first, and hits beyond the limit last.
 
-    `rank_score` is what decided the order here, too. Raises ModelError.
+    `rank_score` is the score that decides the order here, too. Raises ModelError.
     """
     named = [hit for hit in hits if hit.named]
     others = [hit for hit in hits if not hit.named]

@@ -153,7 +153,7 @@ class LateSnippet:
 
     @property
     def words(self) -> Words:
-        """The words that are marked."""
+        """Return the words that are marked."""
         return words_of(self.terms, partial=self.partial)
 
     def fitted(self, width: int) -> Snippet:

@@ -20,7 +20,7 @@ TURNS = 4
 """Turns that are compared, the best of each person: a single one may contain the words by chance."""
 
 FARTHER_DOWN = 0.95
-"""Weight of the turns of each further passage: the better a passage, the likelier it is what was asked for."""
+"""Weight of the turns of each further passage: the better a passage, the likelier it is the answer."""
 
 BESIDE = 0.7
 """Weight of a word that only the turn before or after contains: an answer seldom repeats its question."""
@@ -82,7 +82,7 @@ class Compared:
 
     @property
     def is_of_another(self) -> bool:
-        """Whether the passages clearly say more of what is asked about another person than about the one named."""
+        """Return whether the passages clearly say more about another person than about the one named."""
         placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
         of_asked = sum(nlargest(TURNS, (worth * share.asked for worth, share in placed)))
         of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
@@ -90,7 +90,7 @@ class Compared:
 
     @property
     def leads(self) -> list[float]:
-        """The lead of each passage: the best share about the person named less that about the other, at least 0."""
+        """Return the lead of each passage: its best share about the person named less that about the other, or 0."""
         return [
             max(0.0, max(share.asked for share in passage) - max(share.other for share in passage)) if passage else 0.0
             for passage in self.passages

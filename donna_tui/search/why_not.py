@@ -23,7 +23,7 @@ FILTER_WORDS = {
 
 
 class Cause(StrEnum):
-    """What kept a note out."""
+    """The step of a search that excluded a note."""
 
     NOTHING = "it_is_a_hit"
     NOT_INDEXED = "not_indexed"
@@ -38,7 +38,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WhyNot:
-    """What became of a note in a search, and in plain words why.
+    """The fate of a note in a search, with the reason in plain words.
 
     `rank` is that of its best passage among all that were judged, `keyword_rank` and `vector_rank` those in each leg;
     None where it has none. `cosine` is that of its passage that is nearest to the question.
@@ -76,7 +76,7 @@ def _absence(database: Database, path: str) -> str:
 
 
 def _excluding_filters(database: Database, scope: Scope, path: str) -> WhyNot | None:
-    """The filters and demanded words that no passage of the note satisfies, each looked at alone, then all at once."""
+    """Return the filters and demanded words that no passage of the note satisfies, alone and then together."""
     filters = [words for words, alone in _each_filter(scope.filters) if not _admits(database, Scope(alone), path)]
     if filters:
         detail = f"it is outside {', '.join(filters)}"
@@ -99,7 +99,7 @@ def _each_filter(filters: Filters) -> Iterator[tuple[str, Filters]]:
 
 
 def _none(filters: Filters) -> Filters:
-    """No filter, except that drafts stay asked for."""
+    """Return the filters without any restriction; drafts stay included if requested."""
     return Filters(user_id=filters.user_id, sources=(DRAFTS,) if DRAFTS in filters.sources else ())
 
 
@@ -156,7 +156,7 @@ def _ranked_by_legs(
     *,
     half_typed: bool,
 ) -> WhyNot:
-    """With the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
+    """Add the ranks of the note's best passages in each leg, as far as sqlite-vec can count, and the best cosine."""
     if question.mode != "semantic":
         words = [match.id for match in matches(database, question, LARGEST_K, half_typed=half_typed)]
         found = replace(found, keyword_rank=_place(words, ids))

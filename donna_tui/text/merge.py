@@ -191,7 +191,7 @@ class Merge:
 
     @property
     def is_clean(self) -> bool:
-        """Whether there is no conflict."""
+        """Return whether there is no conflict."""
         return not self.collisions
 
 

@@ -68,19 +68,19 @@ def _pairs(run: str) -> list[str]:
 
 
 def pieces(text: str) -> Iterator[tuple[int, int, bool]]:
-    """The words of a text, unspaced stretches and emoji by themselves: each range, and whether it is unspaced."""
+    """Split a text into words, unspaced stretches and emoji: each range, and whether it is unspaced."""
     for found in _PIECE.finditer(text):
         yield found.start(), found.end(), found["unspaced"] is not None
 
 
 def distinctive_pairs(run: str) -> list[str]:
-    """The pairs of an unspaced stretch that are worth marking: no particles and endings, unless it has no others."""
+    """Return the pairs of an unspaced stretch worth marking: no particles and endings if there are others."""
     pairs = _pairs(run)
     return [pair for pair in pairs if not _HIRAGANA.fullmatch(pair)] or pairs
 
 
 def stretches(run: str, pairs: Collection[str]) -> Iterator[tuple[int, int]]:
-    """The ranges of an unspaced stretch that some pairs, or single characters, cover; ranges that touch are one."""
+    """Merge pairs or single characters of an unspaced stretch into ranges; adjacent ranges become one."""
     start = end = 0
     for at in range(len(run)):
         length = next((len(part) for part in (run[at : at + 2], run[at]) if part in pairs), 0)

@@ -117,7 +117,7 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     @property
     def is_complete(self) -> bool:
-        """True once every screen has been loaded."""
+        """Return whether every screen has been loaded."""
         return self._main is not None and self._main.is_complete
 
     def get_driver_class(self) -> type[Driver]:
@@ -152,8 +152,8 @@ class DonnaApp(App[None], inherit_bindings=False):
                     await asyncio.wait_for(screen._mounted_event.wait(), LONGEST_WAIT_SECONDS)
 
     def _lay_out_below(self, event: events.MouseEvent) -> None:
-        """Lay out the screen before a mouse event on a widget that was removed since it was drawn: Textual would hand
-        the event to that widget, and fail where it needs its parent.
+        """Lay out the screen before a mouse event on a widget that was removed since it was drawn: Textual would pass
+        the event to that widget, and fail when it needs its parent.
         """
         with suppress(NoWidget, ScreenError):
             widget, _ = self.get_widget_at(event.x, event.y)
@@ -294,7 +294,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         if self._opening is not None:
             await self._opening.wait()
         await main.shut_down()
-        await self._show_main(chosen.space or chosen.root.name)  # whoever asks the old engine goes before it stops
+        await self._show_main(chosen.space or chosen.root.name)  # callers of the old engine are removed before it stops
         await self._close()
         self._opening = self._open(chosen)
 
@@ -340,7 +340,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         return ""
 
     def _asks_again(self, choice: VaultChoice | None, error: DonnaError) -> bool:
-        """Ask for a vault again if the first one cannot be used, with the typed text and the reason."""
+        """Prompt for a vault again if the first one cannot be used, with the typed text and the reason."""
         if self._first_run is None or choice is None or choice.space or self._is_switching:
             return False
         from donna_tui.tui.shell.first_run import FirstRunScreen

@@ -22,7 +22,7 @@ in the bounded queue of the bridge.
 
 
 class EngineBridge:
-    """Subscribes to one backend on behalf of some panes.
+    """Subscribe to one backend on behalf of some panes.
 
     A pane receives at most one `EngineEvents` and one `StatusChanged` per `FLUSH_SECONDS`. `IndexProgress` is not
     forwarded, because the status contains the same and more. Without events there is no activity. Without panes the

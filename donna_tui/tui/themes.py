@@ -139,7 +139,7 @@ def tones(theme: Theme) -> dict[str, str]:
 
 
 class ThemeMemory:
-    """Stores the theme that was picked in the app, until the settings name another one than at that time."""
+    """Store the theme that was picked in the app, until the settings name another one than at that time."""
 
     def __init__(self, folder: Path, configured: str) -> None:
         self._file, self._configured = folder / "theme.json", configured

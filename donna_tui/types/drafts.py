@@ -13,7 +13,7 @@ OFF_FOR_MEETING = "Notes are turned off for this meeting."
 
 @dataclass(frozen=True, slots=True)
 class Attendee:
-    """Somebody who was invited. `email` is empty where the calendar does not say; `declined` is their answer."""
+    """An invited person. `email` is empty if the calendar has none; `declined` is set if they declined."""
 
     name: str
     email: str = ""
@@ -22,7 +22,7 @@ class Attendee:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """One occurrence of a calendar entry. All text is raw: it comes from whoever wrote the invitation.
+    """One occurrence of a calendar entry. All text is raw and untrusted.
 
     `event_id` names the occurrence for ever, also after it has moved; `series_id` is the same for all of a series and
     empty for a single entry. Times are aware, in UTC; an all-day entry lasts from midnight to midnight of the local
@@ -44,12 +44,12 @@ class Meeting:
 
 
 class MeetingState(StrEnum):
-    """How far the note of a meeting is."""
+    """The state of the note of a meeting."""
 
     COMING = "coming"
     NOW = "now"
     ENDED = "ended"
-    """Over, and no note of it is asked for: an all-day entry, or one that ended before Donna looked."""
+    """Over, and without a note: an all-day entry, or one that ended before Donna was started."""
     DUE = "due"
     """Over, and its draft is on the way."""
     DRAFTED = "drafted"
@@ -88,10 +88,10 @@ class CalendarRow:
 
 
 class DraftState(StrEnum):
-    """Where a draft is on its way."""
+    """The state of a draft."""
 
     WAITING = "waiting"
-    """It stands in the vault, and nobody has approved it."""
+    """It is in the vault, and not approved yet."""
     APPROVED = "approved"
     REJECTED = "rejected"
     FAILED = "failed"
@@ -104,7 +104,7 @@ class DraftState(StrEnum):
 class DraftRow:
     """A draft in the queue. Times are Unix times in seconds.
 
-    `path` is where its note stands now, `target` is where it goes when it is approved; they are the same unless it
+    `path` is the current path of its note, `target` the path after approval; they are the same unless it
     waits in the Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` says who composed it: a
     model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
     when the meeting that it is the note of begins.
@@ -129,7 +129,8 @@ class DraftRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A passage that a draft rests on. `number` is how the draft cites it, from 1; lines are those of the source.
+    """A passage that is cited as a source of a draft. `number` is how the draft cites it, from 1; lines are those of
+    the source.
 
     `path` opens with `Backend.passage`, as that of a hit does. All text is raw.
     """
@@ -147,7 +148,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Lines of a draft (1-based, inclusive) and the numbers of the evidence that they rest on."""
+    """Lines of a draft (1-based, inclusive) and the numbers of their sources."""
 
     start_line: int
     end_line: int
@@ -165,7 +166,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """A draft to read. `text` is its note as it stands on disk, `etag` its version.
+    """A draft to read. `text` is its note as on disk, `etag` its version.
 
     `before` is the note that approving would replace, None for a new one. `remarks` are plain sentences about what was
     left out, such as links to notes that do not exist.

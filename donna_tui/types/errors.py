@@ -1,4 +1,4 @@
-"""One error family: every refusal has a stable reason code, a plain sentence and, if there is one, the next step."""
+"""The errors of Donna: each has a stable reason code, a plain sentence and, if there is one, the next step."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Reason(StrEnum):
 
 
 class DonnaError(Exception):
-    """A refusal or failure that Donna understands.
+    """The base of refusals and expected failures.
 
     `message` says what happened, `hint` what to do about it. Neither ever holds the text of a note.
     """
@@ -88,7 +88,7 @@ class VaultReadError(DonnaError):
 
 
 class VaultWriteError(DonnaError):
-    """The vault was not changed. `path` is the note that stood in the way, or empty."""
+    """The vault was not changed. `path` is the note that prevented it, or empty."""
 
     def __init__(self, reason: Reason, message: str, *, hint: str | None = None, path: str = "") -> None:
         super().__init__(reason, message, hint=hint)
@@ -108,9 +108,9 @@ class ModelError(DonnaError):
 
 
 class ModelAwayError(ModelError):
-    """The server of the embedding model cannot be asked at present, or takes nobody's text: no passage is to blame.
+    """The server of the embedding model is unavailable or rejects all requests, whatever the passage.
 
-    `passing` says that it may well be asked again later.
+    `passing` is set if the failure is transient.
     """
 
     def __init__(self, reason: Reason, message: str, *, hint: str | None = None, passing: bool = True) -> None:
@@ -123,4 +123,4 @@ class CalendarError(DonnaError):
 
 
 class SpaceError(DonnaError):
-    """The space cannot be found, or is not to be used right now."""
+    """The space cannot be found, or cannot be used right now."""

@@ -1,4 +1,4 @@
-"""Everything that happens in an engine, as frozen values. Events hold no text of notes, titles or addresses.
+"""The events of an engine, as frozen values. Events hold no text of notes, titles or addresses.
 
 Background work posts these to the `EventHub`; the log file, the Activity pane and tests listen. An event never carries
 note text: paths, counts, codes and milliseconds only. A field that is `UNLOGGED` is for the screen alone.
@@ -30,7 +30,7 @@ UNLOGGED = {"unlogged": True}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelCalled(Event):
-    """A language model was asked. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
+    """A language model was called. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
 
     name: ClassVar[str] = "model_call"
     task_type: str
@@ -45,7 +45,7 @@ class ModelCalled(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autowrite(Event):
-    """Donna writes a note of her own accord. `key` names what it is of, such as the id of a meeting."""
+    """An automatic draft began. `key` is its idempotency key, such as the id of a meeting."""
 
     template: str
     path: str
@@ -54,21 +54,21 @@ class Autowrite(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autowritten(Autowrite):
-    """The note was written."""
+    """The draft was written."""
 
     name: ClassVar[str] = "vault_autowrite_written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutowriteSkipped(Autowrite):
-    """The note is there already."""
+    """The draft exists already."""
 
     name: ClassVar[str] = "vault_autowrite_skipped_idempotent"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutowriteFailed(Autowrite):
-    """The note could not be written. `reason` is a reason code, or the kind of the failure."""
+    """The draft could not be written. `reason` is a reason code, or the kind of the failure."""
 
     name: ClassVar[str] = "vault_autowrite_failed"
     reason: str
@@ -79,7 +79,7 @@ DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalendarFetched(Event):
-    """A calendar was read. `new`, `changed` and `gone` are meetings that differ from what was known.
+    """A calendar was read. `new`, `changed` and `gone` count the meetings that differ from the mirror.
 
     `problems` are entries that could not be used as they are. `reason` is a reason code where the whole calendar could
     not be read, and empty where it could.
@@ -99,7 +99,7 @@ class CalendarFetched(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerStarted(Event):
-    """Donna begins to look for meetings that have ended."""
+    """Polling for meetings that have ended began."""
 
     name: ClassVar[str] = "meeting_end_poller_start"
     calendars: int
@@ -107,14 +107,14 @@ class MeetingEndPollerStarted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerCancelled(Event):
-    """Donna no longer looks for meetings that have ended."""
+    """Polling for meetings that have ended stopped."""
 
     name: ClassVar[str] = "meeting_end_poller_cancelled"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerCycleFailed(Event):
-    """One look for ended meetings failed; the next one comes. `reason` is a code or the kind of the failure."""
+    """One poll for ended meetings failed; polling continues. `reason` is a code or the kind of the failure."""
 
     name: ClassVar[str] = "meeting_end_poller_cycle_failed"
     reason: str
@@ -122,7 +122,7 @@ class MeetingEndPollerCycleFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndDetected(Event):
-    """A meeting has ended, and its note is due."""
+    """A meeting ended, and its note is due."""
 
     name: ClassVar[str] = "meeting_end_detected"
     calendar: str
@@ -131,7 +131,7 @@ class MeetingEndDetected(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndDispatchFailed(Event):
-    """The note of a meeting that has ended could not be begun; it is tried again."""
+    """The note of a meeting that has ended could not be started; it is retried."""
 
     name: ClassVar[str] = "meeting_end_dispatch_failed"
     calendar: str
@@ -155,7 +155,7 @@ CHANGED = "something changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStateChanged(Event):
-    """The engine went from one phase to the next."""
+    """The engine entered another phase."""
 
     name: ClassVar[str] = "engine_state"
     state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
@@ -163,7 +163,7 @@ class EngineStateChanged(Event):
 
 
 class ModelPhase(StrEnum):
-    """How far the embedding model is."""
+    """The state of the embedding model."""
 
     MISSING = "missing"
     PREPARING = "preparing"
@@ -174,7 +174,7 @@ class ModelPhase(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStateChanged(Event):
-    """The embedding model came or went. `detail` is one plain line; `model` its version tag once it is ready."""
+    """The state of the embedding model changed. `detail` is one line; `model` is its version tag once ready."""
 
     name: ClassVar[str] = "model_state"
     phase: ModelPhase
@@ -184,7 +184,7 @@ class ModelStateChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatcherStateChanged(Event):
-    """How changes on disk are noticed."""
+    """The way in which changes on disk are detected."""
 
     name: ClassVar[str] = "watcher_state"
     mode: Literal["native", "polling", "off"]
@@ -193,7 +193,7 @@ class WatcherStateChanged(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchHint(Event):
-    """The file system said that something below these paths may have changed."""
+    """The file system reported a possible change below these paths."""
 
     name: ClassVar[str] = "vault_watch_event"
     paths: int
@@ -217,7 +217,7 @@ class ReconcileDone(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexProgress(Event):
-    """How far the index is. Counts are notes unless they say chunks. Newer progress replaces older."""
+    """The progress of the index. Counts are notes unless they say chunks. Newer progress replaces older."""
 
     name: ClassVar[str] = "index_progress"
     notes: int
@@ -255,7 +255,7 @@ class NoteIndexed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteEmbedded(Event):
-    """A note's vectors are in: it is searchable by meaning. `reused` vectors came from the cache."""
+    """A note's vectors are stored: it is searchable by meaning. `reused` vectors came from the cache."""
 
     name: ClassVar[str] = "memory_embed"
     path: str
@@ -276,7 +276,7 @@ class NoteRenamed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteDeleted(Event):
-    """A note is gone from the vault, and its text and vectors from the index."""
+    """A note was deleted from the vault, and its text and vectors from the index."""
 
     name: ClassVar[str] = "memory_delete"
     path: str
@@ -284,7 +284,7 @@ class NoteDeleted(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteSkipped(Event):
-    """A file is not indexed, and why."""
+    """A file that is not indexed, with the reason."""
 
     name: ClassVar[str] = "memory_ingest_skipped"
     path: str
@@ -294,7 +294,7 @@ class NoteSkipped(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteFailed(Event):
-    """A note could not be indexed; it is tried again at `next_try` (Unix time)."""
+    """A note could not be indexed; it is retried at `next_try` (Unix time)."""
 
     name: ClassVar[str] = "memory_ingest_failed"
     path: str
@@ -324,7 +324,7 @@ class SearchDone(Event):
     latency_ms: float
     sources: str = ""
     question: str = field(default="", metadata=UNLOGGED)
-    """For the screen of whoever asked; it is in no log."""
+    """For the screen only; it is in no log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -349,7 +349,7 @@ class ProblemCleared(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSwapped(Event):
-    """A new index, built beside the old one, has taken its place."""
+    """A new index replaced the old one."""
 
     name: ClassVar[str] = "index_swapped"
     generation: int
@@ -358,7 +358,7 @@ class IndexSwapped(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultWritten(Event):
-    """Donna changed the vault: one operation, one commit. `actor` says who wanted it."""
+    """Donna changed the vault: one operation, one commit. `actor` is who requested it."""
 
     name: ClassVar[str] = "vault_write"
     kind: str
@@ -370,7 +370,7 @@ class VaultWritten(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceIngested(Event):
-    """Some documents of a source beside the vault are searchable by keyword."""
+    """Some documents of a source other than the vault are searchable by keyword."""
 
     documents: int
     latency_ms: float
@@ -399,16 +399,16 @@ class CorrectionIngested(SourceIngested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryRemembered(SourceIngested):
-    """What was told to be remembered."""
+    """Facts, preferences and the like."""
 
     name: ClassVar[str] = "memory_ingest_memory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIngestFailed(Event):
-    """A document of a source beside the vault could not be made; what it was made from is untouched.
+    """A document of a source other than the vault could not be built; its original is unchanged.
 
-    `reason` is a reason code, or the kind of the failure; `item` names what it was made from.
+    `reason` is a reason code, or the kind of the failure; `item` names its original.
     """
 
     name: ClassVar[str] = "memory_ingest_failed"
@@ -419,7 +419,7 @@ class MemoryIngestFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillDone(Event):
-    """A source was brought in anew from what it is made from. The log has an event for each source."""
+    """The documents of a source were rebuilt from their originals. The log has an event for each source."""
 
     name: ClassVar[str] = "memory_backfill_done"
     source_type: str
@@ -462,7 +462,7 @@ Listener: TypeAlias = "Callable[[EngineEvent], None]"
 
 
 class EventHub:
-    """Hands each event to every listener, on the thread that posts it.
+    """Pass each event to every listener, on the thread that posts it.
 
     Listeners must be quick and must not raise: what they raise is dropped, so that a broken one cannot stop ingestion.
     """

@@ -14,7 +14,7 @@ NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 
 
 class MemoryType(StrEnum):
-    """What kind of memory something is."""
+    """The type of a memory."""
 
     WORKING = "working"
     EPISODIC = "episodic"
@@ -23,7 +23,7 @@ class MemoryType(StrEnum):
 
 
 class MemorySource(StrEnum):
-    """Where a memory is from; the source types of the index."""
+    """The source of a memory; the source types of the index."""
 
     VAULT = "vault"
     CHAT = "chat"
@@ -36,7 +36,7 @@ BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION,
 
 
 class Signal(StrEnum):
-    """What makes a text salient."""
+    """A signal of salience in a text."""
 
     ENTITY = "entity"
     NUMBER = "number"
@@ -46,7 +46,7 @@ class Signal(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Importance:
-    """How much a memory matters, from 0 to 1, and why. Without a model `novelty` is not known."""
+    """The importance of a memory, from 0 to 1, and its components. Without a model `novelty` is not known."""
 
     salience: float
     signals: tuple[Signal, ...] = ()
@@ -54,7 +54,7 @@ class Importance:
 
     @property
     def value(self) -> float | None:
-        """0.6 novelty + 0.4 salience; None until the novelty is known."""
+        """Return 0.6 novelty + 0.4 salience; None until the novelty is known."""
         return None if self.novelty is None else NOVELTY_SHARE * self.novelty + SALIENCE_SHARE * self.salience
 
 
@@ -90,7 +90,7 @@ class MemoryChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryFilter:
-    """Which memories to list. Empty means all; `after` and `before` are Unix times, `text` is looked for as it is."""
+    """The filters of a list of memories. Empty means all; `after` and `before` are Unix times, `text` is literal."""
 
     types: tuple[MemoryType, ...] = ()
     sources: tuple[MemorySource, ...] = BESIDE_NOTES
@@ -106,7 +106,7 @@ class MemoryFilter:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """Where Donna was wrong: what a field said and what it should say, for which input and kind of task."""
+    """A correction by a person: the old and new value of a field, the input, and the kind of task."""
 
     id: str
     field: str
@@ -121,20 +121,20 @@ class Correction:
 
 
 class CutReason(StrEnum):
-    """Why a memory that was found is not in the prompt."""
+    """The reason why a memory that was found is not in the prompt."""
 
     BUDGET = "budget"
-    """It does not fit into what is left of the token budget."""
+    """It does not fit into the rest of the token budget."""
     COUNT = "count"
-    """There are as many as were asked for."""
+    """The requested number is reached."""
     COMPRESSED = "compressed"
-    """A summary of its session stands for it."""
+    """A summary of its session replaces it."""
     TYPE = "type"
 
 
 @dataclass(frozen=True, slots=True)
 class Omitted:
-    """A memory that was found and left out, and why."""
+    """A memory that was found and omitted, with the reason."""
 
     memory: MemoryChunk
     why: CutReason
@@ -142,7 +142,7 @@ class Omitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallResult:
-    """What a recall gives. `total_tokens` are those of the whole `<memory>` block, and `budget_used` their share of
+    """The result of a recall. `total_tokens` are those of the whole `<memory>` block, and `budget_used` their share of
     the budget. `note` says in one line what limits the answer.
     """
 
@@ -170,7 +170,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """A conversation. `summary` is the id of the memory that stands for it once it is compressed."""
+    """A conversation. `summary` is the id of the memory that replaces it once it is compressed."""
 
     name: str
     title: str
@@ -203,7 +203,7 @@ class TaskRow:
 
     @property
     def short_id(self) -> str:
-        """The hash alone, which nearly always is enough to name it."""
+        """Return the hash alone, which is nearly always unique."""
         return self.id.rpartition("#")[2]
 
 
@@ -212,7 +212,7 @@ BackfillState = Literal["ok", "off", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackfillRow:
-    """How the backfill of one source ended: documents that stand in the index now, or why it failed."""
+    """The result of the backfill of one source: the number of documents in the index, or why it failed."""
 
     source: str
     state: BackfillState
@@ -230,7 +230,7 @@ class BadLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """What an import did. `known` turns had been imported before; `left_out` are no messages, such as tool output.
+    """The result of an import. `known` turns had been imported before; `left_out` are no messages, such as tool output.
 
     `bad` holds the first malformed lines, `malformed` counts all.
     """

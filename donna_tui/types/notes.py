@@ -1,4 +1,4 @@
-"""Notes as the Vault screen and the verbs show them: a row of the tree, a text, a line with its origin, an edit."""
+"""Notes as shown by the Vault screen and the commands: a row of the tree, a text, a line with its origin, an edit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class NoteState(StrEnum):
-    """What is special about a note."""
+    """A state of a note that is marked in lists."""
 
     OUTSIDE = "outside"
     """On disk but not in git: somebody else than Donna edited it."""
@@ -21,7 +21,7 @@ class NoteState(StrEnum):
     """Its text holds the markers that git leaves around a conflict."""
     PENDING = "pending"
     UNWRITTEN = "unwritten"
-    """Somebody began to edit it here, and what they typed is not written yet."""
+    """It has an unsaved edit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,8 +39,8 @@ class NoteRow:
 class NoteText:
     """A note to read. `mtime` is Unix time in seconds, `size` is in bytes.
 
-    `lossy` says that the file is not all UTF-8, so that `text` is not what stands in it. `refusal` is the reason why
-    Donna may not write to the note, as a sentence, or empty.
+    `lossy` says that the file is not all UTF-8, so that `text` differs from the bytes on disk. `refusal` is the reason
+    why Donna may not write to the note, as a sentence, or empty.
     """
 
     path: str
@@ -55,10 +55,10 @@ class NoteText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Destination:
-    """Where a link leads: a line (1-based) of a note, or a page on the web.
+    """The destination of a link: a line (1-based) of a note, or a page on the web.
 
     Without `exists` there is no note at `path`, and one could be created there. `problem` says, as a sentence, why the
-    link leads nowhere, or only to the beginning of the note.
+    link has no destination, or only the beginning of the note.
     """
 
     path: str = ""
@@ -93,7 +93,7 @@ class NoteLinks:
 class BlameLine:
     """A line of a note and the commit that it is from. `line` is 1-based.
 
-    `commit` is empty for what is on disk but not in git yet; `at` is Unix time in seconds.
+    `commit` is empty for a line that is not committed yet; `at` is Unix time in seconds.
     """
 
     line: int
@@ -105,9 +105,9 @@ class BlameLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """What somebody wrote and nobody wrote to disk yet.
+    """An unsaved edit of a note.
 
-    `base` is the text that it began with and `etag` the version of the file that held it; None stands for a note that
+    `base` is the original text and `etag` the version of its file; None means a note that
     does not exist yet.
     """
 

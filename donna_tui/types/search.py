@@ -1,4 +1,4 @@
-"""Define what a search takes and returns, as frozen values."""
+"""Requests and results of a search, as frozen values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
 
 
 DRAFTS = "draft"
-"""The source that stands for notes that Donna wrote and nobody has approved: they are found only when asked for."""
+"""The source of notes that Donna wrote and nobody has approved: they are found only on request."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
-    """What a search is limited to. Empty means everything.
+    """The filters of a search. Empty means everything.
 
     `path_parts` are found anywhere in a path, whatever their case.
 
@@ -67,25 +67,25 @@ class Excerpt(Protocol):
     def marks(self) -> tuple[tuple[int, int], ...]: ...
 
     def fitted(self, width: int) -> Excerpt:
-        """The excerpt for a place of at most `width` characters."""
+        """Return the excerpt for a place of at most `width` characters."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """An excerpt that is made already."""
+    """An excerpt that is not lazy."""
 
     text: str
     marks: tuple[tuple[int, int], ...] = ()
 
     def fitted(self, width: int) -> Snippet:
-        """The same: there is no text to choose another from."""
+        """Return the same excerpt: there is no text to choose another from."""
         return self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One passage, with its citation and why it ranks.
+    """One passage, with its citation and its scores.
 
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
@@ -121,7 +121,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
-    """A filter as it was typed that is none or that nothing matches, why, and the nearest one, empty without any."""
+    """A typed filter that is invalid or matches nothing, the reason, and the nearest valid one, if any."""
 
     text: str
     message: str
@@ -129,7 +129,7 @@ class FilterProblem:
 
     @property
     def sentence(self) -> str:
-        """For people; raw, like everything that is typed."""
+        """Return a sentence for people, with the filter raw as typed."""
         return f"{self.text}: {self.message}{f'; did you mean {self.nearest}?' if self.nearest else ''}"
 
 
@@ -165,8 +165,8 @@ class SearchOutcome:
 class NameMatch:
     """A note, or a heading in it, that a query for names may mean.
 
-    `name` is what matched, as it is written in the note; `kind` says what it is of the note (`file`, `title`, `alias`,
-    `path` or `heading`) and `line` where it leads. `places` are the indices of the matched characters in `name`. All
+    `name` is the matched name as written in the note; `kind` is its kind (`file`, `title`, `alias`,
+    `path` or `heading`) and `line` its line. `places` are the indices of the matched characters in `name`. All
     text here is raw: sanitise it before it reaches a terminal.
     """
 

@@ -47,7 +47,7 @@ class Latency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """All that the status strip, the Activity pane and `donna status` need, at one moment."""
+    """A snapshot of the engine for the status strip, the Activity pane and `donna status`."""
 
     space: str
     root: str

@@ -86,32 +86,32 @@ class VaultNote:
 
     @property
     def body_start(self) -> int:
-        """The offset in `text` at which the body begins."""
+        """Return the offset in `text` at which the body begins."""
         return self.frontmatter.body_start
 
     @property
     def content(self) -> str:
-        """The text after the frontmatter."""
+        """Return the text after the frontmatter."""
         return self.text[self.body_start :]
 
     @property
     def mtime(self) -> float:
-        """Modification time, Unix seconds."""
+        """Return the modification time, Unix seconds."""
         return self.stat.mtime_ns / 1e9
 
     @property
     def dated_at(self) -> float:
-        """The date of the note, Unix seconds: from its frontmatter or name, else the modification time."""
+        """Return the date of the note, Unix seconds: from its frontmatter or name, else the modification time."""
         return note_date(self.frontmatter.data, self.path, self.mtime)
 
     @property
     def mtime_ns(self) -> int:
-        """Modification time, nanoseconds."""
+        """Return the modification time, nanoseconds."""
         return self.stat.mtime_ns
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
+        """Return the size of the file in bytes."""
         return self.stat.size
 
 
@@ -186,7 +186,7 @@ class VaultClient:
         return True
 
     def ignores(self, path: str) -> bool:
-        """Whether a path is in a place that the settings leave out."""
+        """Return whether the settings exclude a path."""
         return self._ignore.matches(path)
 
     def scan(self, folder: str = "") -> Iterator[Entry]:

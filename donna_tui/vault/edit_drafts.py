@@ -37,12 +37,12 @@ class EditorCopy:
 
     @property
     def is_unchanged(self) -> bool:
-        """True if nothing was saved and the editor left no recovery file."""
+        """Return whether nothing was saved and the editor left no recovery file."""
         return self.text in (self.begun.text, self.begun.base) and not self.beside
 
     @property
     def is_open(self) -> bool:
-        """True if another running process is waiting for the editor."""
+        """Return whether another running process is waiting for the editor."""
         return self.owner != os.getpid() and _runs(self.owner)
 
 

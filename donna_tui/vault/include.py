@@ -84,12 +84,12 @@ class Include:
 
     @property
     def is_everything(self) -> bool:
-        """True if nothing is excluded."""
+        """Return whether nothing is excluded."""
         return not self.files and not self.folders
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The paths of the sources, as arguments for programs: the whole root if nothing is excluded."""
+        """Return the paths of the sources, as arguments for programs: the whole root if nothing is excluded."""
         return (".",) if self.is_everything else (*self.files, *self.folders)
 
     def holds(self, path: str) -> bool:

@@ -350,7 +350,7 @@ def _name_of(host: str) -> str:
 
 
 def _refuse(refusal: _Refusal, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer and close the connection: the rest of the request must not be parsed as the next one."""
+    """Send an error and close the connection: the rest of the request must not be parsed as the next one."""
     if _is_length(environ) and "HTTP_TRANSFER_ENCODING" not in environ:  # a chunk is read whole, however large it is
         environ["wsgi.input"].read(MOST_REFUSED_BYTES)
     page = f"{refusal.message}\n".encode()

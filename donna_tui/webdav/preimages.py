@@ -46,7 +46,7 @@ Keep = Callable[[OperationKind, tuple[Touched, ...]], contextlib.AbstractContext
 
 
 def preserve_nothing(_: OperationKind, __: tuple[Touched, ...]) -> contextlib.AbstractContextManager[None]:
-    """Keep nothing, for a read-only tree."""
+    """Preserve nothing, for a read-only tree."""
     return contextlib.nullcontext()
 
 

@@ -161,7 +161,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         return _Upload(self._arrival, self.provider.max_bytes)
 
     def end_write(self, *, with_errors: bool) -> None:
-        """Keep a complete upload: an aborted one leaves nothing behind."""
+        """Complete the upload; an aborted one leaves nothing behind."""
         arrival = self._arrival
         if arrival is None:
             return
@@ -229,7 +229,7 @@ class _Upload:
             self._arrival.write(data)
 
     def close(self) -> None:
-        """Do nothing: `end_write` follows, and knows whether the upload succeeded."""
+        """Do nothing: `end_write` follows with the result of the upload."""
 
 
 def _relative(path: str) -> str:

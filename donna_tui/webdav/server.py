@@ -56,7 +56,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        """True if only this machine can connect."""
+        """Return whether only this machine can connect."""
         return is_loopback(self.host)
 
     def check(self) -> None:
@@ -131,7 +131,7 @@ class _Connection(HTTPConnection):
 
 
 class _Gateway(Gateway_10):
-    """Close a connection as the answer says; cheroot would keep it open and read the whole body first."""
+    """Close a connection as the response requires; cheroot would keep it open and read the whole body first."""
 
     def get_environ(self) -> dict[str, Any]:  # type: ignore[override]
         environ: dict[str, Any] = super().get_environ()  # type: ignore[no-untyped-call]
@@ -222,7 +222,7 @@ class WebdavServer:
         return f"{scheme}://{f'[{host}]' if ':' in host else quote(host)}:{port}{SHARE}/"
 
     def serve(self) -> None:
-        """Answer requests until `stop` is called."""
+        """Serve requests until `stop` is called."""
         sweeper = threading.Thread(target=self._sweep, name="donna-webdav-sweep", daemon=True)
         sweeper.start()
         try:

@@ -37,7 +37,7 @@ class Item:
 
     @property
     def etag(self) -> str:
-        """A tag that differs for every version of the file."""
+        """Return a tag that differs for every version of the file."""
         return f"{self.inode:x}-{self.size:x}-{self.mtime_ns:x}"
 
     def is_still(self, stat: os.stat_result) -> bool:

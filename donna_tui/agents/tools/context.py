@@ -117,18 +117,16 @@ class Host(Protocol):
     """The interface of an engine that the tools need."""
 
     async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Search an index that is brought up to date first, and report whether the result is stale."""
+        """Update the index and search it; report whether the result is stale."""
         ...
 
     @property
     def memory(self) -> MemoryService:
-        """The service for memories."""
+        """Return the service for memories."""
         ...
 
     @property
-    def drafts(self) -> DraftService:
-        """The service for drafts."""
-        ...
+    def drafts(self) -> DraftService: ...
 
 
 class Quota:
@@ -140,7 +138,7 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """The number of writes left now."""
+        """Return the number of writes left now."""
         since = self._clock() - QUOTA_SECONDS
         self._taken = [at for at in self._taken if at > since]
         return max(0, self.most - len(self._taken))
@@ -189,7 +187,7 @@ class ToolContext:
 
     @property
     def read(self) -> ReadIndex:
-        """The function that runs a query on the index."""
+        """Return the function that runs a query on the index."""
         return self.host.memory.parts.read
 
 

@@ -278,7 +278,7 @@ def memory_row(memory: MemoryChunk) -> Memory:
 async def memory_forget(space: ToolContext, asked: MemoryForgetArgs) -> MemoryForgetOutput:
     """Forget a memory; the owner can restore it. Raises DonnaError.
 
-    The answer for a private memory is that for a missing one.
+    A private memory gets the same answer as a missing one.
     """
     session, service = space.session, space.host.memory
     identity = readable(asked.id)

@@ -193,7 +193,7 @@ class _Material:
 
 
 class _Quoting:
-    """Turns the material into lines for the template, each with its passage."""
+    """Turn the material into lines for the template, each with its passage."""
 
     def __init__(self, fixed: Callable[[str], str], zone: datetime.tzinfo) -> None:
         self.passages = Passages()

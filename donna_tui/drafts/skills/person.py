@@ -173,7 +173,7 @@ def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Matches the full name of a person, and the first name if it is unique."""
+    """Match the full name of a person, and the first name if it is unique."""
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None

@@ -81,7 +81,7 @@ async def _gather(parts: CadenceParts, day: datetime.date) -> Context:
 
 
 async def _last_review(parts: CadenceParts, span: Span, material: Material) -> tuple[str, list[dict[str, str]]]:
-    """Return a link to the review of the week before, whoever wrote it, and its plans for this one."""
+    """Return a link to the review of the week before, by any author, and its plans for this one."""
     week = iso_week(span.first - datetime.timedelta(days=7))
     found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week))
     allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]

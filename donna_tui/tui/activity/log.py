@@ -64,22 +64,22 @@ class EventRing:
 
     @property
     def filtered(self) -> bool:
-        """Whether some rows may be hidden."""
+        """Return whether some rows may be hidden."""
         return bool(self._text) or self._kind is not None
 
     @property
     def kind(self) -> Kind | None:
-        """The kind of rows that is shown; None for all."""
+        """Return the kind of rows that is shown; None for all."""
         return self._kind
 
     @property
     def paused(self) -> bool:
-        """Whether new rows are held back."""
+        """Return whether new rows are withheld."""
         return self._paused_at is not None
 
     @property
     def waiting(self) -> int:
-        """The number of rows added since the pause."""
+        """Return the number of rows added since the pause."""
         return 0 if self._paused_at is None else self._next - self._paused_at
 
     def add(self, at: float, sentence: Sentence) -> None:
@@ -284,7 +284,6 @@ class LogFilter(Horizontal):
         yield KindChoice()
 
     def focus_input(self) -> None:
-        """Focus the input."""
         self.field.focus()
 
     def clear(self) -> None:
@@ -350,12 +349,12 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def following(self) -> bool:
-        """Whether the newest row is visible and stays so."""
+        """Return whether the log scrolls to new rows."""
         return self._following
 
     @property
     def selected(self) -> LogRow | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         if self._selected is None or not self.ring.shown:
             return None
         return self.ring.shown[self._cursor_index()]

@@ -57,7 +57,7 @@ class ProblemList(OptionRows, inherit_bindings=False):
 
     @property
     def selected(self) -> Problem | None:
-        """The problem under the cursor."""
+        """Return the problem under the cursor."""
         return problem_of(self.highlighted_option)
 
     def show(self, problems: tuple[Problem, ...]) -> None:

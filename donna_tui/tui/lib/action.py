@@ -145,7 +145,7 @@ def needs_writable(state: ActionState) -> str:
 
 
 def needs_movable(state: ActionState) -> str:
-    """A folder, several rows that are selected, or a note that Donna may write to."""
+    """Require a folder, several selected rows, or a note that Donna may write to."""
     return needs_space(state) if state.several else needs_writable(state)
 
 
@@ -210,12 +210,12 @@ def needs_own_memory(state: ActionState) -> str:
 
 
 def needs_open_task(state: ActionState) -> str:
-    """A task that is not done, and a vault that Donna may write to."""
+    """Require a task that is not done, and a vault that Donna may write to."""
     return needs_memory(state) or state.no_tick or needs_writing(state)
 
 
 def needs_writing(state: ActionState) -> str:
-    """The vault must be open, with what changes it."""
+    """Require an open vault with a writer."""
     return needs_space(state) or state.no_writing
 
 
@@ -225,7 +225,7 @@ def needs_forgotten(state: ActionState) -> str:
 
 
 def needs_suggestion(state: ActionState) -> str:
-    """A preference that was stated in a chat and waits for an answer."""
+    """Require an unanswered preference that was stated in a chat."""
     return state.no_suggestion
 
 
@@ -261,5 +261,5 @@ class Action:
 
     @property
     def method(self) -> str:
-        """The name of the method that runs the action: `action_search_open` for `search.open`."""
+        """Return the name of the method that runs the action: `action_search_open` for `search.open`."""
         return "action_" + self.id.replace(".", "_").replace("-", "_")

@@ -466,5 +466,5 @@ _TITLES_HERE: dict[tuple[str, Pane], str] = {
 
 
 def title_here(action: Action, state: ActionState) -> str:
-    """What an action does on the screen in sight, as the footer and the key list call it."""
+    """Return the title of an action on the current screen, as used in the footer and the key list."""
     return _TITLES_HERE.get((action.id, state.pane), action.title)

@@ -1,4 +1,4 @@
-"""Asks for one line of text: what to remember, or a task to add."""
+"""Prompt for one line of text: what to remember, or a task to add."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from donna_tui.tui.lib.keymap import Keys
 
 
 class AskLine(Dialogue[str]):
-    """An input; enter answers with what was typed. `hint_for` describes below it what that does."""
+    """An input; enter returns its text. `hint_for` describes the effect below it."""
 
     field = query_one(LineInput)
 
@@ -43,7 +43,7 @@ class AskLine(Dialogue[str]):
         self._show_hint(self._hint_for(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Answer, if there is something."""
+        """Return the input, if there is any."""
         event.stop()
         if event.value.strip():
             self.dismiss(event.value.strip())

@@ -112,31 +112,31 @@ class VaultBackend(Protocol):
         """Plan moving a note, including the links to rewrite."""
 
     async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        """What deleting several notes and folders would do."""
+        """Plan the deletion of several notes and folders."""
 
     async def plan_move_folder(self, src: str, dst: str) -> Plan:
-        """What giving a folder another path would do to all notes in it and to the links to them."""
+        """Plan to move a folder with all its notes, and to update the links to them."""
 
     async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
-        """What moving several notes and folders into a folder would do; empty is the top of the vault."""
+        """Plan to move several notes and folders into a folder; empty is the top of the vault."""
 
     async def why_not_new(self, path: str, besides: str = "") -> str:
-        """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
+        """Return why a note cannot be created at a path, or `besides` moved there; empty if it can."""
 
     async def empty_folders(self) -> tuple[str, ...]:
-        """The folders that nothing is in."""
+        """List the folders without any file."""
 
     async def create_folder(self, path: str) -> None:
         """Create an empty folder."""
 
     async def remove_folder(self, path: str) -> bool:
-        """Remove a folder that nothing is in. Whether it is gone."""
+        """Remove an empty folder. Return whether it was removed."""
 
     async def plan_undo(self, n: int = 1) -> Plan:
         """Plan an undo of the last `n` operations."""
 
     async def plan_undo_one(self, operation: str) -> Plan:
-        """What taking back one operation would do, whatever was done since to other notes."""
+        """Plan to revert one operation, whatever was done to other notes since."""
 
     async def plan_redo(self, n: int = 1) -> Plan:
         """Plan a redo of the last `n` undone operations."""
@@ -195,7 +195,7 @@ class MemoryBackend(Protocol):
 
     @property
     def token_budget(self) -> int:
-        """The default limit on the tokens of a recall."""
+        """Return the default limit on the tokens of a recall."""
 
     async def memories(
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
@@ -209,10 +209,10 @@ class MemoryBackend(Protocol):
         """Return a memory by its id."""
 
     async def remember(self, text: str) -> tuple[MemoryChunk, ...]:
-        """Remember a text; its memories."""
+        """Remember a text, and return its memories."""
 
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
-        """The preferences that remembering this text would replace."""
+        """Return the preferences that remembering this text would replace."""
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
@@ -229,10 +229,10 @@ class MemoryBackend(Protocol):
         """Pin a memory, so that it has full importance, or unpin it."""
 
     async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
-        """The preferences that were stated in chats and wait for an answer, the latest first."""
+        """List the preferences that were stated in chats and not answered yet, the latest first."""
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
-        """The preferences that remembering a suggestion would replace."""
+        """Return the preferences that remembering a suggestion would replace."""
 
     async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
         """Remember a preference that was offered, or never offer it again."""
@@ -323,15 +323,15 @@ class Backend(Protocol):
 
     @property
     def notes(self) -> VaultBackend:
-        """The service that reads, changes and undoes notes; available once `start` has returned."""
+        """Return the service that reads, changes and undoes notes; available once `start` has returned."""
 
     @property
     def memory(self) -> MemoryBackend:
-        """The service that lists, recalls and forgets memories. The first access takes a moment."""
+        """Return the service that lists, recalls and forgets memories. The first access takes a moment."""
 
     @property
     def drafts(self) -> DraftBackend:
-        """The service that lists drafts and meetings. The first access takes a moment, unless `warm_up` has run."""
+        """Return the service for drafts and meetings. The first access takes a moment, unless `warm_up` has run."""
 
     def warm_up(self) -> None:
         """Import and open the dependencies of `notes` and `drafts` on this thread."""

@@ -10,18 +10,18 @@ from donna_tui.tui.lib.keymap import Keymap
 
 
 def bindings(*contexts: Context) -> list[BindingType]:
-    """Bindings for every action of some contexts. A keymap replaces their keys by action id."""
+    """Build the bindings for every action of some contexts. A keymap replaces their keys by action id."""
     return [action_binding(action.id, f"screen.run({action.id!r})") for action in actions_in(*contexts)]
 
 
 def action_binding(action_id: str, does: str) -> Binding:
-    """A binding with the keys of one action, that runs the Textual action `does`."""
+    """Build a binding with the keys of one action that runs the Textual action `does`."""
     action = ACTIONS[action_id]
     goes_first = action_id in TAKES_FROM or action_id in BEFORE_INPUTS
     return Binding(",".join(action.keys), does, action.title, id=action.id, show=False, priority=goes_first)
 
 
 def textual_keymap(keymap: Keymap) -> dict[str, str]:
-    """What a keymap changes, in the form that `App.set_keymap` takes."""
+    """Return the changes of a keymap in the form that `App.set_keymap` takes."""
     defaults = {name: action.keys for name, action in ACTIONS.items()}
     return {name: ",".join(keys) for name, keys in keymap.keys.items() if keys != defaults[name]}

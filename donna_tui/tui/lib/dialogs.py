@@ -48,7 +48,7 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
 
     @property
     def footer_keys(self) -> tuple[tuple[str, str], ...]:
-        """What the footer below it shows: the keys of the window, and what they do."""
+        """Return the footer items of the window: its keys and their effects."""
         lines = self.query(KeyLine)
         return lines.first().items if lines else (("esc", "close"),)
 
@@ -145,5 +145,5 @@ class RefusalScreen(Dialogue[bool]):
             yield KeyLine(self._keys, *does, ("esc", self._leaves))
 
     def action_answer(self) -> None:
-        """Answer True if there is a remedy, else close."""
+        """Return True if there is a remedy, else close."""
         self.dismiss(bool(self._does))

@@ -282,19 +282,18 @@ class DiffView(LineView):
 
     @property
     def diffs(self) -> tuple[FileDiff, ...]:
-        """The diffs that are shown."""
+        """Return the diffs that are shown."""
         return self._diffs
 
     @property
     def is_side_by_side(self) -> bool:
-        """True if old and new are shown side by side."""
+        """Return whether old and new are shown side by side."""
         if self._side_by_side is not None:
             return self._side_by_side
         return self.scrollable_content_region.width >= WIDE
 
     @property
     def text(self) -> str:
-        """The diff as text."""
         return "\n".join(as_unified(diff) for diff in self._diffs)
 
     def show(self, changes: Sequence[Change], *, empty: str = "") -> None:

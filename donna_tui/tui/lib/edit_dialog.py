@@ -82,7 +82,7 @@ class EditScreen(Dialogue[str]):
 
     @property
     def unsaved(self) -> Unsaved:
-        """The text typed so far."""
+        """Return the text typed so far."""
         return Unsaved(replace(self._edit, text=self.field.text), self._keep)
 
     def action_leave(self) -> None:

@@ -330,7 +330,7 @@ def _searched(event: SearchDone) -> Sentence:
 
 
 def _reconciled(event: ReconcileDone) -> Sentence | None:
-    """Routine looks that find nothing are no news: where file events do not work there is one every few seconds."""
+    """Describe a comparison; None for a routine one without changes, which polling repeats every few seconds."""
     changes = {
         "new": event.new,
         "edited": event.changed,

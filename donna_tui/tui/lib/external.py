@@ -68,7 +68,7 @@ class External:
 
     @property
     def no_editor(self) -> str:
-        """The reason why no editor can be opened; empty if one can."""
+        """Return why no editor can be opened; empty if one can."""
         if self.in_browser:
             return "In the browser Donna cannot open an editor; y copies a link to the note."
         program = self._editor()
@@ -80,7 +80,7 @@ class External:
 
     @property
     def no_desktop(self) -> str:
-        """The reason why no link can be opened; empty if one can."""
+        """Return why no link can be opened; empty if one can."""
         if self.in_browser:
             return "In the browser Donna cannot open Obsidian; y copies a link to the note."
         if not self._opener():
@@ -121,7 +121,7 @@ class External:
 
 
 class ExternalPrograms:
-    """Runs programs for an app. While one has the terminal, the app does not draw, but the engine keeps running."""
+    """Run programs for an app. While one has the terminal, the app does not draw, but the engine keeps running."""
 
     def __init__(self, app: App[None], external: External) -> None:
         self._app = app

@@ -76,7 +76,7 @@ def clock(at: float) -> str:
 
 
 def next_try(at: float | None, now: float | None = None) -> str:
-    """When something is tried again by itself: a time that is over means soon, never a time in the past."""
+    """Format the time of the next automatic retry: a time in the past means soon."""
     if at is None:
         return "not automatically"
     return clock(at) if at > (time.time() if now is None else now) else "in a moment"

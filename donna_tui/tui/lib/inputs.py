@@ -84,7 +84,7 @@ class KeyLine(Widget):
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """The keys as they are shown, and what they do."""
+        """Return the displayed keys and their effects."""
         return tuple(self._items)
 
     def set_text(self, words: str) -> None:
@@ -125,7 +125,7 @@ class Words:
 
 
 class Notice(Static, can_focus=True):
-    """Shows `Words`. It takes the focus like the list that it replaces, so that letters are keys here too."""
+    """Show `Words`. It takes the focus like the list that it replaces, so that letters are keys here too."""
 
     def __init__(self, *, keys: Keys = DEFAULT_KEYS, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

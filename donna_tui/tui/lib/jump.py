@@ -1,4 +1,4 @@
-"""Jump mode: a letter on everything in sight, or two where there are many; typing them opens it."""
+"""Jump mode: label every visible target with a letter, or two if there are many; typing a label opens it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class HasJumpTargets(Protocol):
 
 
 class JumpOverlay(Modal[JumpTarget]):
-    """Shows the labels over the screen; any other key, or a click, closes it."""
+    """Show the labels over the screen; any other key, or a click, closes it."""
 
     def __init__(self, targets: Iterable[JumpTarget]) -> None:
         super().__init__(classes="jump")

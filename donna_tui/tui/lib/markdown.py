@@ -1,4 +1,4 @@
-"""Render Markdown as styled blocks that know their lines, with links that can be followed.
+"""Render Markdown as styled blocks with their line numbers, and links that can be followed.
 
 This is not a full parser; it takes linear time for any text. Properties are shown as chips, headings by level, tables
 in columns, callouts with an icon and code with colours; fences and block ids are hidden.
@@ -35,7 +35,7 @@ class LinkRef:
 
     @property
     def style(self) -> Style:
-        """A style that attaches the link to its text and does not change its appearance."""
+        """Return a style that attaches the link to its text and does not change its appearance."""
         return Style.from_meta({_META: (self.form, self.written, self.line, self.fragment)})
 
 
@@ -49,7 +49,7 @@ class LinkSpot:
 
 
 class LinkFollowed(Message):
-    """A link in a text is followed. The widget that knows the note of the text handles it."""
+    """A link in a text is followed. The widget with the path of the note handles it."""
 
     def __init__(self, ref: LinkRef) -> None:
         super().__init__()

@@ -82,7 +82,7 @@ class GoTo(Message):
 
 
 class RememberPlace(Message):
-    """A place is left and should be added to the navigation history."""
+    """A request to add the place being left to the navigation history."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class EditNote(Message):
 
 
 class StepBack(Message):
-    """The last change of the vault is to be undone, or what was undone last done again."""
+    """A request to undo the last change of the vault, or to redo the last undone one."""
 
     def __init__(self, *, redo: bool = False) -> None:
         super().__init__()

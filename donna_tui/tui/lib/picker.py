@@ -1,4 +1,4 @@
-"""A dialog to pick one thing by typing part of its name: actions, keys, folders, themes."""
+"""A dialog to pick an item by typing part of its name: actions, keys, folders, themes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Picker(Modal[T], Generic[T]):
         self._narrow("")
 
     def on_resize(self) -> None:
-        """Give the list all the room that there is, and no more, so that what is selected is never below the edge."""
+        """Set the height of the list to the available room, so that the selection is never below the edge."""
         self.options.styles.max_height = max(3, int(self.size.height * SHARE) - AROUND)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -99,11 +99,11 @@ class Picker(Modal[T], Generic[T]):
             self.dismiss(event.option.value.value)
 
     def action_move(self, how: str) -> None:
-        """Move the selection while the input keeps the focus."""
+        """Move the selection; the focus stays in the input."""
         getattr(self.options, f"action_{how}")()
 
     def found(self, query: str) -> list[tuple[Choice[T], Match]]:
-        """The choices for what was typed, best first."""
+        """Return the choices that match the input, best first."""
         return matching(query, self.choices)
 
     def _narrow(self, query: str) -> None:

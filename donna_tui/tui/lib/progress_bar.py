@@ -36,7 +36,7 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 
 
 class ProgressBar(Widget):
-    """Draws `bar` over its whole width. Counts are notes."""
+    """Draw `bar` over its whole width. Counts are notes."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--meaning", "bar--words", "bar--rest"}
 

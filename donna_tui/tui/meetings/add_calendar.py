@@ -1,4 +1,4 @@
-"""Ask for a calendar to follow: a file, a folder or an address, which is read before it is added."""
+"""Prompt for a calendar to follow: a file, a folder or an address, which is read before it is added."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class AddCalendar(Dialogue[CalendarRow]):
         return self.query_one(f"#calendar-{name} LineInput", LineInput)
 
     def action_other_field(self, step: int) -> None:
-        """Go to the next or previous field."""
+        """Focus the next or previous field."""
         shown = [name for name, *_ in _FIELDS if self.query_one(f"#calendar-{name}").display]
         here = next((place for place, name in enumerate(shown) if self.field(name).has_focus), 0)
         self.field(shown[(here + step) % len(shown)]).focus()

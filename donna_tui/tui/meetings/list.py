@@ -58,7 +58,7 @@ class MeetingList(RowList):
 
     @property
     def selected(self) -> MeetingRow | None:
-        """The meeting under the cursor."""
+        """Return the meeting under the cursor."""
         row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else None
         return row if isinstance(row, MeetingRow) else None
 

@@ -122,7 +122,7 @@ class MeetingsPane(Horizontal):
         self.go("list")
 
     def go_back(self) -> bool:
-        """Go one level out. Return False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.has_class("-on-text"):
@@ -211,11 +211,11 @@ class MeetingsPane(Horizontal):
             self.add_calendar(self._backend)
 
     def action_view_next(self) -> None:
-        """Go to the other part, even if it is not visible."""
+        """Show the other part, even if it is not visible."""
         self.go("list" if self.has_class("-on-text") else "text")
 
     def action_view_previous(self) -> None:
-        """Go to the other part; there are only two."""
+        """Show the other part; there are only two."""
         self.action_view_next()
 
     def action_view_zoom(self) -> None:
@@ -237,7 +237,7 @@ class MeetingsPane(Horizontal):
 
     @property
     def selected(self) -> MeetingRow | None:
-        """The meeting that actions apply to."""
+        """Return the meeting that actions apply to."""
         return None if self.has_class("-empty") else self.rows.selected
 
     def on_show(self) -> None:
@@ -245,13 +245,13 @@ class MeetingsPane(Horizontal):
         self.look()
 
     def look(self) -> None:
-        """Read the list again; while hidden, once it is shown."""
+        """Reload the list; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend)
 
     def look_at(self, identity: str, day: datetime.date) -> None:
-        """Go to a meeting, which begins on this local day."""
+        """Select a meeting, which begins on this local day."""
         self._goes_to, self._agenda = identity, replace(self._agenda, day=day)
         self.look()
 
@@ -319,7 +319,7 @@ class MeetingsPane(Horizontal):
 
     @one_dialog("add")
     async def add_calendar(self, backend: Backend) -> None:
-        """Ask for a calendar, and show the number of its meetings once it is followed."""
+        """Prompt for a calendar, and show the number of its meetings once it is followed."""
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
         row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))

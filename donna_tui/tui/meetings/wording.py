@@ -58,17 +58,17 @@ class Agenda:
 
     @property
     def first(self) -> datetime.date:
-        """The first day."""
+        """Return the first day."""
         return self.day - datetime.timedelta(self.day.weekday()) if self.span is Span.WEEK else self.day
 
     @property
     def length(self) -> int:
-        """The number of days."""
+        """Return the number of days."""
         return _DAYS_OF_WEEK if self.span is Span.WEEK else 1
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """The start of the span and of the next one: Unix times of local midnights."""
+        """Return the start of the span and of the next one: Unix times of local midnights."""
         return midnight(self.first), midnight(self.first + datetime.timedelta(self.length))
 
     def step(self, by: int) -> Agenda:

@@ -1,4 +1,4 @@
-"""The selected memory in full, with why it is kept."""
+"""The selected memory in full, and why it is remembered."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SIGNALS = {
 
 
 class MemoryCard(Panel):
-    """What a memory says, and why Donna keeps it and recalls it or not."""
+    """A memory, and why it is remembered and recalled or not."""
 
     head = query_one("#memory-why", Static)
     view = query_one("#memory-text", PassageView)
@@ -50,13 +50,13 @@ class MemoryCard(Panel):
         self.view.show(memory.content if memory is not None else "")
 
     def show_around(self, text: str, mark: range) -> None:
-        """Show where it was said instead of the memory alone."""
+        """Show the surrounding conversation instead of the memory alone."""
         self.view.show(text, mark)
         self.view.focus()
 
 
 def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
-    """What it is, where it is from, how important it is and why, and what that means for recalls."""
+    """Explain a memory: its kind, origin and importance, and their effect on recalls."""
     kind = KINDS[memory.source]
     preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""
     what = [kind[:1].upper() + kind[1:], preference, day(memory.at)]
@@ -84,7 +84,7 @@ def importance_lines(importance: Importance | None) -> Iterator[Content]:
 
 
 def in_words(importance: Importance) -> str:
-    """How new it is, and what makes it salient."""
+    """Describe its novelty, and the signals of its salience."""
     novelty = importance.novelty
     parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
     if novelty is None:
@@ -94,7 +94,7 @@ def in_words(importance: Importance) -> str:
 
 
 def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
-    """Whether it is recalled and why, with the style of that sentence."""
+    """Explain whether it is recalled, as a sentence with its style."""
     quiet, warning = "$text-disabled", "$text-warning"
     if memory.forgotten:
         return "Forgotten: it is no longer found or recalled.", warning
@@ -114,7 +114,7 @@ def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
 
 
 def citation_of(memory: MemoryChunk) -> str:
-    """Where a memory is from, for people: session and turns, or note and line."""
+    """Cite a memory for people: session and turns, or note and line."""
     title = clean_line(memory.title)
     if memory.source is MemorySource.CHAT:
         turns = _range("turn", memory.start_line, memory.end_line)
@@ -130,7 +130,7 @@ def _shortened(citation: str) -> str:
 
 
 def note_of(memory: MemoryChunk) -> str:
-    """The note that holds a task or a passage; empty for what no note holds."""
+    """Return the note that contains a task or a passage; empty if no note does."""
     if memory.source is MemorySource.TASK:
         return memory.source_id.rpartition("#")[0]
     return memory.source_id if memory.source is MemorySource.VAULT else ""

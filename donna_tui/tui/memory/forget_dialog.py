@@ -18,14 +18,14 @@ from donna_tui.tui.lib.keymap import Keys
 
 
 class Forgetting(StrEnum):
-    """How something is to be forgotten."""
+    """The way to forget: reversibly, or for good."""
 
     FOR_NOW = "for_now"
     FOR_GOOD = "for_good"
 
 
 class ForgetScreen(Dialogue[Forgetting]):
-    """Shows one line of what is forgotten. All texts are safe to show."""
+    """Show one line of what is forgotten. All texts are safe to show."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("forget.apply", "screen.forget_apply"),
@@ -48,11 +48,11 @@ class ForgetScreen(Dialogue[Forgetting]):
             yield KeyLine(self._keys, ("forget.apply", "forget"), ("esc", "cancel"), ("forget.for-good", "for good"))
 
     def action_forget_apply(self) -> None:
-        """Forget it, so that it can be brought back."""
+        """Forget it, so that it can be restored."""
         self.dismiss(Forgetting.FOR_NOW)
 
     def action_forget_for_good(self) -> None:
-        """Erase it; the first time say what that means, the second time do it."""
+        """Erase it, after a second press to confirm."""
         if self._warned:
             self.dismiss(Forgetting.FOR_GOOD)
             return

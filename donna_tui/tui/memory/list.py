@@ -1,4 +1,4 @@
-"""The list of memories: pages in sight only."""
+"""The list of memories, of which only visible pages are loaded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KIND = 10
 _WHEN = 6
 _ROOMY = 64
 _LONGEST = 600
-"""Characters of a memory that are looked at; no line shows more."""
+"""Characters of a memory that are rendered; no line shows more."""
 
 KINDS = {
     MemorySource.VAULT: "note",
@@ -50,12 +50,12 @@ _SHORT_CUT = {
 
 
 def importance_value(memory: MemoryChunk) -> float | None:
-    """How important a memory is, if that is known."""
+    """Return the importance of a memory, if it is known."""
     return memory.importance.value if memory.importance else None
 
 
 def meter(value: float | None, width: int, style: str = "accent") -> Content:
-    """A share from 0 to 1 as a bar; blank where it is not known."""
+    """Draw a share from 0 to 1 as a bar; blank if it is not known."""
     if value is None:
         return Content(" " * width)
     filled = round(min(max(value, 0.0), 1.0) * width)
@@ -63,12 +63,12 @@ def meter(value: float | None, width: int, style: str = "accent") -> Content:
 
 
 def is_open(memory: MemoryChunk) -> bool:
-    """Whether a task is still to be done: only those are working memory."""
+    """Return whether a task is open: only open tasks are working memory."""
     return memory.memory_type is MemoryType.WORKING
 
 
 def marks_of(memory: MemoryChunk) -> Content:
-    """What is special about a memory, in words."""
+    """Describe the special states of a memory."""
     marks = (
         (memory.forgotten, "forgotten", "warning"),
         (memory.pinned, "pinned", "accent"),
@@ -80,12 +80,12 @@ def marks_of(memory: MemoryChunk) -> Content:
 
 
 def words_of(text: str) -> str:
-    """The beginning of a text on one line."""
+    """Return the beginning of a text on one line."""
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
-    """A memory in the list. Narrow lists leave out where it is from."""
+    """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
     left = Content.assemble(
         meter(importance_value(memory), METER),
@@ -100,7 +100,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
 
 
 def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
-    """A memory that is in the prompt: its place, what it says, how well it fits, what it costs."""
+    """Render a memory in the prompt: its position, text, relevance and tokens."""
     score = f"{memory.score:.2f}" if memory.score else "–"
     left = Content.assemble((f"{place:>2}  ", "accent"), (words_of(memory.content), "plain"))
     right = Content.assemble(
@@ -110,12 +110,12 @@ def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
 
 
 def between_line(words: str, columns: str, width: int) -> Content:
-    """A line between, with what the columns below it are."""
+    """Render a separator with the headings of the columns below it."""
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
 
 def cut_line(cut: Omitted, width: int) -> Content:
-    """A memory that was found and left out, and why."""
+    """Render a memory that was found and omitted, with the reason."""
     why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
     tokens = count(cut.memory.tokens) if cut.memory.tokens else ""
     left = Content.assemble((" –  ", "quiet"), (words_of(cut.memory.content), "muted"))
@@ -138,10 +138,10 @@ _MOST_PAGES = 24
 
 
 class MemoryList(RowList):
-    """Rows by their place; those that are not there yet are asked for. What was just forgotten keeps its place."""
+    """A lazily loaded list: missing pages are requested. A memory that was just forgotten stays in its row."""
 
     class RowsMissing(Message):
-        """Rows in sight are missing."""
+        """Visible rows are not loaded."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -156,23 +156,23 @@ class MemoryList(RowList):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory under the cursor, once it is there."""
+        """Return the memory under the cursor, once it is loaded."""
         return self.memory_at(self.selected_index)
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """The pages in sight that are not there."""
+        """Return the visible pages that are not loaded."""
         return tuple(page for page in self.pages_in_sight if page not in self._pages)
 
     @property
     def pages_in_sight(self) -> tuple[int, ...]:
-        """The pages that the rows in sight, and the one under the cursor, are on."""
+        """Return the pages of the visible rows and of the row under the cursor."""
         top = self.scroll_offset.y
         places = (self.selected_index, top, min(top + self.size.height, max(0, self._total - 1)))
         return tuple(sorted({self._place(index) // PAGE for index in places}))
 
     def memory_at(self, index: int) -> MemoryChunk | None:
-        """The memory in a row; None while it is not there, or if there is none."""
+        """Return the memory in a row; None if it is not loaded, or if there is none."""
         if index in self._kept:
             return self._kept[index]
         page, row = divmod(self._place(index), PAGE)
@@ -180,7 +180,7 @@ class MemoryList(RowList):
         return found[row] if found is not None and 0 <= row < len(found) else None
 
     def show(self, total: int, pages: Mapping[int, Sequence[MemoryChunk]], kept: Mapping[int, MemoryChunk]) -> None:
-        """List so many memories, of which these pages are there. The cursor stays on its memory where it can."""
+        """List so many memories, of which these pages are loaded. The cursor stays on its memory if possible."""
         before = self.selected
         self._kept = {min(index, total + place): kept[index] for place, index in enumerate(sorted(kept))}
         self._total = total + len(self._kept)
@@ -189,7 +189,7 @@ class MemoryList(RowList):
         self.rows_changed(self._index_of(before))
 
     def fill(self, page: int, memories: Sequence[MemoryChunk]) -> None:
-        """A page that was missing is there; the one that came first, and is out of sight, may go."""
+        """Insert a loaded page, and evict the oldest page that is not visible."""
         self._pages[page] = memories
         if len(self._pages) > _MOST_PAGES:
             del self._pages[next(each for each in self._pages if each not in self.pages_in_sight)]
@@ -198,7 +198,7 @@ class MemoryList(RowList):
             self.post_message(self.Selected(self))
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
-        """Show at once what was done with a memory; the index follows."""
+        """Show at once that a memory was pinned or forgotten; the index follows."""
         self._pages = {
             page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
             for page, memories in self._pages.items()
@@ -208,7 +208,7 @@ class MemoryList(RowList):
         self.post_message(self.Selected(self))
 
     def places_of(self, identity: str) -> dict[int, MemoryChunk]:
-        """The rows of a memory that are there; a long one has several."""
+        """Return the loaded rows of a memory; a long one has several."""
         found = ((index, self.memory_at(index)) for index in self._indexes_there())
         return {index: memory for index, memory in found if memory is not None and memory.id == identity}
 
@@ -220,7 +220,7 @@ class MemoryList(RowList):
         return memory_line(memory, width, self._newest)
 
     def _place(self, index: int) -> int:
-        """The place in the whole list, without the rows that are kept."""
+        """Convert a row to its position in the whole list, without the rows that are retained."""
         return index - sum(kept < index for kept in self._kept)
 
     def _index_of(self, memory: MemoryChunk | None) -> int:
@@ -235,7 +235,7 @@ class MemoryList(RowList):
         return self.selected_index
 
     def _index(self, place: int) -> int:
-        """The row of a place in the whole list."""
+        """Convert a position in the whole list to its row."""
         for kept in sorted(self._kept):
             place += kept <= place
         return place
@@ -246,7 +246,7 @@ class MemoryList(RowList):
 
 
 def marked(memory: MemoryChunk, identity: str, pinned: bool | None, forgotten: bool | None) -> MemoryChunk:
-    """The memory, pinned or forgotten if it is the one of that id; None leaves it as it is."""
+    """Pin or forget the memory if it has this id; None leaves a state unchanged."""
     if memory.id != identity:
         return memory
     return replace(

@@ -125,7 +125,7 @@ class MemoryPane(Horizontal):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory that actions apply to: that of the current list, or of the one the card was opened from."""
+        """Return the memory that actions apply to: that of the current list, or of the one the card was opened from."""
         return self.recall.selected if self._is_in_recall else self.rows.selected
 
     def connect(self, backend: Backend) -> None:
@@ -160,7 +160,7 @@ class MemoryPane(Horizontal):
         self.go("list")
 
     def go_back(self) -> bool:
-        """Go one level out. Return False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
@@ -305,11 +305,11 @@ class MemoryPane(Horizontal):
         self.recall.focus_input()
 
     def action_view_next(self) -> None:
-        """Go to the next part, even if it is not visible."""
+        """Show the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
-        """Go to the previous part."""
+        """Show the previous part."""
         self._walk(-1)
 
     def action_view_zoom(self) -> None:
@@ -340,7 +340,7 @@ class MemoryPane(Horizontal):
 
     @property
     def _is_in_recall(self) -> bool:
-        """Whether the recall is current, or the card was opened from it."""
+        """Return whether the recall is current, or the card was opened from it."""
         return self._is_at("recall") or (self._is_at("text") and self._came_from == "recall")
 
     def _is_at(self, place: str) -> bool:
@@ -352,7 +352,7 @@ class MemoryPane(Horizontal):
             self.set_class(each == place, f"-on-{each}")
 
     def write_with(self, writing: VaultFlows) -> None:
-        """Change notes through what the Vault screen uses too."""
+        """Change notes through the same flows as the Vault screen."""
         self._writing = writing
 
     async def action_memory_open(self) -> None:
@@ -366,7 +366,6 @@ class MemoryPane(Horizontal):
         self.post_message(EditNote(note_of(memory), memory.start_line))
 
     def action_memory_copy_citation(self) -> None:
-        """Copy the citation of the memory."""
         if self.selected is not None:
             self._outside.copy(citation_text(self.selected), "The citation")
 
@@ -387,7 +386,6 @@ class MemoryPane(Horizontal):
             self._pin(self._backend, self.selected)
 
     def action_memory_correct(self) -> None:
-        """Correct the memory."""
         if self.selected is not None and self._backend is not None:
             self._correct(self._backend, self.selected)
 
@@ -397,12 +395,12 @@ class MemoryPane(Horizontal):
             self._forget(self._backend, self.selected)
 
     def action_memory_suggestions(self) -> None:
-        """Answer what is offered."""
+        """Answer the open suggestions."""
         if self._suggestions and self._backend is not None:
             self._answer(self._backend, self._suggestions)
 
     def action_memory_bring_back(self) -> None:
-        """Take back what was done here last: bring back what was forgotten, or undo a change of a note."""
+        """Undo the last change made here: restore forgotten memories, or undo a change of a note."""
         if self._forgotten and not self._wrote_last and self._backend is not None:
             self._restore(self._backend, self._forgotten[-1])
         elif self._writing is not None:
@@ -414,12 +412,12 @@ class MemoryPane(Horizontal):
             self._change(partial(self._writing.step_back, OperationKind.REDO))
 
     def action_memory_remember(self) -> None:
-        """Ask for a sentence, and remember it."""
+        """Prompt for a sentence, and remember it."""
         if self._backend is not None:
             self._remember(self._backend)
 
     def action_memory_add_task(self) -> None:
-        """Ask for a task, and write its check box into a note."""
+        """Prompt for a task, and write its check box into a note."""
         if self._writing is not None:
             self._change(self._writing.add_task)
 
@@ -566,7 +564,7 @@ class MemoryPane(Horizontal):
             self._filling = self.set_timer(FILL, self._fill)
 
     def look(self) -> None:
-        """Read the list again; while hidden, once it is shown."""
+        """Reload the list; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._look(self._backend)
@@ -639,7 +637,7 @@ class MemoryPane(Horizontal):
         self._show_head(list_head(self._narrowing, total))
 
     def _show_suggestion_count(self) -> None:
-        """Offer what was stated in chats, in one line."""
+        """Show the number of open suggestions in one line."""
         offer = self.query_one("#memory-suggestion", Static)
         key = shown_key(self._keys["memory.suggestions"], typing=False)
         set_label(offer, suggestion_line(self._suggestions, key))
@@ -666,7 +664,7 @@ class MemoryPane(Horizontal):
 
 
 def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
-    """Ask whether a preference may take the place of another one."""
+    """Ask whether a preference may replace another one."""
     what = f"“{words_of(text)}” replaces “{words_of(held)}”."
     return RefusalScreen(Refusal(Reason.CONFLICT, "Replace it?", what, ""), keys, does="replace it")
 

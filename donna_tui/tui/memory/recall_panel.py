@@ -38,7 +38,7 @@ GAP = 0.12
 
 
 class Recalling:
-    """Own question and budget. Timers and workers belong to `owner`, so that they end with it.
+    """Hold question and budget. Timers and workers belong to `owner`, so that they end with it.
 
     Recalls are always made for a remote model, so that local-only memories are not searched.
     """
@@ -58,11 +58,11 @@ class Recalling:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to ask."""
+        """Return whether the question is empty."""
         return not self.query.strip()
 
     def connect(self, service: MemoryBackend) -> None:
-        """Connect to the service, and ask what was typed meanwhile."""
+        """Connect to the service, and recall for the question typed meanwhile."""
         self._service = service
         self.ask()
 
@@ -77,7 +77,7 @@ class Recalling:
         self._ask_soon()
 
     def ask(self) -> None:
-        """Ask now. An empty question cancels the previous one."""
+        """Run the recall now. An empty question cancels the previous one."""
         self._number += 1
         self._last_asked = monotonic()
         if self.is_empty:
@@ -244,7 +244,7 @@ class RecallList(RowList):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory under the cursor."""
+        """Return the memory under the cursor."""
         row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else ""
         return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
 
@@ -331,26 +331,26 @@ class RecallPanel(Vertical):
 
     @property
     def result(self) -> RecallResult | None:
-        """The result of the last recall; None while nothing is asked."""
+        """Return the result of the last recall; None for an empty question."""
         return self._result
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """The memory under the cursor."""
+        """Return the memory under the cursor."""
         return self.rows.selected
 
     @property
     def query_text(self) -> str:
-        """The current question."""
+        """Return the current question."""
         return self._recalling.query
 
     @property
     def list(self) -> Widget:
-        """The list, or the notice in its place."""
+        """Return the list, or the notice shown instead."""
         return self.notice if self.has_class("-empty") else self.rows
 
     def connect(self, service: MemoryBackend) -> None:
-        """Connect to the service once, and ask what was typed meanwhile."""
+        """Connect to the service once, and recall for the question typed meanwhile."""
         if self._is_connected:
             return
         self._is_connected = True
@@ -359,7 +359,7 @@ class RecallPanel(Vertical):
         self._recalling.connect(service)
 
     def ask_again(self) -> None:
-        """Ask the same question again."""
+        """Repeat the recall."""
         self._recalling.ask()
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
@@ -378,7 +378,7 @@ class RecallPanel(Vertical):
         self.input.action_select_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Recall for the input; for an empty question, show what can be asked."""
+        """Run a recall for the input; for an empty one, show examples."""
         event.stop()
         self._recalling.typed(event.value)
         if self._recalling.is_empty:

@@ -1,4 +1,4 @@
-"""Offers preferences that were stated in chats, one after the other: remember it, dismiss it, or skip it."""
+"""Offer preferences that were stated in chats one by one, to remember, dismiss or skip."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from donna_tui.types.memory import Suggestion
 
 
 class SuggestionScreen(Dialogue[int]):
-    """Answers with how many preferences were remembered. What the memory would replace is shown first."""
+    """A dialog that returns the number of preferences remembered. It shows first what they would replace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("suggestion.accept", "screen.suggestion_accept"),
@@ -58,7 +58,7 @@ class SuggestionScreen(Dialogue[int]):
         self._show()
 
     def action_leave(self) -> None:
-        """Leave the rest for later."""
+        """Close the dialog; the remaining suggestions stay open."""
         self.dismiss(self._remembered)
 
     def action_suggestion_accept(self) -> None:
@@ -66,11 +66,11 @@ class SuggestionScreen(Dialogue[int]):
         self._answer(accepted=True)
 
     def action_suggestion_dismiss(self) -> None:
-        """Do not offer it again."""
+        """Dismiss the preference, so that it is not offered again."""
         self._answer(accepted=False)
 
     def action_suggestion_skip(self) -> None:
-        """Leave it for later."""
+        """Skip the preference; it stays open."""
         if not self._is_answering:
             self._next()
 

@@ -1,4 +1,4 @@
-"""Word the Memory screen, without a widget."""
+"""Format the texts of the Memory screen, without a widget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _DAY = 86_400.0
 
 
 class Age(Enum):
-    """How far back the list goes: words, and days."""
+    """The period of the list: its name, and days."""
 
     DAY = ("the last day", 1)
     WEEK = ("the last week", 7)
@@ -49,7 +49,7 @@ class Age(Enum):
 
 
 UNASKED = tuple(source for source in BESIDE_NOTES if source is not MemorySource.TASK)
-"""What is listed until another source is asked for: tasks are many, and their notes hold them."""
+"""The default sources: tasks are many, and their notes contain them."""
 
 _SOURCES = {
     MemorySource.CHAT: "chats",
@@ -67,7 +67,7 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """What the list is narrowed to. Empty means everything beside the notes and their tasks."""
+    """The filters of the list. Empty means everything except the notes and their tasks."""
 
     source: MemorySource | None = None
     type: MemoryType | None = None
@@ -76,11 +76,11 @@ class Narrowing:
 
     @property
     def is_narrow(self) -> bool:
-        """Whether anything is left out."""
+        """Return whether anything is filtered out."""
         return self != Narrowing()
 
     def wanted(self, now: float) -> MemoryFilter:
-        """As the desk takes it."""
+        """Convert it to the filter of the memory service."""
         return MemoryFilter(
             sources=(self.source,) if self.source else UNASKED,
             types=(self.type,) if self.type else (),
@@ -89,19 +89,19 @@ class Narrowing:
         )
 
     def next_source(self) -> Narrowing:
-        """The next source, and after the last one all but the tasks."""
+        """Select the next source; after the last one, all but the tasks."""
         return replace(self, source=_next((None, *_SOURCES), self.source))
 
     def only_tasks(self) -> Narrowing:
-        """The tasks; if they are listed already, everything else."""
+        """Select the tasks, or everything else if they are selected already."""
         return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
 
     def next_type(self) -> Narrowing:
-        """The next type, and after the last one all of them."""
+        """Select the next type; after the last one, all of them."""
         return replace(self, type=_next((None, *_TYPES), self.type))
 
     def next_age(self) -> Narrowing:
-        """Further back, and at last without a limit."""
+        """Extend the period; after the longest one, remove the limit."""
         return replace(self, age=_next((None, *Age), self.age))
 
     def __str__(self) -> str:
@@ -139,7 +139,7 @@ NOT_ASKED = Words(
 
 
 def list_head(narrowing: Narrowing, total: int) -> str:
-    """How many memories are listed, and what the list is narrowed to."""
+    """Describe the list: the number of memories, and its filters."""
     if narrowing == Narrowing().only_tasks():
         return f"{plural(total, 'task')}, newest first"
     shown = plural(total, "memory", "memories")
@@ -147,7 +147,7 @@ def list_head(narrowing: Narrowing, total: int) -> str:
 
 
 def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
-    """The latest preference that was stated in a chat, how many more there are, and the key that answers them."""
+    """Show the latest open suggestion, the number of others, and the key that answers them."""
     if not suggestions:
         return Content()
     first, more = clean_line(suggestions[0].text), len(suggestions) - 1
@@ -160,23 +160,23 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
 
 
 def empty_list_text(narrowing: Narrowing, key: str) -> str:
-    """What stands in the place of an empty, narrowed list."""
+    """Return the text shown instead of an empty, filtered list."""
     return f"No memories match: {narrowing}. {key} lists everything."
 
 
 def cannot_look(error: DonnaError) -> Words:
-    """Why there is no list."""
+    """Explain why there is no list."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("memory.refresh", "try again"),), is_error=True)
 
 
 def cannot_recall(error: DonnaError) -> Words:
-    """Why there is no answer."""
+    """Explain why there is no answer."""
     return cannot_look(error)
 
 
 def nothing_recalled(query: str, note: str) -> Words:
-    """What is said where nothing is remembered that fits."""
+    """Explain that no remembered text matches."""
     return Words(
         f"Nothing is remembered about “{clean_line(query.strip())[:60]}”.",
         clean_line(note),
@@ -185,14 +185,14 @@ def nothing_recalled(query: str, note: str) -> Words:
 
 
 def recall_facts(result: RecallResult) -> str:
-    """How many tokens of how many, and who counted; what limits the answer goes before that."""
+    """Describe the tokens used and the tokenizer, after the limits of the answer."""
     share = f"{count(result.total_tokens)} of {count(result.token_budget)} tokens"
     share += f", {percent(result.total_tokens, result.token_budget)}" if result.token_budget else ""
     return " · ".join(filter(None, (share, clean_line(result.note) or f"counted by {clean_line(result.counter)}")))
 
 
 def read_only_note(status: Status | None) -> str:
-    """What one must know while another process keeps the index."""
+    """Explain the restrictions while another process maintains the index."""
     if status is None or status.state != "read_only":
         return ""
     owner = f" ({clean_line(status.owner)})" if status.owner else ""
@@ -200,7 +200,7 @@ def read_only_note(status: Status | None) -> str:
 
 
 def why_no_forgetting(memory: MemoryChunk | None) -> str:
-    """Why a memory can be neither pinned nor forgotten here."""
+    """Explain why a memory can be neither pinned nor forgotten here."""
     if memory is None:
         return ""
     if note_of(memory):
@@ -209,31 +209,31 @@ def why_no_forgetting(memory: MemoryChunk | None) -> str:
 
 
 def why_no_tick(memory: MemoryChunk | None) -> str:
-    """Why a memory is no task that could be done."""
+    """Explain why a memory is not an open task."""
     if memory is None or memory.source is not MemorySource.TASK:
         return "No task is selected."
     return "" if is_open(memory) else "This task is done or cancelled already."
 
 
 def why_no_prompt(result: RecallResult | None) -> str:
-    """Why there is no prompt to copy."""
+    """Explain why there is no prompt to copy."""
     if result is None:
         return "Nothing has been recalled yet."
     return "" if result.memories else "Nothing fits: try a larger budget or another question."
 
 
 def citation_text(memory: MemoryChunk) -> str:
-    """Where a memory is from, to paste somewhere, with the id that the verbs take."""
+    """Format a citation to paste elsewhere, with the id that the commands accept."""
     return f"{citation_of(memory)} ({clean_line(memory.id)})"
 
 
 def own_words(memory: MemoryChunk) -> str:
-    """What a memory says, without the path that a recall puts before a passage of a note."""
+    """Return the text of a memory, without the path that a recall puts before a passage of a note."""
     return memory.content.removeprefix(f"{memory.source_id}: ") if note_of(memory) else memory.content
 
 
 def forgets(memory: MemoryChunk) -> tuple[str, str]:
-    """What exactly is forgotten, and what else one should know."""
+    """Describe exactly what is forgotten, and the consequences."""
     citation = citation_of(memory)
     if memory.source is MemorySource.CHAT:
         return citation, "These turns are no longer found or recalled; the rest of the conversation stays."

@@ -46,7 +46,7 @@ class Planned:
 
     @property
     def is_open(self) -> bool:
-        """Whether it can be approved, and was not yet."""
+        """Return whether it can be approved, and was not yet."""
         return self.plan is not None and self.error is None and not self.is_done and not self.is_skipped
 
 

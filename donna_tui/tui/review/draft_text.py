@@ -74,7 +74,7 @@ class DraftText(LineView):
 
     @property
     def hunk(self) -> Hunk | None:
-        """The part under the cursor that can be left out."""
+        """Return the hunk under the cursor, which can be left out."""
         return self._hunks.get(self.line_number)
 
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
@@ -127,11 +127,11 @@ class DraftText(LineView):
 
     @property
     def links_here(self) -> list[JumpTarget]:
-        """The links of the line under the cursor."""
+        """Return the links of the line under the cursor."""
         return list(self._links_in(index for index, row in enumerate(self._rows) if row.line == self.line_number))
 
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """The links in sight."""
+        """Return the visible links."""
         top = self.scroll_offset.y
         yield from self._links_in(range(top, min(top + self.size.height, len(self._rows))))
 
@@ -150,7 +150,7 @@ class DraftText(LineView):
         last: LinkRef | None = None
         for index in rows:
             for spot in spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
-                if spot.ref != last:  # a link that goes on in the next row is one
+                if spot.ref != last:  # a link that continues in the next row is one
                     yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, LinkFollowed(spot.ref)))
                 last = spot.ref
 
@@ -200,20 +200,20 @@ class DraftText(LineView):
 
     @property
     def _begin(self) -> int:
-        """The line where reading begins: the first with sources, or else with a part that can be left out."""
+        """Return the line where reading begins: the first with sources, or else with a part that can be left out."""
         order = (self._cites, self._hunks, self._stops)
         return next((stop for places in order for stop in self._stops if stop in places), 0)
 
     @property
     def _first_body_row(self) -> int:
-        """The row at which the note begins, below its properties."""
+        """Return the row at which the note begins, below its properties."""
         start = parse_frontmatter(self._draft.text[:MOST_CHARACTERS]).body_start if self._draft is not None else 0
         head = self._draft.text[:start].count("\n") if self._draft is not None else 0
         return next((place for place, row in enumerate(self._rows) if row.line > head), 0)
 
     @property
     def _region(self) -> Region:
-        """The rows of the line under the cursor."""
+        """Return the rows of the line under the cursor."""
         rows = [index for index, row in enumerate(self._rows) if row.line == self.line_number]
         return Region(0, rows[0], 1, len(rows)) if rows else Region(0, 0, 1, 1)
 
@@ -238,7 +238,7 @@ class DraftText(LineView):
         self._go_to(self._begin)
 
     def _go_to(self, line: int) -> None:
-        """Put the cursor on the line, or on the nearest one that has words."""
+        """Move the cursor to the line, or to the nearest one with text."""
         self.line_number = min(self._stops, key=lambda stop: abs(stop - line), default=0)
         self._show_cursor()
         self.refresh()

@@ -44,7 +44,6 @@ class DraftFlows(PlanFlow):
         return await self._decided(make, partial(service.approve, row.id), shown)
 
     async def reject(self, row: DraftRow) -> Outcome | None:
-        """Reject a draft."""
         service = self._backend.drafts
 
         def shown(plan: Plan) -> Proposal:

@@ -97,12 +97,11 @@ class DraftList(RowList):
 
     @property
     def drafts(self) -> tuple[DraftRow, ...]:
-        """The drafts listed."""
         return self._drafts
 
     @property
     def selected(self) -> DraftRow | None:
-        """The draft under the cursor."""
+        """Return the draft under the cursor."""
         return self._drafts[self.selected_index] if self.selected_index < len(self._drafts) else None
 
     def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
@@ -139,7 +138,7 @@ class EvidenceList(RowList):
 
     @property
     def selected(self) -> Evidence | None:
-        """The passage under the cursor."""
+        """Return the passage under the cursor."""
         return self._passages[self.selected_index] if self.selected_index < len(self._passages) else None
 
     def show(self, passages: Sequence[Evidence]) -> None:

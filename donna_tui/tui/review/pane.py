@@ -177,7 +177,7 @@ class ReviewPane(Horizontal):
         self.go("queue")
 
     def go_back(self) -> bool:
-        """Go one level out. Return False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.passage.has_focus:
@@ -246,7 +246,7 @@ class ReviewPane(Horizontal):
         self.post_message(ActionsChanged())
 
     def action_review_open(self) -> None:
-        """Go one level in: to the draft, its sources, the section around one; or agree to create a repository."""
+        """Open the next level: the draft, its sources, the section around one; or agree to create a repository."""
         if self._backend is not None and self.asks:
             self.asks = False
             self._show_notice(CREATING)
@@ -266,7 +266,7 @@ class ReviewPane(Horizontal):
         self.text.follow_link()
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Say of which note the link is: of the draft, or of the passage that is shown beside it."""
+        """Add the note that contains the link: that of the draft, or that of the passage shown beside it."""
         event.stop()
         passage, draft = self.passages.selected, self.draft
         if self._is_at("evidence") and passage is not None:
@@ -275,7 +275,7 @@ class ReviewPane(Horizontal):
             self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_hunk(self) -> None:
-        """Leave a part out, or include it again."""
+        """Omit a hunk, or include it again."""
         self.leave_out()
 
     def action_review_diff(self) -> None:
@@ -301,11 +301,11 @@ class ReviewPane(Horizontal):
         self.look()
 
     def action_view_next(self) -> None:
-        """Go to the next part, even if it is not visible."""
+        """Show the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
-        """Go to the previous part."""
+        """Show the previous part."""
         self._walk(-1)
 
     def action_view_zoom(self) -> None:
@@ -354,23 +354,23 @@ class ReviewPane(Horizontal):
 
     @property
     def selected(self) -> DraftRow | None:
-        """The draft that actions apply to."""
+        """Return the draft that actions apply to."""
         return self.rows.selected
 
     @property
     def draft(self) -> Draft | None:
-        """The selected draft, once it is read."""
+        """Return the selected draft, once it is loaded."""
         row = self.selected
         return self._draft if row is not None and self._draft is not None and self._draft.row.id == row.id else None
 
     @property
     def left_out(self) -> frozenset[int]:
-        """The numbers of the hunks left out of the selected draft; empty for another version of it."""
+        """Return the numbers of the hunks left out of the selected draft; empty for another version of it."""
         draft = self.draft
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
     def write_with(self, writing: VaultFlows) -> None:
-        """Edit and undo through the same flows as the Vault screen, so that both know of an edit."""
+        """Edit and undo through the same flows as the Vault screen, so that both share unsaved edits."""
         self._writing = writing
 
     def waits(self, row: DraftRow | None) -> bool:
@@ -537,7 +537,7 @@ class ReviewPane(Horizontal):
             self.look_soon()
 
     def look(self, show: str = "") -> None:
-        """Read the queue again, and select a draft if it is there."""
+        """Reload the queue, and select a draft if it exists."""
         self._show = show or self._show
         if self._backend is not None:
             self._look(self._backend)
@@ -634,7 +634,7 @@ class ReviewPane(Horizontal):
         self.diff.show((change_of(draft, self.left_out, plan),))
 
     def leave_out(self) -> None:
-        """Leave the part under the cursor out, or include it again."""
+        """Omit the hunk under the cursor, or include it again."""
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None or self._backend is None:
             return

@@ -79,7 +79,7 @@ REFRESH_PAUSE = 1.0
 
 
 class Asking:
-    """Own the question and run its searches. `answered` is called with an outcome, and whether it was requested by the
+    """Hold the question and run its searches. `answered` is called with an outcome, and whether it was requested by the
     user rather than a refresh; `failed` with an error.
 
     Timers and workers belong to `owner`, so that they end with it.
@@ -118,7 +118,7 @@ class Asking:
             self._typing = self._owner.set_timer(wait, self._ask_what_is_typed)
 
     def ask(self, question: Question) -> None:
-        """Ask a question now. An empty question cancels the previous one."""
+        """Run a question now. An empty question cancels the previous one."""
         self._number += 1
         self._last_asked = monotonic()
         self.question = question
@@ -164,7 +164,7 @@ class Asking:
         try:
             outcome = await _answer(backend, self.question)
         except DonnaError:
-            return  # nobody asked: the answer in sight still stands, and the next question says what is wrong
+            return  # a refresh failed: the visible answer stays, and the next question reports the error
         if number == self._number:
             self._answered(outcome, False)
 
@@ -224,21 +224,20 @@ class SearchPane(BareColumn):
 
     @property
     def question(self) -> Question:
-        """The current question."""
         return self._asking.question
 
     @property
     def selected(self) -> Hit | None:
-        """The result under the cursor."""
+        """Return the result under the cursor."""
         return self.results.selected
 
     @property
     def place(self) -> QuestionPlace:
-        """The question with the selected passage, for returning to it."""
+        """Return the question with the selected passage, for returning to it."""
         return QuestionPlace(self.question, self.selected.chunk_id if self.selected is not None else "")
 
     def restore(self, place: QuestionPlace) -> None:
-        """Ask an earlier question again, and select the passage that was selected in its answer."""
+        """Run an earlier question again, and select the passage that was selected in its answer."""
         with self.bar.input.prevent(Input.Changed):
             self.bar.input.value = place.question.text
         self._unfolded.clear()
@@ -247,7 +246,7 @@ class SearchPane(BareColumn):
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:
-        """Connect to the backend; what was typed meanwhile is asked immediately."""
+        """Connect to the backend, and run the question that was typed meanwhile."""
         self._backend = backend
         self._set_status(backend.status())
         self._refresh_start(backend)
@@ -286,7 +285,7 @@ class SearchPane(BareColumn):
         self.bar.input.action_select_all()
 
     def go_back(self) -> bool:
-        """Go one level out. Return False if this is the outermost one."""
+        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self._zoom(on=False)
         elif self.question.like is not None:
@@ -363,7 +362,7 @@ class SearchPane(BareColumn):
         self.post_message(ActionsChanged())
 
     def on_ask_again(self, event: AskAgain) -> None:
-        """Ask a question that was chosen on the start page."""
+        """Run a question that was chosen on the start page."""
         event.stop()
         self._type(event.question)
         self.bar.input.focus()
@@ -604,12 +603,12 @@ class SearchPane(BareColumn):
 
     @property
     def _is_on_start(self) -> bool:
-        """Whether the start page is visible, with an empty question."""
+        """Return whether the start page is visible, with an empty question."""
         return self.has_class("-start") and self.question.is_empty
 
     @property
     def _is_listed_already(self) -> bool:
-        """Whether there are notes to list although the vault is still being opened."""
+        """Return whether there are notes to list although the vault is still being opened."""
         is_opening = self._status is None or self._status.state == "starting"
         return is_opening and bool(self.start.facts.recent)
 
@@ -644,7 +643,7 @@ class SearchPane(BareColumn):
 
     @property
     def _is_in_list(self) -> bool:
-        """Whether the focus is in a list with results."""
+        """Return whether the focus is in a list with results."""
         return bool(self.results.rows) and self.screen.focused is self.results
 
     def _zoom(self, *, on: bool) -> None:

@@ -52,7 +52,7 @@ class Row:
 
     @property
     def note(self) -> tuple[str, str]:
-        """The key shared by the passages of a note: its space and document."""
+        """Return the key shared by the passages of a note: its space and document."""
         return self.hit.space, self.hit.document_id
 
 
@@ -83,7 +83,7 @@ def trail(hit: Hit) -> str:
 
 
 def why_it_ranks(hit: Hit) -> str:
-    """Which search found it, and at which rank: `#1 semantic · #2 keyword`."""
+    """Describe the legs that found it, with its ranks: `#1 semantic · #2 keyword`."""
     ranks = (("semantic", hit.vector_rank), ("keyword", hit.keyword_rank))
     found = [f"#{rank} {name}" for name, rank in ranks if rank is not None]
     marks = [mark for mark, is_so in (("draft", hit.draft), ("local only", hit.sensitive)) if is_so]
@@ -194,27 +194,25 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def rows(self) -> tuple[Row, ...]:
-        """The rows, best first."""
+        """Return the rows, best first."""
         return self._rows
 
     @property
     def index(self) -> int:
-        """The index of the selected row, from 0."""
+        """Return the index of the selected row, from 0."""
         return self._index
 
     @property
     def selected_row(self) -> Row | None:
-        """The selected row."""
         return self._rows[self._index] if self._rows else None
 
     @property
     def selected(self) -> Hit | None:
-        """The selected hit."""
         return self._rows[self._index].hit if self._rows else None
 
     @property
     def snippet_lines(self) -> int:
-        """The number of snippet lines per row."""
+        """Return the number of snippet lines per row."""
         return self._snippet_lines
 
     @snippet_lines.setter
@@ -225,7 +223,7 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def row_height(self) -> int:
-        """Lines per row, with the blank one after it."""
+        """Return the lines per row, including the blank one after it."""
         return _FIXED_LINES + self._snippet_lines
 
     def show(self, rows: tuple[Row, ...], *, keep: str = "") -> None:

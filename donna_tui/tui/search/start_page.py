@@ -100,7 +100,7 @@ class StartPanel(Widget):
 
     @property
     def lines(self) -> tuple[StartLine, ...]:
-        """The lines shown."""
+        """Return the lines shown."""
         return self._lines
 
     def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
@@ -158,7 +158,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
 
     @property
     def selected(self) -> StartLine | None:
-        """The line under the cursor."""
+        """Return the line under the cursor."""
         lines = [line for _, _, line in self._openable()]
         return lines[self._cursor] if self._cursor is not None and self._cursor < len(lines) else None
 
@@ -222,11 +222,11 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self._put(len(self._openable()) - 1)
 
     def action_page_down(self) -> None:
-        """Go to the first line of the next panel."""
+        """Move to the first line of the next panel."""
         self._turn(1)
 
     def action_page_up(self) -> None:
-        """Go to the first line of the previous panel."""
+        """Move to the first line of the previous panel."""
         self._turn(-1)
 
     def _turn(self, by: int) -> None:

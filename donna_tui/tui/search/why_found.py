@@ -27,13 +27,13 @@ _HELP = {
 
 
 def explanation_screen(found: Explanation, question: str) -> DetailScreen:
-    """A window that says why."""
+    """Return a dialog that explains why a note was found or not."""
     is_found = found.cause == "it_is_a_hit"
     return DetailScreen("Why it is found" if is_found else "Why it is not found", facts_of(found, question))
 
 
 def facts_of(found: Explanation, question: str) -> Facts:
-    """What became of a note in a search, with what helps."""
+    """Describe the fate of a note in a search, with remedies."""
     return (
         ("", _reason(found)),
         ("What helps", _HELP.get(found.cause, "")),
@@ -69,7 +69,7 @@ def _meaning(found: Explanation) -> str:
 
 
 def correction_effect(source: MemorySource) -> str:
-    """What a correction of something of this source does."""
+    """Describe the effect of a correction for this source."""
     if source is MemorySource.MEMORY:
         return "Donna uses this text from now on; the old text is stored in the correction."
     if source in (MemorySource.VAULT, MemorySource.TASK):
@@ -88,7 +88,7 @@ async def correct(
     becomes: str,
     query: str = "",
 ) -> bool:
-    """Ask what is right, and store it. Whether it was stored; what fails is said."""
+    """Prompt for a correction, and store it. Return whether it was stored; errors are shown."""
     from donna_tui.tui.lib.edit_dialog import CorrectScreen
 
     right = await app.push_screen_wait(CorrectScreen(citation, text, becomes, keys))

@@ -1,4 +1,4 @@
-"""Word the Search screen, and keep what it asks for, without a widget."""
+"""Format the texts of the Search screen, and hold its question, without a widget."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchOutcome, Sea
 from donna_tui.types.status import Status
 
 PAGE, MOST = 50, 1_000
-"""Passages that are asked for at first, and more each time at the end of the list; and of one question in all."""
+"""Passages requested at first, more at each end of the list, and at most for one question."""
 
 MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to search. Empty means everywhere in this space."""
+    """The scope of a search. Empty means everywhere in this space."""
 
     folder: str = ""
     source: str = ""
@@ -48,7 +48,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """Everything that decides an answer. With `like` it asks for passages that resemble a hit."""
+    """The parameters of a search. With `like` it finds passages similar to a hit."""
 
     text: str = ""
     mode: Mode = "hybrid"
@@ -59,11 +59,10 @@ class Question:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to ask."""
         return self.like is None and not self.text.strip()
 
     def request(self) -> SearchRequest:
-        """The question as the engine takes it. A word is half typed until a space follows it."""
+        """Convert the question to a search request. The last word counts as incomplete until a space follows it."""
         sources = (self.scope.source,) if self.scope.source else ()
         return SearchRequest(
             text=self.text,
@@ -77,21 +76,21 @@ class Question:
         )
 
     def next_mode(self) -> Question:
-        """The same question in the next mode."""
+        """Return the same question in the next mode."""
         return replace(self, mode=MODES[(MODES.index(self.mode) + 1) % len(MODES)])
 
 
 NEAR_MATCHES = 5
-"""Near misses that are shown where there is no hit, without being asked for."""
+"""Near misses shown without a request if there is no hit."""
 
 
 def rows_of(
     outcome: SearchOutcome, *, near_misses: bool, unfolded: Collection[tuple[str, str]] = ()
 ) -> tuple[Row, ...]:
-    """The hits grouped by note, each note where its best passage ranks, and after them the near misses if wanted; a few
-    of these where there is no hit.
+    """Group the hits by note, each note ranked by its best passage, followed by the near misses if wanted; without
+    hits, a few of these.
 
-    Only the best passage is shown of a note, unless the note is unfolded.
+    Only the best passage of a note is shown, unless the note is unfolded.
     """
     near = outcome.near_misses if near_misses else outcome.near_misses[: 0 if outcome.hits else NEAR_MATCHES]
     known = {hit.chunk_id for hit in outcome.hits}
@@ -115,13 +114,13 @@ def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
 
 
 def has_more(outcome: SearchOutcome) -> bool:
-    """Whether more passages were found than were asked for."""
+    """Return whether more passages were found than were requested."""
     is_short = len(outcome.hits) < outcome.total or outcome.at_least
     return is_short and outcome.request.k < MOST
 
 
 def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
-    """A longer answer to the same question that begins as the shorter one did: what was in sight stays in its place."""
+    """Append the rest of a longer answer to the same question, leaving the visible rows in place."""
     known = {hit.chunk_id for hit in before.hits}
     least = min((hit.rank_score for hit in before.hits), default=1.0)
     added = (hit for hit in after.hits if hit.chunk_id not in known)
@@ -130,43 +129,43 @@ def with_more(before: SearchOutcome, after: SearchOutcome) -> SearchOutcome:
 
 
 def is_at_same_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]) -> bool:
-    """Whether the row under the cursor would still be the same passage at the same place."""
+    """Return whether the row under the cursor would remain the same passage at the same place."""
     if not before:
         return True
     return index < len(after) and after[index].hit.chunk_id == before[index].hit.chunk_id
 
 
 def makes_semantic(event: EngineEvent) -> bool:
-    """Whether searches go by meaning from now on."""
+    """Return whether an event makes semantic search available."""
     return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
 
 
 def changes_answers(event: EngineEvent) -> bool:
-    """Whether the same question may have another answer now."""
+    """Return whether an event may change the answer to the same question."""
     return makes_semantic(event) or isinstance(
         event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
     )
 
 
 def changes_start(event: EngineEvent) -> bool:
-    """Whether the start page may show something else after an event."""
+    """Return whether an event may change the start page."""
     notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
     return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
 
 
 def changed_note(key: str) -> str:
-    """What is said when the index knows better, but the row under the cursor would move."""
+    """Return the note for a newer answer that would move the row under the cursor."""
     return f"Your notes have changed; {key} shows the newer order."
 
 
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
-    """What stands beside the input: mode, scope, number of hits."""
+    """Format the facts beside the input: mode, scope, number of hits."""
     found = None if outcome is None or question.is_empty else _found(outcome)
     return MODE_NAMES[question.mode], str(question.scope), found
 
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:
-    """What stands above the results."""
+    """Format the title of the results."""
     more = "+" if outcome.at_least else ""
     notes = outcome.total_notes or len({Row(hit).note for hit in outcome.hits})
     passages = f"{count(_found(outcome))}{more} {'passage' if _found(outcome) == 1 and not more else 'passages'}"
@@ -183,7 +182,7 @@ def _found(outcome: SearchOutcome) -> int:
 
 
 def note_of(outcome: SearchOutcome) -> str:
-    """What limits the answer, in the engine's words, or else that another mode was used."""
+    """Return the engine's note on what limits the answer, or else that another mode was used."""
     if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
         return clean_line(limits)
     if outcome.mode != outcome.request.mode:
@@ -192,12 +191,12 @@ def note_of(outcome: SearchOutcome) -> str:
 
 
 def note_that_holds(hit: Hit) -> str:
-    """The note that a hit stands in: that of a task too; empty for chats and the like."""
+    """Return the note that contains a hit, also a task; empty for chats and the like."""
     return note_at(hit.source_type, hit.path)
 
 
 def note_at(source_type: str, path: str) -> str:
-    """The note that something of a source stands in; empty if no note holds it."""
+    """Return the note that contains an item of a source; empty if none does."""
     if source_type == MemorySource.TASK:
         return path.rpartition("#")[0]
     beside = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
@@ -205,7 +204,7 @@ def note_at(source_type: str, path: str) -> str:
 
 
 def before_asking(status: Status | None) -> Words | None:
-    """What is said instead of the start page before anything is typed; None where there is something to show on it."""
+    """Return the text shown instead of an empty start page; None if it has content."""
     if status is None:
         return Words("Opening the vault …", "You can type already.")
     if status.state == "starting":
@@ -219,7 +218,7 @@ def before_asking(status: Status | None) -> Words | None:
 
 
 def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
-    """What is said where no passage was judged relevant: what was searched, and what may help."""
+    """Explain that no passage was judged relevant: what was searched, and remedies."""
     cover = status.coverage if status is not None else None
     if cover is not None and cover.text + cover.failed < cover.notes:
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
@@ -241,14 +240,14 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
 
 
 def failed(error: DonnaError) -> Words:
-    """What is said where a search could not be answered."""
+    """Explain why a search failed."""
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
     helps = ("search.mode", "search by words") if needs_model else ("search.refresh", "try again")
     return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 
 def opened_badly(error: DonnaError) -> Words:
-    """What is said where the vault could not be opened at all."""
+    """Explain why the vault could not be opened."""
     return Words(
         clean_line(error.message), clean_line(error.hint or ""), actions=(("app.quit", "quit"),), is_error=True
     )

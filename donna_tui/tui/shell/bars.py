@@ -54,8 +54,6 @@ class Tab(Static):
 
 
 class SpaceName(Static):
-    """The name of the current space."""
-
     def on_click(self) -> None:
         """Offer the other spaces."""
         self.post_message(ChooseSpace())
@@ -137,12 +135,12 @@ def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Acti
 
 
 def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
-    """The actions without those that do here what an earlier one does."""
+    """Return the actions without those that do the same here as an earlier one."""
     return list({title_here(action, state): action for action in reversed(list(actions))}.values())[::-1]
 
 
 class FooterBar(Widget):
-    """Draws the actions of an `ActionState`; a click runs one."""
+    """Draw the actions of an `ActionState`; a click runs one."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
 
@@ -310,7 +308,7 @@ def _length(kept: list[Fact]) -> int:
 
 
 class StatusStrip(Widget):
-    """Shows the newest `Status`, or that the vault is being opened."""
+    """Show the newest `Status`, or that the vault is being opened."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "strip--strong",

@@ -14,7 +14,7 @@ from donna_tui.tui.themes import THEME_NAMES
 
 THEME, ELSEWHERE = "theme:", "elsewhere:"
 LEAVES = frozenset(("q", "q!", "qa", "wq", "wqa", "x", "xa", "quit", "exit"))
-"""What people type after a colon to leave."""
+"""Commands after a colon that quit."""
 
 _KEY_WIDTH = 12
 _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
@@ -26,7 +26,7 @@ _SECTIONS: tuple[tuple[str, tuple[Context, ...]], ...] = (
 
 class Palette(Picker[str]):
     """Every action of every screen and every theme, by name. Picks an action id, `elsewhere:` and an action id, or
-    `theme:` and a name. The commands with which one leaves vi leave Donna: what is edited is kept.
+    `theme:` and a name. The commands that exit vi exit Donna, which saves unsaved edits.
     """
 
     def __init__(self, state: ActionState, keys: Keys, theme: str) -> None:

@@ -1,4 +1,4 @@
-"""Ask for the folder of the notes at the first start."""
+"""Prompt for the folder of the notes at the first start."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class PathInput(LineInput):
 
 
 class FirstRunScreen(ClosesOnce[VaultChoice]):
-    """Offers the vaults that Obsidian knows, any folder by its path, and the demo vault. Returns the choice."""
+    """Offer the vaults that Obsidian knows, any folder by its path, and the demo vault. Returns the choice."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "move('cursor_down')", show=False),

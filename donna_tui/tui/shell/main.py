@@ -132,13 +132,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def here(self) -> tuple[str, str]:
-        """The name and folder of the current space; empty if there is none."""
+        """Return the name and folder of the current space; empty if there is none."""
         status = self.strip.status
         return (status.space, status.root) if status is not None else ("", "")
 
     @property
     def pane(self) -> Pane:
-        """The current pane."""
         return cast(Pane, self.switcher.visible_content)
 
     def listen(self, backend: Backend) -> None:
@@ -230,7 +229,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             yield from self._vault.writing.edits.unsaved()
 
     def state(self) -> ActionState:
-        """Return the current action state."""
         status = self.strip.status
         base = ActionState(
             pane=self.switcher.current or "search",
@@ -283,18 +281,15 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.header.report_waiting("review", event.waiting)
 
     def on_open_draft(self, event: OpenDraft) -> None:
-        """Show a draft."""
         event.stop()
         self.show_pane("review")
         self._review.look(event.identity)
 
     def on_open_note(self, event: OpenNote) -> None:
-        """Show a note."""
         event.stop()
         self.run_worker(self._show_note(event.path, event.line), group="panes")
 
     def on_open_meeting(self, event: OpenMeeting) -> None:
-        """Show a meeting."""
         event.stop()
         self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
 
@@ -337,7 +332,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def on_screen_suspend(self) -> None:
-        """A window is in front: the footer shows its keys, once it is drawn."""
+        """Show the keys of the dialog in front in the footer, once it is drawn."""
         self.app.call_later(self._cover_footer)
 
     def _cover_footer(self) -> None:
@@ -407,7 +402,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
     def action_app_daily(self) -> None:
-        """Go to the note of today, or create it."""
+        """Open the daily note of today, or create it."""
         if self._backend is not None:
             self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
 
@@ -480,7 +475,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     @property
     def _place(self) -> Place:
-        """The current place."""
         name = self.header.active
         if name == "search" and not self.search.question.is_empty:
             return self.search.place
@@ -488,11 +482,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotePlace(*note) if note is not None else ScreenPlace(name)
 
     def action_view_backward(self) -> None:
-        """Go back in the navigation history."""
+        """Navigate back in the history."""
         self._go_to(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
 
     def action_view_forward(self) -> None:
-        """Go forward in the navigation history."""
+        """Navigate forward in the history."""
         place = self._places.forward(self._place) if self.is_complete else None
         self._go_to(place, "There is nothing to go forward to.")
 
@@ -566,11 +560,10 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.post_message(ChooseSpace())
 
     def action_app_suspend(self) -> None:
-        """Stop as a job of the shell; `fg` there draws everything anew."""
+        """Suspend the process as a shell job; `fg` resumes it."""
         self.app.action_suspend_process()
 
     async def action_app_quit(self) -> None:
-        """Quit."""
         await self.app.run_action("leave")
 
     def action_copy_or_hint(self) -> None:

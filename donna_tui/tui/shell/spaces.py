@@ -1,4 +1,4 @@
-"""Picks the space to go on with, or adds one."""
+"""Choose the space to open, or add one."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HERE = "This is the space that is open."
 
 
 class SpacePicker(Picker[VaultChoice]):
-    """Every space that Donna knows, by name; `here` are name and root of the one that is open.
+    """The spaces by name; `here` are name and root of the open one.
 
     A path that is typed adds the folder there; tab completes it as a shell does.
     """
@@ -48,7 +48,7 @@ class SpacePicker(Picker[VaultChoice]):
 
     @work(group="complete", exclusive=True)
     async def _complete(self, field: Input) -> None:
-        """A folder on a slow disk must not hold up the keys."""
+        """Complete the path on a thread, because a slow disk must not block the keys."""
         typed = field.value
         found = await asyncio.to_thread(completed, typed)
         if field.value == typed != found.text:
@@ -57,7 +57,7 @@ class SpacePicker(Picker[VaultChoice]):
 
 
 def is_path(text: str) -> bool:
-    """Whether what is typed is meant as a path, not as a name."""
+    """Return whether the input is a path, not a name."""
     return text.strip().startswith(("/", "~", "./", "../"))
 
 

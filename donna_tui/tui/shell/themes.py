@@ -17,7 +17,7 @@ _KINDS = {"donna": "made for Donna", "ansi": "the colours of your terminal"}
 
 
 class ThemePicker(Picker[str]):
-    """Picks a theme by its name. Closing without a choice restores the previous theme."""
+    """Pick a theme by its name. Closing without a choice restores the previous theme."""
 
     def __init__(self, now: str) -> None:
         names = (now, *(name for name in THEME_NAMES if name != now))

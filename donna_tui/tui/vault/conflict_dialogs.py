@@ -27,7 +27,7 @@ _MOST_PLACES = 4
 
 
 class ConflictChoice(StrEnum):
-    """What becomes of the two versions."""
+    """The resolution of the two versions."""
 
     RELOAD = "reload"
     MERGE = "merge"
@@ -37,7 +37,7 @@ class ConflictChoice(StrEnum):
 
 
 class ConflictScreen(DiffDialogue[ConflictChoice]):
-    """Shows how the edit differs from what is there now. `theirs` is None where the note is gone."""
+    """Show the diff from the current note to the edit. `theirs` is None if the note was deleted."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
 
@@ -64,7 +64,7 @@ class ConflictScreen(DiffDialogue[ConflictChoice]):
         self.view.focus()
 
     def action_conflict_reload(self) -> None:
-        """Drop what was written here; the first time say so, the second time do it."""
+        """Discard this version, after a second press to confirm."""
         if self._drops:
             self.dismiss(ConflictChoice.RELOAD)
             return
@@ -73,14 +73,14 @@ class ConflictScreen(DiffDialogue[ConflictChoice]):
         self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_conflict_merge(self) -> None:
-        """Put both together, if they do not touch."""
+        """Merge both versions, if their changes do not overlap."""
         if self._can_merge:
             self.dismiss(ConflictChoice.MERGE)
         else:
             self.notify(self._about_merging(), timeout=4, markup=False)
 
     def action_conflict_mine(self) -> None:
-        """Write what was written here over what is there now."""
+        """Overwrite the current version with this one."""
         if self._theirs is not None:
             self.dismiss(ConflictChoice.MINE)
 
@@ -90,7 +90,7 @@ class ConflictScreen(DiffDialogue[ConflictChoice]):
             self.dismiss(ConflictChoice.BOTH)
 
     def action_conflict_copy(self) -> None:
-        """Keep what was written here as a note of its own."""
+        """Save this version as a separate note."""
         self.dismiss(ConflictChoice.COPY)
 
     @property
@@ -130,7 +130,7 @@ TITLES: Titles = ("In the history", "The note", "The conflict copy")
 
 
 class ConflictCopyDialog(Dialogue[Keep]):
-    """Shows both versions, and the nearest one in the history, where there is one."""
+    """Show both versions, and the nearest one in the history, if any."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("settle")
 
@@ -160,15 +160,15 @@ class ConflictCopyDialog(Dialogue[Keep]):
         self.query_one("#plan-diff").focus()
 
     def action_settle_mine(self) -> None:
-        """Keep the note."""
+        """Keep the note, and delete the copy."""
         self.dismiss(Keep.MINE)
 
     def action_settle_theirs(self) -> None:
-        """Keep the copy."""
+        """Replace the note by the copy."""
         self.dismiss(Keep.THEIRS)
 
     def action_settle_both(self) -> None:
-        """Keep both."""
+        """Merge both versions."""
         if self._conflict.mine is not None:
             self.dismiss(Keep.BOTH)
 

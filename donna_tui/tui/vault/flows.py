@@ -163,7 +163,7 @@ class VaultFlows(PlanFlow):
         return edited or outcome
 
     async def add_task(self) -> Outcome | None:
-        """Ask for a task and write its check box at the end of a note, which is created if need be."""
+        """Prompt for a task and append its check box to a note, which is created if missing."""
         today = date.today()
 
         def hint_for(text: str) -> str:
@@ -193,7 +193,7 @@ class VaultFlows(PlanFlow):
     async def _rewritten(
         self, path: str, change: Callable[[str], str | None], *, is_new_fine: bool = False
     ) -> Outcome | None:
-        """Change some lines of a note that the user named, so that there is no difference to look at first."""
+        """Change some lines of a note that the user named, without showing a diff first."""
         while True:
             try:
                 note = await self._now(path)
@@ -232,7 +232,7 @@ class VaultFlows(PlanFlow):
         return await self._kept(partial(self._backend.notes.plan_move_into, paths, folder))
 
     async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
-        """Create a folder, which git keeps once a note is in it; its path, or nothing."""
+        """Create a folder, which git stores once a note is in it. Return its path, or None."""
         return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
 
     async def _create_folder(self, path: str) -> bool:
@@ -241,7 +241,7 @@ class VaultFlows(PlanFlow):
         return True
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
-        """Give a folder without notes another path; the new one, or nothing."""
+        """Rename an empty folder. Return its new path, or None."""
 
         async def rename(new: str) -> bool:
             await self._backend.notes.create_folder(new)
@@ -371,7 +371,7 @@ class VaultFlows(PlanFlow):
         except DonnaError as error:
             self._warn(error)
 
-    # Writing what was edited
+    # Writing an edit
 
     async def _write_if_changed(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
         if edit.text == edit.base:
@@ -524,7 +524,7 @@ class VaultFlows(PlanFlow):
         return not self._outside.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
-        """Ask for a template and return its text; None if the user cancels."""
+        """Prompt for a template and return its text; None if the user cancels."""
         if not paths:
             return ""
         empty = Choice(value="", title="empty note")

@@ -36,7 +36,7 @@ class BlameList(RowList):
 
     @property
     def selected(self) -> BlameLine | None:
-        """The line under the cursor."""
+        """Return the line under the cursor."""
         return self._lines[self.selected_index] if self._lines else None
 
     def show(self, lines: tuple[BlameLine, ...]) -> None:
@@ -91,12 +91,11 @@ class HistoryList(RowList):
 
     @property
     def entries(self) -> tuple[Entry, ...]:
-        """The listed entries."""
         return self._entries
 
     @property
     def selected(self) -> Entry | None:
-        """The entry under the cursor."""
+        """Return the entry under the cursor."""
         return self._entries[self.selected_index] if self._entries else None
 
     def show(self, entries: tuple[Entry, ...], *, keep: bool) -> None:
@@ -153,7 +152,7 @@ class LinkRow:
 
     @property
     def ref(self) -> LinkRef:
-        """The target of the row: the line with a backlink, or the destination of a link in this note."""
+        """Return the target of the row: the line with a backlink, or the destination of a link in this note."""
         if self.is_back:
             return LinkRef("note", self.link.path, self.link.line)
         if not self.link.exists:
@@ -176,12 +175,11 @@ class LinkList(RowList):
 
     @property
     def rows(self) -> tuple[LinkRow, ...]:
-        """The listed rows."""
         return self._rows
 
     @property
     def selected(self) -> LinkRow | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         return self._rows[self.selected_index] if self._rows else None
 
     def show(self, links: NoteLinks | None) -> None:

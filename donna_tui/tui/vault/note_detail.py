@@ -130,7 +130,7 @@ class NoteView(PassageView):
 
     @property
     def line(self) -> int:
-        """The line of the file at the top, or that of the chosen section. 1-based."""
+        """Return the line of the file at the top, or that of the chosen section. 1-based."""
         if self._aim is not None:
             return self._aim
         if self._chosen is not None:
@@ -139,14 +139,14 @@ class NoteView(PassageView):
 
     @property
     def section(self) -> Section | None:
-        """The chosen section, or the one at the top."""
+        """Return the chosen section, or the one at the top."""
         if not self._pages.sections:
             return None
         return self._pages.sections[self._section_index]
 
     @property
     def place(self) -> str:
-        """The number of the page, if there are several."""
+        """Return the number of the page, if there are several."""
         whole = len(self._pages.pages)
         return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
 
@@ -226,7 +226,7 @@ class NoteView(PassageView):
 
 
 def changed_lines(before: str, after: str) -> range:
-    """The lines (1-based) of a text from the first to the last one that differs from an earlier version of it."""
+    """Return the lines (1-based) from the first to the last one that differs from an earlier version."""
     old, new = before.split("\n"), after.split("\n")
     most = min(len(old), len(new))
     head = next((number for number in range(most) if old[number] != new[number]), most)
@@ -291,33 +291,33 @@ class NoteDetail(Container):
 
     @property
     def note(self) -> NoteText | None:
-        """The note that is shown, once it is loaded."""
+        """Return the note that is shown, once it is loaded."""
         return self._note if self._row is not None and self._note and self._note.path == self._row.path else None
 
     @property
     def tab(self) -> Tab:
-        """The selected tab."""
+        """Return the selected tab."""
         return TABS[self.tabs.chosen]
 
     @property
     def part(self) -> Widget:
-        """The widget of the selected tab."""
+        """Return the widget of the selected tab."""
         return cast(Widget, self.switcher.visible_content)
 
     @property
     def selected_operation(self) -> Operation | None:
-        """The operation under the cursor of the history, if that has the focus."""
+        """Return the operation under the cursor of the history, if that has the focus."""
         entry = self.history.selected if self.history.has_focus else None
         return entry.revision.operation if entry is not None and entry.revision is not None else None
 
     @property
     def whole_vault(self) -> bool:
-        """True if the history is that of the whole vault."""
+        """Return whether the history is that of the whole vault."""
         return self._whole_vault or self._path == ""
 
     @property
     def waiting_edit(self) -> bool:
-        """True if the note has an unsaved edit."""
+        """Return whether the note has an unsaved edit."""
         return self._waiting_edit
 
     @waiting_edit.setter

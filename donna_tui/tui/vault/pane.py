@@ -128,7 +128,6 @@ class VaultPane(Horizontal):
         self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the action state of this pane."""
         row, note = self.note_tree.selected, self.note
         return replace(
             base,
@@ -257,7 +256,6 @@ class VaultPane(Horizontal):
         self._show_tab("links")
 
     def action_vault_diff(self) -> None:
-        """Show the diff."""
         self.add_class("-diffing")
         self._go("diff")
 
@@ -281,11 +279,11 @@ class VaultPane(Horizontal):
             self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
     def action_vault_next_section(self) -> None:
-        """Go to the next heading."""
+        """Scroll to the next heading."""
         self.detail.walk(1)
 
     def action_vault_previous_section(self) -> None:
-        """Go to the previous heading."""
+        """Scroll to the previous heading."""
         self.detail.walk(-1)
 
     def action_vault_layout(self) -> None:
@@ -335,7 +333,7 @@ class VaultPane(Horizontal):
 
     @property
     def place(self) -> tuple[str, int] | None:
-        """The note that is shown, and the line (1-based) at the top; None if there is none."""
+        """Return the note that is shown, and the line (1-based) at the top; None if there is none."""
         note = self.detail.note
         return (note.path, self.detail.text.line) if note is not None else None
 
@@ -375,7 +373,7 @@ class VaultPane(Horizontal):
         self._arrive()
 
     def _arrive(self) -> None:
-        """Go to the line that `open_note` requested, once its note is loaded."""
+        """Scroll to the line that `open_note` requested, once its note is loaded."""
         note = self.detail.note
         if self._goes_to is None or note is None or note.path != self._goes_to[0]:
             return
@@ -474,21 +472,21 @@ class VaultPane(Horizontal):
 
     @property
     def writing(self) -> VaultFlows | None:
-        """How this vault is changed, once it is open."""
+        """Return the flows that change this vault, once it is open."""
         return self._writing
 
     @property
     def edits_in_memory_only(self) -> tuple[str, ...]:
-        """The notes with an edit that leaving now would lose."""
+        """Return the notes with an edit that would be lost on exit."""
         return tuple(sorted(self._writing.edits.in_memory_only)) if self._writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
-        """Whether an edit of a note was begun and not written."""
+        """Return whether a note has an unsaved edit."""
         return row is not None and self._writing is not None and self._writing.edits.of(row.path) is not None
 
     @property
     def note(self) -> NoteText | None:
-        """The note under the cursor once it is read, or what waits to be written of one that is not there."""
+        """Return the note under the cursor once it is loaded, or the unsaved edit of one that does not exist."""
         row = self.note_tree.selected
         if self.detail.note is not None or row is None or self._writing is None:
             return self.detail.note
@@ -605,18 +603,18 @@ class VaultPane(Horizontal):
 
     @property
     def _folder(self) -> str:
-        """The folder where the cursor is."""
+        """Return the folder of the row under the cursor."""
         row = self.note_tree.selected
         return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
     def action_vault_settle(self) -> None:
-        """Settle the conflict copy."""
+        """Resolve the conflict copy."""
         row = self.note_tree.selected
         if row is not None and self._writing is not None:
             self._change(partial(self._writing.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
-        """Take the last change back; in the history, the selected one."""
+        """Undo the last change; in the history, the selected one."""
         operation = self.detail.selected_operation
         if self._writing is not None and operation is not None:
             self._change(partial(self._writing.undo_one, operation))
@@ -629,7 +627,7 @@ class VaultPane(Horizontal):
             self._change(partial(self._writing.step_back, OperationKind.REDO))
 
     async def action_vault_discard(self) -> None:
-        """Drop the edit that waits; the first time say so, the second time do it."""
+        """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
         if row is None or self._writing is None:
             return
@@ -663,7 +661,7 @@ class VaultPane(Horizontal):
 
 
 def _new_place(outcome: Outcome | None) -> str:
-    """The note to show after a change: the first one that is still there."""
+    """Return the note to show after a change: the first one that still exists."""
     if outcome is None:
         return ""
     return next((path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag), "")

@@ -67,7 +67,7 @@ class Proposal:
 
 
 class PlanScreen(DiffDialogue[Answer]):
-    """Shows a `Proposal`. Escape closes it without a change."""
+    """Show a `Proposal`. Escape closes it without a change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("plan.apply", "screen.plan_apply"),
@@ -104,7 +104,6 @@ class PlanScreen(DiffDialogue[Answer]):
         self.query_one("#plan-count", Static).update(counted(self.view.diffs, is_undone=self._proposal.is_undone))
 
     def action_plan_apply(self) -> None:
-        """Apply the plan."""
         self.dismiss(Answer.DO)
 
     def action_plan_more(self) -> None:
@@ -180,7 +179,7 @@ Check = Callable[[str], Awaitable[str]]
 class AskPath(Dialogue[str]):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
-    What the input says of a path was checked: enter does it.
+    The result shown for a path was checked, so enter applies it.
     """
 
     field = query_one(LineInput)
@@ -219,7 +218,7 @@ class AskPath(Dialogue[str]):
         self._show_hint(self._problem)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Say what the note will be called, or why it cannot be called so."""
+        """Show the resulting name of the note, or why it is not possible."""
         event.stop()
         if event.value == self._path:
             return

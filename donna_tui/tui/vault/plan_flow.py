@@ -191,7 +191,7 @@ class WaitingEdits:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The notes that have an unsaved edit."""
+        """Return the notes that have an unsaved edit."""
         return tuple(self._edits)
 
     def of(self, path: str) -> Edit | None:
@@ -211,7 +211,6 @@ class WaitingEdits:
         self.in_memory_only.discard(edit.path)
 
     async def drop(self, path: str) -> None:
-        """Drop an edit."""
         self.in_memory_only.discard(path)
         self._edits.pop(path, None)
         await self._backend.notes.drop_edit(path)

@@ -1,4 +1,4 @@
-"""The switcher: go to a note or a heading by some letters of its name, or create the note that is not there."""
+"""The switcher: open a note or a heading by some letters of its name, or create a missing note."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from donna_tui.types.search import NameMatch
 
 SHOWN = 50
 CONSIDERED = 400
-"""Names among which those of headings are looked for where only headings are wanted."""
+"""Names that are searched for headings if only headings are wanted."""
 
 HEADING = "heading"
 _KEYS = (("↵", "open"), ("alt+e", "in your editor"), ("alt+n", "create"), ("#", "headings"), ("esc", "close"))
@@ -37,7 +37,7 @@ Names = Callable[[str, int], Awaitable[tuple[NameMatch, ...]]]
 
 @dataclass(frozen=True, slots=True)
 class SwitchTo:
-    """Go to a line of a note."""
+    """A choice to open a line of a note."""
 
     path: str
     line: int
@@ -46,7 +46,7 @@ class SwitchTo:
 
 @dataclass(frozen=True, slots=True)
 class CreateNote:
-    """Create a note at a path where none is."""
+    """A choice to create a note at a new path."""
 
     path: str
 
@@ -95,7 +95,7 @@ class Switcher(Modal[Switched]):
         self._ask()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask for the newest letters once the query that runs is answered."""
+        """Query for the newest input once the running query is answered."""
         event.stop()
         self._wanted = event.value
         self._ask()
@@ -111,7 +111,7 @@ class Switcher(Modal[Switched]):
             self._pick(event.option.value, "open")
 
     def action_move(self, how: str) -> None:
-        """Move the selection while the input keeps the focus."""
+        """Move the selection; the focus stays in the input."""
         getattr(self.options, f"action_{how}")()
 
     def action_pick(self, how: How) -> None:
@@ -167,7 +167,7 @@ class Switcher(Modal[Switched]):
         self._show_hint("Type part of a heading." if is_begun else "" if options else "No heading matches.")
 
     def _new_path(self, query: str, found: tuple[NameMatch, ...]) -> str:
-        """The note that can be created; empty where there is one of this name."""
+        """Return the path of the note that can be created; empty if there is one of this name."""
         path = note_path(query.replace("\\", "/")) if self._creates and "#" not in query else ""
         same = path.removesuffix(".md").lower()
         for each in found:
@@ -198,14 +198,14 @@ class Switcher(Modal[Switched]):
         self.dismiss(value)
 
     def _show_hint(self, text: str) -> None:
-        """Show a sentence in the border, which is in sight however long the list is, or else the keys."""
+        """Show a sentence in the border, which is always visible, or else the keys."""
         keys = [each for each in _KEYS if self._creates or each[0] not in ("alt+e", "alt+n")]
         hints = Content("  ").join(Content.assemble((key, "$accent"), f" {does}") for key, does in keys)
         self.query_one(".picker-box").border_subtitle = Content(text) if text else hints
 
 
 def _is_in(match: NameMatch, note: str) -> bool:
-    """Whether a heading is in a note with these letters in its title or path."""
+    """Return whether a heading is in a note with these letters in its title or path."""
     wanted = note.strip()
     return not wanted or any(fuzzy_match(wanted, text) for text in (match.title, match.path))
 

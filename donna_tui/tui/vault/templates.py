@@ -1,4 +1,4 @@
-"""Notes to begin from: those in the vault's folder for templates, with title, date and time filled in."""
+"""Templates for new notes, from the vault's folder for templates, with title, date and time filled in."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 
 
 def templates_of(notes: Iterable[NoteRow]) -> list[str]:
-    """The paths of the templates of a vault."""
+    """List the paths of the templates of a vault."""
     return sorted(note.path for note in notes if note.path.split("/")[0].casefold() == FOLDER and "/" in note.path)
 
 
 def fill(template: str, *, title: str, now: datetime) -> str:
-    """The text of a new note. The fields and formats are those of Obsidian's templates (moment.js tokens)."""
+    """Fill a template for a new note. The fields and formats are those of Obsidian's templates (moment.js tokens)."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1].lower()
@@ -47,7 +47,7 @@ def fill(template: str, *, title: str, now: datetime) -> str:
 
 
 def formatted(now: datetime, pattern: str) -> str:
-    """A moment in a format of moment.js; what is no token stays as it is."""
+    """Format a time with moment.js tokens; other text is copied."""
 
     def value(found: re.Match[str]) -> str:
         token = found[0]

@@ -202,7 +202,7 @@ class Way(StrEnum):
 
 
 class ThreeWayScreen(Dialogue[Way]):
-    """Shows the clashes; `leads` describe the operations to undo. `can_merge` and `can_resolve` enable the choices."""
+    """Show the clashes; `leads` describe the operations to undo. `can_merge` and `can_resolve` enable the choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),

@@ -70,7 +70,6 @@ class TreeRow:
 
     @property
     def is_folder(self) -> bool:
-        """True if the row is a folder."""
         return self.note is None
 
 
@@ -86,7 +85,7 @@ class _Folder:
 def tree_rows(
     notes: Iterable[NoteRow], folded: Collection[str], query: str = "", empty: Iterable[str] = ()
 ) -> list[TreeRow]:
-    """The rows in sight, with `empty` folders. With a query every folder is open and only matching notes are shown."""
+    """Return the visible rows, with `empty` folders. A query opens every folder and filters the notes."""
     words = query.split()
     root = _Folder("")
     for path in () if words else empty:
@@ -154,13 +153,13 @@ def folders_of(notes: Iterable[NoteRow]) -> set[str]:
 
 
 def above_of(path: str) -> Iterator[str]:
-    """The folders above a path, the nearest first."""
+    """Return the ancestors of a path, the nearest first."""
     while path := path.rpartition("/")[0]:
         yield path
 
 
 def _open(root: _Folder, parts: Iterable[str]) -> Iterator[_Folder]:
-    """The folders on the way, created where they are missing."""
+    """Return the folders on the way, creating the missing ones."""
     folder, way = root, []
     for part in parts:
         path = f"{folder.path}/{part}" if folder.path else part
@@ -217,33 +216,33 @@ class NoteTree(RowList):
 
     @property
     def notes(self) -> tuple[NoteRow, ...]:
-        """Every note, including those in folded folders."""
+        """Return every note, including those in folded folders."""
         return self._notes
 
     @property
     def rows(self) -> list[TreeRow]:
-        """The visible rows."""
+        """Return the visible rows."""
         return self._rows
 
     @property
     def selected(self) -> TreeRow | None:
-        """The row under the cursor."""
+        """Return the row under the cursor."""
         return self._rows[self.selected_index] if self._rows else None
 
     @property
     def query_text(self) -> str:
-        """The current filter."""
+        """Return the current filter."""
         return self._query
 
     @property
     def marked(self) -> tuple[str, ...]:
-        """The paths of the notes and folders that were selected together, without what is in a selected folder."""
+        """Return the paths of the selected notes and folders, without the contents of selected folders."""
         inside = (path for path in sorted(self._marked) if not any(above in self._marked for above in above_of(path)))
         return tuple(inside)
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Every folder, also an empty one."""
+        """Return every folder, also an empty one."""
         return tuple(sorted({*folders_of(self._notes), *self._empty}))
 
     def mark(self) -> None:

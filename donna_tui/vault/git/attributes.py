@@ -41,7 +41,7 @@ class Attributes:
 
     @property
     def preserves_bytes(self) -> bool:
-        """True if git stores exactly the bytes on disk."""
+        """Return whether git stores exactly the bytes on disk."""
         return self.line_ends == "as they are" and not self.ident
 
 

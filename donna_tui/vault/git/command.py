@@ -117,7 +117,7 @@ class Answer:
 
     @property
     def line(self) -> str:
-        """The first line of the output."""
+        """Return the first line of the output."""
         return self.output.decode("utf-8", "surrogateescape").split("\n", 1)[0]
 
 

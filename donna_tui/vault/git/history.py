@@ -32,7 +32,7 @@ _NOT_IN_GIT = BlameLine(line=0, commit="", at=0.0, author="", text="")
 
 
 class History:
-    """Read the history of a vault. Every method blocks and raises DonnaError; none runs what the vault configures."""
+    """Read the history of a vault. Every method blocks and raises DonnaError; none runs a configured program."""
 
     def __init__(self, repo: GitRepo, client: VaultClient, files: VaultFiles) -> None:
         self._repo = repo

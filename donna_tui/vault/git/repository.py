@@ -44,7 +44,7 @@ class RepoLocation:
 
     @property
     def refs(self) -> str:
-        """The namespace of Donna's refs, one per vault in the repository, so that undo is limited to its vault."""
+        """Return the namespace of Donna's refs: one per vault in a repository, so that undo is limited to it."""
         if self.git_dir == self.common_dir and not self.prefix:
             return OWN_REFS
         which = "" if self.git_dir == self.common_dir else self.git_dir.name
@@ -52,11 +52,11 @@ class RepoLocation:
 
     @property
     def records(self) -> str:
-        """The ref of a chain of commits, one per operation, whose trees keep the old and new bytes from `git gc`."""
+        """Return the ref of a chain of commits, one per operation, which protects old and new bytes from `git gc`."""
         return f"{self.refs}/operations"
 
     def pending(self, home: str, what: str) -> str:
-        """Return the ref that keeps the objects of a write in progress; `home` is the name of its state folder."""
+        """Return the ref that protects the objects of a write in progress; `home` is the name of its state folder."""
         return f"{self.refs}/pending/{home}/{what}"
 
     def full(self, path: str) -> str:
@@ -220,7 +220,7 @@ class GitRepo:
         return self._update(message, (self._records(), record, previous), drop=drop)
 
     def drop_ref(self, ref: str) -> None:
-        """Delete a ref of Donna. Failures are ignored: a remaining ref only keeps unused objects."""
+        """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
         self.command.ask("update-ref", "--no-deref", "-d", ref)
 
     def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:

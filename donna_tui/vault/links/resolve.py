@@ -42,7 +42,7 @@ class LinkIndex:
         self._moved: tuple[Mapping[str, str], LinkIndex] | None = None
 
     def moved(self, moves: Mapping[str, str]) -> LinkIndex:
-        """The same vault after notes moved: old path → new. The last one asked for is kept."""
+        """Return the same vault after notes moved: old path → new. Only the last request is cached."""
         if self._moved is None or self._moved[0] != moves:
             self._moved = moves, LinkIndex({*self._folded, *moves.values()} - moves.keys())
         return self._moved[1]

@@ -51,7 +51,7 @@ def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Rel
 
 
 def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) -> Relinked:
-    """The text of the note at path `note` with its links following several notes that move at once: old path → new.
+    """Rewrite the links in the note at path `note` for several notes that move at once: old path → new.
 
     The note may be one of those that move.
     """
@@ -62,10 +62,9 @@ def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkInd
 
 
 def unlink(text: str, *, note: str, gone: Collection[str], notes: LinkIndex) -> Relinked:
-    """The text of the note at path `note` with every link to one that is gone replaced by the words that are read in
-    its place.
+    """Replace every link to a deleted note by its displayed text, in the note at path `note`.
 
-    Links that have none, such as definitions, stay and are counted as `dangling`.
+    Links without displayed text, such as definitions, are preserved and counted as `dangling`.
     """
     if not _may_name_any(text, gone):
         return Relinked(text, 0)
@@ -106,7 +105,7 @@ def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked
 
 
 class _Rewriter:
-    """Rewrites the links of one note, which is at `here` before and at `there` after the notes of `moves` moved."""
+    """Rewrite the links of one note, which is at `here` before and at `there` after the notes of `moves` moved."""
 
     def __init__(self, here: str, there: str, moves: Mapping[str, str], notes: LinkIndex) -> None:
         self._here = here
@@ -215,7 +214,7 @@ def _may_name_any(text: str, paths: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _longest_word(path: str) -> str:
-    """The longest plain word of a note's name; empty, which is in every text, if there is none."""
+    """Return the longest plain word of a note's name; empty, which is in every text, if there is none."""
     return max(_PLAIN_WORD.findall(folded(_without_ending(_name(path)))), key=len, default="")
 
 
@@ -353,7 +352,7 @@ class LinksBroken:
 
 
 def break_links(vault_state: PlanContext, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
-    """What deleting these notes does to links in others; with `unlinks` the words of each link stay in its place.
+    """Plan the effect of deleting these notes on links in others; with `unlinks` the displayed text replaces each link.
 
     Raises VaultWriteError.
     """

@@ -47,7 +47,7 @@ def _nested(depth: int) -> str:
 
 
 # Patterns that may fail halfway are in atomic groups: before Python 3.11.5, a failed possessive repetition does not
-# give back what it matched.
+# backtrack.
 _GAP = r"[ \t\r\n]"
 _BARE = rf"(?!<)(?>{_nested(3)}+)"
 _POINTED = r"<((?:\\[^\r\n]|[^<>\\\r\n])*+)>"

@@ -87,7 +87,7 @@ class _Entry:
 
     @property
     def is_on_one_line(self) -> bool:
-        """True if the value fits between its key and a comment, which an empty block scalar does not."""
+        """Return whether the value fits between its key and a comment, which an empty block scalar does not."""
         return self.block[self.value] not in "|>" and not _LINE_END.search(self.block, self.key, self.value_end)
 
 

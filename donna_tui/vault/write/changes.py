@@ -37,13 +37,13 @@ class Change:
 
     @property
     def reversed(self) -> Change:
-        """The inverse change."""
+        """Return the inverse change."""
         return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """An operation that can be looked at before it is carried out.
+    """An operation that can be reviewed before it is executed.
 
     It holds only as long as every file still has the bytes of `before`. `remarks` are plain sentences about what the
     plan does not do, such as links in notes that Donna must not write to. A plan without changes does nothing.
@@ -68,17 +68,17 @@ class Plan:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that change, in order."""
+        """Return the files that change, in order."""
         return tuple(change.path for change in self.changes)
 
     @property
     def linked(self) -> int:
-        """How many notes change only because they link to those that move or go."""
+        """Count the notes that change only because they link to moved or deleted notes."""
         return sum(change.before is not None and change.after is not None for change in self.changes)
 
     @property
     def is_empty(self) -> bool:
-        """True if there is nothing to do. Undoing both a write and the following deletion is not empty."""
+        """Return whether there is nothing to do. Undoing both a write and the following deletion is not empty."""
         return not (self.changes or self.undoes or self.redoes)
 
 
@@ -112,7 +112,7 @@ class BlobChange:
 
     @property
     def in_branch(self) -> str | None:
-        """The blob to store in the branch; None if the file is removed."""
+        """Return the blob to store in the branch; None if the file is removed."""
         return self.after if self.stored_after is None else self.stored_after or None
 
 
@@ -136,22 +136,22 @@ class Operation:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files that it changed, in order."""
+        """Return the files that it changed, in order."""
         return tuple(change.path for change in self.changes)
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The files whose change is in the record only."""
+        """Return the files whose change is in the record only."""
         return tuple(change.path for change in self.changes if change.record_only)
 
     @property
     def published(self) -> tuple[BlobChange, ...]:
-        """The changes named in the commit message of the branch."""
+        """Return the changes named in the commit message of the branch."""
         return tuple(change for change in self.changes if not change.record_only and change.stored_after != "")
 
     @property
     def is_record_only(self) -> bool:
-        """True if no change is in the branch."""
+        """Return whether no change is in the branch."""
         return bool(self.changes) and len(self.hidden) == len(self.changes)
 
 
@@ -185,7 +185,7 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        """True if anything was written."""
+        """Return whether anything was written."""
         return bool(self.operation)
 
 
@@ -208,7 +208,7 @@ def etag_of(data: bytes) -> str:
 
 
 Seen = Callable[[bytes | None], bool]
-"""A predicate: whether these bytes (None: no note) are what the caller has seen."""
+"""A predicate: whether these bytes (None: no note) are those that the caller has seen."""
 
 
 def expecting(etag: str | None) -> Seen:

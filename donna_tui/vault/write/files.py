@@ -63,7 +63,7 @@ class VaultFiles:
             raise
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a folder at a path, and no link is on the way."""
+        """Return whether there is a folder at a path, and no link is on the way."""
         try:
             with self._root.open_folder(check_relative(path)):
                 return True
@@ -71,7 +71,7 @@ class VaultFiles:
             return False
 
     def below(self, folder: str) -> Iterator[str]:
-        """All files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
+        """List all files in a folder, at any depth, also hidden ones; links are not followed. Raises VaultReadError."""
         with self._root.open_folder(check_relative(folder)) as opened, os.scandir(opened) as found:
             entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
         for name, is_folder in sorted(entries):
@@ -86,7 +86,7 @@ class VaultFiles:
             self._make_folders(check_relative(path))
 
     def remove_empty(self, path: str) -> bool:
-        """Remove a folder if nothing is in it. Whether it is gone."""
+        """Remove a folder if it is empty. Return whether it was removed."""
         *parts, name = check_relative(path)
         try:
             with self._root.open_folder(parts) as folder:
@@ -99,12 +99,12 @@ class VaultFiles:
         return True
 
     def empty_folders(self) -> Iterator[str]:
-        """The visible folders without any file in them, at any depth. Raises VaultReadError for a missing vault."""
+        """List the visible folders without any file, at any depth. Raises VaultReadError for a missing vault."""
         found, _ = self._empty_in([])
         yield from found
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
-        """The empty folders in a folder, and whether that is empty itself but for these."""
+        """Return the empty folders in a folder, and whether it is empty itself but for these."""
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
             each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
         found: list[str] = []

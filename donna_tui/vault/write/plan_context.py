@@ -60,14 +60,14 @@ class PlanContext:
         )
 
     def inside(self, folder: str) -> tuple[list[str], list[str]]:
-        """The notes in a folder, at any depth, and the other files in it, which Donna does not move or delete."""
+        """List the notes in a folder, at any depth, and the other files in it, which Donna does not move or delete."""
         with vault_errors(folder):
             entries = [entry for entry in self._client.scan(folder) if entry.path.startswith(f"{folder}/")]
             paths = sorted(entry.path for entry in entries if entry.reason is None)
             return paths, sorted(set(self._files.below(folder)) - set(paths))
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a folder at a path."""
+        """Return whether there is a folder at a path."""
         return self._files.is_folder(path)
 
     def existing(self, path: str, seen: Seen) -> bytes:

@@ -1,4 +1,4 @@
-"""Plans what is done to several notes at once: to a folder, or to those that were selected. One plan, one undo."""
+"""Plan changes of several notes at once: of a folder, or of a selection. One plan, one undo."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from donna_tui.vault.write.plan_context import PlanContext
 
 
 class SelectionPlanner:
-    """Plans for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
+    """Plan for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
 
-    A path is that of a note or of a folder, which stands for all notes in it. Files that are no notes stay where they
+    A path is that of a note or of a folder, which means all notes in it. Files that are no notes stay where they
     are, and a remark counts them. `recover` is called first, as in `Planner`.
     """
 
@@ -22,7 +22,7 @@ class SelectionPlanner:
         self._recover = recover
 
     def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        """Remove notes, and the notes in folders. The plan says how many links that breaks."""
+        """Delete notes, and the notes in folders. The plan reports the number of links that break."""
         self._recover()
         notes, stays, folders = self._chosen(paths)
         before = {path: self._vault_state.existing(path, whatever) for path in notes}
@@ -38,7 +38,7 @@ class SelectionPlanner:
         )
 
     def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
-        """Give a folder another path: all notes in it move at once, and the links to them follow."""
+        """Move a folder: all its notes move at once, and the links to them are updated."""
         if dst == src or dst.startswith(f"{src}/"):
             raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
         if self._vault_state.is_folder(dst):
@@ -103,7 +103,7 @@ class SelectionPlanner:
         return change
 
     def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-        """The notes that paths stand for, the other files in their folders, and these folders."""
+        """Expand paths to notes, the other files in their folders, and these folders."""
         notes: dict[str, None] = {}
         stays: dict[str, None] = {}
         folders: list[str] = []
@@ -121,7 +121,7 @@ class SelectionPlanner:
 
 
 def _emptied(folders: Sequence[str], notes: Sequence[str]) -> tuple[str, ...]:
-    """These folders and those of the notes in them, the deepest first."""
+    """Return these folders and those of the notes in them, the deepest first."""
     found = set(folders)
     for note in notes:
         above = note.rpartition("/")[0]

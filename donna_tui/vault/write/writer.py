@@ -107,7 +107,6 @@ class VaultWriter:
 
     @property
     def rules(self) -> WriteRules:
-        """The rules for writes."""
         return self._context.rules
 
     def init_if_missing(self) -> bool:
@@ -173,11 +172,11 @@ class VaultWriter:
         return outcome
 
     def is_folder(self, path: str) -> bool:
-        """Whether there is a folder at a path; a slash at its end does not count."""
+        """Return whether there is a folder at a path; a trailing slash is ignored."""
         return self._vault_state.is_folder(path.rstrip("/"))
 
     def why_not_new(self, path: str, besides: str = "") -> str:
-        """Why a note cannot be created at a path, or `besides` moved there; empty if it can."""
+        """Return why a note cannot be created at a path, or `besides` moved there; empty if it can."""
         try:
             self.rules.check_path(path)
             self._vault_state.check_new(path, besides=besides)
@@ -186,17 +185,17 @@ class VaultWriter:
         return ""
 
     def create_folder(self, path: str) -> None:
-        """Create an empty folder. Git does not keep it before a note is in it."""
+        """Create an empty folder. Git does not store it before a note is in it."""
         self.rules.check_path(f"{path}/{A_NOTE}")
         self._vault_state.check_new(f"{path}/{A_NOTE}")
         self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
-        """Remove a folder that nothing is in. Whether it is gone."""
+        """Remove an empty folder. Return whether it was removed."""
         return self._context.files.remove_empty(path)
 
     def empty_folders(self) -> tuple[str, ...]:
-        """The folders that nothing is in."""
+        """List the folders without any file."""
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def commit_version(self, path: str) -> Version:
@@ -345,7 +344,7 @@ class VaultWriter:
 
 
 def _emptied_folders(plan: Plan) -> list[str]:
-    """The folders that an undo or a redo takes notes from, the deepest first: what was created with them goes too."""
+    """Return the folders that an undo or a redo takes notes from, the deepest first, to remove those it created."""
     if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
         return []
     gone = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
