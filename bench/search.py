@@ -106,11 +106,11 @@ async def _measure_size(report: Report, vault: Path, cache: Path, size: int, bud
 
 async def _measure_index(report: Report, readers: Readers, service: EmbeddingService, size: int, budget: float) -> None:
     await _load_vectors(report, readers, size)
-    desk = SearchService(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
-    desk.use(service)
+    search_service = SearchService(lambda: readers, Settings(0.25, HITS), EventHub(), InputHash(b"bench"))
+    search_service.use(service)
     questions = eval_questions("vault_help")[:QUESTIONS]
     for name, filters in filters_for(size).items():
-        times = [await _timed(desk, each, filters) for each in questions][WARM_UP:]
+        times = [await _timed(search_service, each, filters) for each in questions][WARM_UP:]
         report.add(f"{size:,} passages{name}: p50", median(times), "ms")
         report.add(f"{size:,} passages{name}: p95", percentile(times, 95), "ms", budget)
     vectors = [await service.embed_query(each) for each in questions[:50]]
@@ -140,9 +140,9 @@ def _is_behind(database: Database, vectors: VectorIndex) -> bool:
     return vectors.name != (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
 
 
-async def _timed(desk: SearchService, text: str, filters: Filters) -> float:
+async def _timed(search_service: SearchService, text: str, filters: Filters) -> float:
     with stopwatch() as seconds:
-        await desk.search(SearchRequest(text=text, k=HITS, filters=filters))
+        await search_service.search(SearchRequest(text=text, k=HITS, filters=filters))
     return seconds() * 1000
 
 

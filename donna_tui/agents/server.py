@@ -123,7 +123,9 @@ class OpenSessions:
         """End the session that has been unused longest, preferring one without a request in progress."""
         idlest = next((each for each, requests in self._open.items() if not requests), next(iter(self._open)))
         del self._open[idlest]
-        kept = [(name, value) for name, value in scope["headers"] if name.lower() in (b"host", b"mcp-protocol-version")]
+        forwarded = [
+            (name, value) for name, value in scope["headers"] if name.lower() in (b"host", b"mcp-protocol-version")
+        ]
 
         async def nothing() -> Message:
             return {"type": "http.request", "body": b"", "more_body": False}
@@ -132,7 +134,7 @@ class OpenSessions:
             return None
 
         await self._app(
-            {**scope, "method": "DELETE", "headers": [*kept, (RAW_SESSION_HEADER, idlest)]}, nothing, nowhere
+            {**scope, "method": "DELETE", "headers": [*forwarded, (RAW_SESSION_HEADER, idlest)]}, nothing, nowhere
         )
 
 

@@ -33,11 +33,11 @@ class Setup:
 
 def server_command(arguments: Sequence[str], environ: Mapping[str, str]) -> Command:
     """Return the command that starts this installation of Donna, from any folder."""
-    beside = Path(sys.executable).with_name("donna")
-    found = str(beside) if beside.exists() else shutil.which("donna")
+    sibling = Path(sys.executable).with_name("donna")
+    found = str(sibling) if sibling.exists() else shutil.which("donna")
     program = (found,) if found else (sys.executable, "-m", "donna_tui")
-    kept = {name: value for name, value in environ.items() if name == "DONNA_HOME" and value}
-    return Command((*program, "mcp", *arguments), kept)
+    exported = {name: value for name, value in environ.items() if name == "DONNA_HOME" and value}
+    return Command((*program, "mcp", *arguments), exported)
 
 
 def setup_for(client: str, command: Command) -> Setup:

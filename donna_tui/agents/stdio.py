@@ -89,8 +89,8 @@ def readable_message(line: str) -> str | Unreadable:
     if _is_message(whole):
         return whole
     known = value.get("id") if isinstance(value, dict) else None
-    told = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
-    return Unreadable(types.INVALID_REQUEST, "this is not a JSON-RPC message", told)
+    request_id = known if isinstance(known, (str, int)) and not isinstance(known, bool) else None
+    return Unreadable(types.INVALID_REQUEST, "this is not a JSON-RPC message", request_id)
 
 
 def _is_message(line: str) -> bool:

@@ -43,8 +43,8 @@ async def find_calendar(
         if fetched.meetings or fetched.complete:
             return config, fetched
         failures.append(fetched.problems[0].message)
-    said = "; ".join(dict.fromkeys(failures))
-    raise CalendarError(reason, f"{_name(where)} cannot be read: {said}", hint="nothing was added")
+    details = "; ".join(dict.fromkeys(failures))
+    raise CalendarError(reason, f"{_name(where)} cannot be read: {details}", hint="nothing was added")
 
 
 async def add_calendar(
@@ -64,10 +64,12 @@ async def add_calendar(
     `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
     only the user can read. Raises DonnaError (`conflict`) if the name exists.
     """
-    kept = await asyncio.to_thread(store_password, file.parent, name or _name(where), password) if password else None
+    password_file = (
+        await asyncio.to_thread(store_password, file.parent, name or _name(where), password) if password else None
+    )
     try:
-        if kept is not None:
-            login = {**login, "password_file": kept}
+        if password_file is not None:
+            login = {**login, "password_file": password_file}
         config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
         if config.name in known:
             raise DonnaError(
@@ -75,8 +77,8 @@ async def add_calendar(
             )
         await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
     except BaseException:
-        if kept is not None:
-            kept.unlink(missing_ok=True)
+        if password_file is not None:
+            password_file.unlink(missing_ok=True)
         raise
     return config, fetched
 
@@ -93,8 +95,8 @@ def _config(**fields: Any) -> CalendarConfig:
     try:
         return CalendarConfig(**fields)
     except ValidationError as error:
-        said = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
-        raise DonnaError(Reason.USAGE, f"this is not a calendar file or address: {said}") from error
+        details = error.errors(include_url=False)[0]["msg"].removeprefix("Value error, ")
+        raise DonnaError(Reason.USAGE, f"this is not a calendar file or address: {details}") from error
 
 
 def _name(where: str) -> str:

@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Answer, Login, Request, asking, exchange, failed, host_of, login_of, origin
+from donna_tui.calendar.http import Answer, Login, Request, calendar_client, exchange, failed, host_of, login_of, origin
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
@@ -64,7 +64,7 @@ class CalDav:
         """Fetch the meetings in the window. Raises CalendarError."""
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
             raise failed("the CalDAV library is not installed", hint=INSTALL_HINT)
-        asked = {
+        frame = {
             "url": self.config.url,
             "calendar": self.config.name,
             "start": window.start.isoformat(),
@@ -73,7 +73,7 @@ class CalDav:
             "seconds": CHILD_SECONDS,
         }
         host = host_of(self.config.url)
-        async with asking(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(asked)) as child:
+        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(frame)) as child:
             courier = _Courier(client, httpx2.URL(self.config.url), login_of(self.config))
             for _ in range(MOST_REQUESTS):
                 frame = await _received(child, host)
@@ -99,29 +99,29 @@ class _Courier:
     def __post_init__(self) -> None:
         self.proof = httpx2.BasicAuth(self.login.username, self.login.password) if self.login else None
 
-    async def carry(self, asked: dict[str, Any]) -> dict[str, Any]:
+    async def carry(self, frame: dict[str, Any]) -> dict[str, Any]:
         """Carry out a request, and return the answer for the child."""
         try:
-            answer = (await self._answer(asked)).accepted()
+            answer = (await self._answer(frame)).accepted()
         except DonnaError as error:
             self.errors.append(error)
             return {"error": len(self.errors) - 1, "too_large": error.reason is Reason.TOO_LARGE}
         body = base64.b64encode(answer.body).decode("ascii")
         return {"status": answer.status, "headers": dict(answer.headers), "body": body}
 
-    async def _answer(self, asked: dict[str, Any]) -> Answer:
+    async def _answer(self, frame: dict[str, Any]) -> Answer:
         """Send a request, repeating it with digest authentication if the server requires it."""
-        place = self.home.join(asked["url"])
+        place = self.home.join(frame["url"])
         if origin(place) != origin(self.home):
             raise failed(
                 f"{self.home.host} redirects to {place.host}, which Donna does not follow",
                 hint="if that is right, set url in calendars to the new address",
             )
         request = Request(
-            method=asked["method"],
+            method=frame["method"],
             url=str(place),
-            headers=asked["headers"],
-            content=base64.b64decode(asked["body"]),
+            headers=frame["headers"],
+            content=base64.b64decode(frame["body"]),
             auth=self.proof,
         )
         answer = await exchange(self.client, request)

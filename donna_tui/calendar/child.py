@@ -25,12 +25,14 @@ SPARE_SECONDS = 2
 
 def main() -> int:
     """Read the file on stdin and print the answer."""
-    asked = json.loads(sys.argv[1])
-    confine(asked["seconds"])
-    window = Window(datetime.fromisoformat(asked["start"]), datetime.fromisoformat(asked["end"]))
+    request = json.loads(sys.argv[1])
+    confine(request["seconds"])
+    window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
     data = sys.stdin.buffer.read()
     try:
-        answer = answer_of(read_calendar(data, asked["calendar"], window, zone_named(asked["zone"]), asked["seconds"]))
+        answer = answer_of(
+            read_calendar(data, request["calendar"], window, zone_named(request["zone"]), request["seconds"])
+        )
     except MemoryError:
         answer = {"ok": False, "message": "it needs too much memory"}
     json.dump(answer, sys.stdout)

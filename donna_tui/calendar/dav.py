@@ -67,34 +67,34 @@ class Parent:
         self._outgoing.write(len(data).to_bytes(4, "big") + data)
         self._outgoing.flush()
 
-    def ask(self, frame: Mapping[str, Any]) -> dict[str, Any]:
+    def exchange(self, frame: Mapping[str, Any]) -> dict[str, Any]:
         """Send a request and return its answer. Raises CarriedError."""
         self.send(frame)
         length = int.from_bytes(self._incoming.read(4), "big")
-        told: dict[str, Any] = json.loads(self._incoming.read(length))
-        if "error" in told:
-            raise TooLargeError(told["error"]) if told["too_large"] else CarriedError(told["error"])
-        return told
+        reply: dict[str, Any] = json.loads(self._incoming.read(length))
+        if "error" in reply:
+            raise TooLargeError(reply["error"]) if reply["too_large"] else CarriedError(reply["error"])
+        return reply
 
 
 def main() -> int:
     """Find and read the requested calendars."""
-    asked = json.loads(sys.argv[1])
-    confine(asked["seconds"])
+    request = json.loads(sys.argv[1])
+    confine(request["seconds"])
     parent = Parent()
-    parent.send(_answered(parent, asked))
+    parent.send(_answered(parent, request))
     return 0
 
 
-def _answered(parent: Parent, asked: Mapping[str, Any]) -> dict[str, Any]:
-    window = Window(datetime.fromisoformat(asked["start"]), datetime.fromisoformat(asked["end"]))
+def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
+    window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
     try:
-        texts = asyncio.run(_found(DavClient(asked["url"], parent), asked["url"], window))
+        texts = asyncio.run(_found(DavClient(request["url"], parent), request["url"], window))
         data = "\r\n".join(texts).encode("utf-8", "replace")
         if len(data) > FOLDER_BYTES:
             return {"failed": "too_much"}
         seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
-        return answer_of(read_calendar(data, asked["calendar"], window, zone_named(asked["zone"]), seconds))
+        return answer_of(read_calendar(data, request["calendar"], window, zone_named(request["zone"]), seconds))
     except CarriedError as error:
         return {"error": error.number}
     except UnreadError as error:
@@ -159,14 +159,14 @@ class DavClient(AsyncDAVClient):
         self, url: str, method: str = "GET", body: str | bytes = "", headers: Mapping[str, str] | None = None
     ) -> DAVResponse:
         content = body.encode() if isinstance(body, str) else body
-        asked = {
+        request = {
             "method": method,
             "url": str(url),
             "headers": {**self.headers, **(headers or {})},
             "body": base64.b64encode(content).decode("ascii"),
         }
-        told = self._parent.ask(asked)
-        return DAVResponse(_checked(told["status"], told["headers"], base64.b64decode(told["body"])), self)
+        reply = self._parent.exchange(request)
+        return DAVResponse(_checked(reply["status"], reply["headers"], base64.b64decode(reply["body"])), self)
 
 
 def _checked(status: int, headers: Mapping[str, str], body: bytes) -> httpx2.Response:

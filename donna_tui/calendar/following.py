@@ -27,14 +27,14 @@ FETCH_SECONDS = 300.0
 DAYS_BACK, DAYS_AHEAD = 31, 62
 
 
-class Books(Protocol):
+class DbRunner(Protocol):
     """Run work with the memory of a space sequentially; see `donna_tui.memory.db_thread.DbThread`."""
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Fetch:
     """The time of the last fetch of a calendar, and its version then."""
 
     at: float
@@ -49,10 +49,14 @@ class Following:
     """The followed calendars. `clock` returns Unix time."""
 
     def __init__(
-        self, books: Books, sources: Sequence[CalendarSource], hub: EventHub, clock: Callable[[], float] = time.time
+        self,
+        db_thread: DbRunner,
+        sources: Sequence[CalendarSource],
+        hub: EventHub,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        self._books, self._sources, self._hub, self._clock = books, sources, hub, clock
-        self._looks: dict[str, _Look] = {}
+        self._db_thread, self._sources, self._hub, self._clock = db_thread, sources, hub, clock
+        self._fetches: dict[str, _Fetch] = {}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,7 +70,7 @@ class Following:
     async def drop_unfollowed(self) -> None:
         """Drop calendars that are no longer followed."""
         now = self._clock()
-        await self._books.run(lambda db: delete_unfollowed(db, self.names, now))
+        await self._db_thread.run(lambda db: delete_unfollowed(db, self.names, now))
 
     async def refresh(self, *, everything: bool = False) -> None:
         """Fetch the calendars that may have changed, or all. An error is stored for its calendar only.
@@ -77,23 +81,23 @@ class Following:
 
     async def _refresh(self, source: CalendarSource, *, everything: bool) -> None:
         now, version = self._clock(), await source.version()
-        last = self._looks.get(source.name)
+        last = self._fetches.get(source.name)
         if last and not everything and last.holds(now, version):
             return
-        self._looks[source.name] = _Look(now, version)
+        self._fetches[source.name] = _Fetch(now, version)
         began = time.perf_counter()
         try:
             fetched = await _fetched(source, window_around(now))
         except DonnaError as error:
-            await self._keep_problem(source, error, began)
+            await self._store_problem(source, error, began)
         else:
-            await self._keep(source, fetched, now, began)
+            await self._store(source, fetched, now, began)
 
-    async def _keep(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
+    async def _store(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
         def work(db: MemoryDb) -> Stored:
             return store(db, source.name, source.kind, window_around(now), fetched, now)
 
-        stored = await self._books.run(work)
+        stored = await self._db_thread.run(work)
         self._hub.post(
             CalendarFetched(
                 calendar=source.name,
@@ -107,9 +111,9 @@ class Following:
             )
         )
 
-    async def _keep_problem(self, source: CalendarSource, error: DonnaError, began: float) -> None:
+    async def _store_problem(self, source: CalendarSource, error: DonnaError, began: float) -> None:
         problem = f"{error.message}; {error.hint}" if error.hint else error.message
-        await self._books.run(lambda db: note_problem(db, source.name, source.kind, problem))
+        await self._db_thread.run(lambda db: note_problem(db, source.name, source.kind, problem))
         self._hub.post(
             CalendarFetched(
                 calendar=source.name, kind=source.kind, reason=error.reason, latency_ms=_milliseconds_since(began)

@@ -21,7 +21,7 @@ from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Answer, Request, asking, exchange, failed, private_text
+from donna_tui.calendar.http import Answer, Request, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, named
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
@@ -78,7 +78,7 @@ class Tokens:
             return token
         return await self._renewed(client, known)
 
-    def keep(self, tokens: dict[str, Any]) -> None:
+    def store(self, tokens: dict[str, Any]) -> None:
         """Store tokens, atomically replacing the old ones."""
         private_folder(self.file.parent)
         pending = self.file.with_suffix(".new")
@@ -106,11 +106,11 @@ class Tokens:
         refresh = known.get("refresh_token")
         if not isinstance(refresh, str):
             raise self._not_connected()
-        given = await self.ask(client, {"grant_type": "refresh_token", "refresh_token": refresh})
-        self.keep({"refresh_token": refresh, **given})
+        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.store({"refresh_token": refresh, **given})
         return str(given["access_token"])
 
-    async def ask(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
+    async def request_tokens(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
         """Post a form to the token server; return `access_token`, `expires_at` and possibly a `refresh_token`.
 
         Raises CalendarError.
@@ -132,11 +132,11 @@ class Tokens:
         try:
             answer = json.loads(body)
             lasts = float(answer.get("expires_in", 0))
-            kept = {"access_token": str(answer["access_token"]), "expires_at": self.clock() + lasts - SPARE_SECONDS}
+            stored = {"access_token": str(answer["access_token"]), "expires_at": self.clock() + lasts - SPARE_SECONDS}
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
         refresh = answer.get("refresh_token")
-        return kept | ({"refresh_token": refresh} if isinstance(refresh, str) else {})
+        return stored | ({"refresh_token": refresh} if isinstance(refresh, str) else {})
 
 
 def oauth_client(config: CalendarConfig) -> OAuthClient:
@@ -282,7 +282,7 @@ class GoogleCalendar:
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings in the window, with series expanded by the server."""
         listing = _Listing(self)
-        async with asking(PAGE_BYTES) as client:
+        async with calendar_client(PAGE_BYTES) as client:
             await listing.read(client, window)
         return listing.fetched()
 
@@ -303,35 +303,35 @@ class _Listing:
         return Fetched(tuple(self._meetings.values()), tuple(self._problems[:MOST_PROBLEMS]), self._complete)
 
     async def read(self, client: httpx2.AsyncClient, window: Window) -> None:
-        asked = {
+        parameters = {
             "singleEvents": "true",
             "maxResults": str(PAGE_ITEMS),
             "timeMin": window.start.isoformat(),
             "timeMax": window.end.isoformat(),
         }
         for _ in range(MOST_PAGES):
-            page = await self._page(client, asked)
+            page = await self._page(client, parameters)
             self._take(page["items"])
             following = page.get("nextPageToken")
             if not isinstance(following, str) or not following:
                 return
-            asked["pageToken"] = following
+            parameters["pageToken"] = following
         self._complete = False
         self._problems.append(EntryProblem(f"it is too large; only {len(self._meetings):,} meetings are read"))
 
-    async def _page(self, client: httpx2.AsyncClient, asked: dict[str, str]) -> dict[str, Any]:
+    async def _page(self, client: httpx2.AsyncClient, parameters: dict[str, str]) -> dict[str, Any]:
         """Fetch a page of the listing. A refused token is renewed once."""
-        answer = await self._answer(client, asked, await self._tokens.access(client))
+        answer = await self._answer(client, parameters, await self._tokens.access(client))
         if answer.status == UNAUTHORISED:
-            answer = await self._answer(client, asked, await self._tokens.access(client, renew=True))
+            answer = await self._answer(client, parameters, await self._tokens.access(client, renew=True))
         return _page_of(answer.accepted())
 
-    async def _answer(self, client: httpx2.AsyncClient, asked: dict[str, str], token: str) -> Answer:
+    async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> Answer:
         calendar = self._calendar
         place = f"{calendar.endpoints.api}/calendars/{quote(calendar.config.calendar_id, safe='')}/events"
         request = Request(
             method="GET",
-            url=f"{place}?{urlencode(asked)}",
+            url=f"{place}?{urlencode(parameters)}",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
         )
         return await exchange(client, request)
@@ -384,13 +384,13 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
             "redirect_uri": waiting.place,
             "code_verifier": waiting.verifier,
         }
-        async with asking(ANSWER_BYTES) as client:
-            given = await tokens.ask(client, form)
+        async with calendar_client(ANSWER_BYTES) as client:
+            given = await tokens.request_tokens(client, form)
     if "refresh_token" not in given:
         raise failed(
             "Google granted no permanent access to the calendar", hint="revoke the access at Google, and try again"
         )
-    tokens.keep(given)
+    tokens.store(given)
 
 
 @dataclass(slots=True)
@@ -405,7 +405,7 @@ class _Waiting:
     def address(self, client_id: str, consent: str) -> str:
         """Return the URL to open in a browser."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
-        asked = {
+        parameters = {
             "client_id": client_id,
             "redirect_uri": self.place,
             "response_type": "code",
@@ -416,7 +416,7 @@ class _Waiting:
             "code_challenge": challenge,
             "code_challenge_method": "S256",
         }
-        return f"{consent}?{urlencode(asked)}"
+        return f"{consent}?{urlencode(parameters)}"
 
     async def code(self) -> str:
         """Wait for the authorisation code from the browser. Raises CalendarError after a timeout."""
@@ -429,12 +429,12 @@ class _Waiting:
     def take(self, head: Head) -> bytes:
         """Handle a request of the browser. A request without the secret is answered and has no effect."""
         try:
-            told = parse_qs(urlsplit(head.target).query)
+            returned = parse_qs(urlsplit(head.target).query)
         except ValueError:
             return page(400)
-        if not self.answer.done() and is_secret(told.get("state", [""])[0], self.state):
-            if "code" in told:
-                self.answer.set_result(told["code"][0])
+        if not self.answer.done() and is_secret(returned.get("state", [""])[0], self.state):
+            if "code" in returned:
+                self.answer.set_result(returned["code"][0])
             else:
                 self.answer.set_exception(failed("access to the calendar was denied, by Google or by you"))
         return page(200, DONE)

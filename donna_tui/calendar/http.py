@@ -95,7 +95,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 @asynccontextmanager
-async def asking(max_bytes: int) -> AsyncIterator[httpx2.AsyncClient]:
+async def calendar_client(max_bytes: int) -> AsyncIterator[httpx2.AsyncClient]:
     """Open a client for requests to calendars, which contain no note text, with a size limit of answers in bytes."""
     with carrying(Sensitivity.PUBLIC):
         async with open_client(timeout_seconds=SECONDS, max_bytes=max_bytes) as client:

@@ -87,7 +87,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     if not data.strip():
         return _nothing("it is empty")
     seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
-    asked = {
+    request = {
         "calendar": calendar,
         "start": window.start.isoformat(),
         "end": window.end.isoformat(),
@@ -96,7 +96,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
     }
     try:
         async with asyncio.timeout(seconds * PATIENCE):
-            printed = await _child(json.dumps(asked), data)
+            printed = await _child(json.dumps(request), data)
     except TimeoutError:
         return _nothing("it takes too long to read")
     return await asyncio.to_thread(_fetched, printed)
@@ -119,22 +119,22 @@ def shared_name(zone: ZoneInfo) -> str:
         return ""
 
 
-async def _child(asked: str, data: bytes) -> bytes:
+async def _child(request: str, data: bytes) -> bytes:
     """Return the output of the child."""
-    async with reading_child(CHILD_MODULE, asked) as child:
+    async with reading_child(CHILD_MODULE, request) as child:
         printed, _ = await child.communicate(data)
         return printed
 
 
 @contextlib.asynccontextmanager
-async def reading_child(module: str, asked: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a process that reads calendars, and kill it at the end of the block."""
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
         "-m",
         module,
-        asked,
+        request,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

@@ -357,8 +357,8 @@ def _uid(event: Any, entry: Entry) -> str:
     uid = str(event.get("UID", "")).strip()
     if uid and uid.isprintable() and len(uid) <= UID_CHARS:
         return uid
-    told = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
-    return f"donna-{hashlib.sha256(chr(10).join(told).encode('utf-8', 'replace')).hexdigest()[:32]}"
+    identifying = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
+    return f"donna-{hashlib.sha256(chr(10).join(identifying).encode('utf-8', 'replace')).hexdigest()[:32]}"
 
 
 def _moment(value: Any, problem: str) -> datetime.date:
@@ -433,9 +433,9 @@ def _end_problem(event: Any, start: datetime.date) -> str:
 
 def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:
     """Validate the recurrence of an event. Raises UnusableError."""
-    for name, told in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
+    for name, things in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
         if entry.exceeds(name):
-            raise UnusableError(f"it has too many {told}")
+            raise UnusableError(f"it has too many {things}")
     rules = event.get("RRULE")
     if rules is not None:
         given = rules if isinstance(rules, list) else [rules]

@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from donna_tui.calendar.following import Books, Following
+from donna_tui.calendar.following import DbRunner, Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.config.calendars import Notes
@@ -75,7 +75,7 @@ class MeetingEndPoller:
 
     def __init__(
         self,
-        books: Books,
+        db_thread: DbRunner,
         sources: Sequence[CalendarSource],
         dispatch: Dispatch,
         hub: EventHub,
@@ -84,9 +84,9 @@ class MeetingEndPoller:
         refreshed: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._refreshed = refreshed
-        self._books, self._dispatch, self._hub, self._config, self._clock = books, dispatch, hub, config, clock
-        self._following = Following(books, sources, hub, clock)
-        self._asked = asyncio.Event()
+        self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
+        self._following = Following(db_thread, sources, hub, clock)
+        self._poll_requested = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._handed_on: dict[str, float] = {}
         self._setbacks: dict[str, _Setback] = {}
@@ -97,15 +97,15 @@ class MeetingEndPoller:
         try:
             await self._guarded(self._following.drop_unfollowed)
             while True:
-                await self._guarded(self.look)
-                await set_within(self._asked, self._config.poll_interval_seconds)
-                self._asked.clear()
+                await self._guarded(self.poll)
+                await set_within(self._poll_requested, self._config.poll_interval_seconds)
+                self._poll_requested.clear()
         finally:
             self._hub.post(MeetingEndPollerCancelled())
 
     def hurry(self) -> None:
         """Poll now, such as after the machine woke up."""
-        self._asked.set()
+        self._poll_requested.set()
 
     async def follow(self, source: CalendarSource) -> None:
         """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
@@ -118,14 +118,14 @@ class MeetingEndPoller:
         await self._following.refresh(everything=True)
         self.hurry()
 
-    async def look(self) -> None:
+    async def poll(self) -> None:
         """Update the mirror, and dispatch the meetings that became due since the last poll. Raises DonnaError."""
         async with self._one_at_a_time:
             await self._following.refresh()
             if self._refreshed is not None:
                 await self._refreshed()
-            for row in await self._books.run(lambda db: calendar_rows(db.database)):
-                await self._look_at(row)
+            for row in await self._db_thread.run(lambda db: calendar_rows(db.database)):
+                await self._poll_calendar(row)
 
     async def _guarded(self, work: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -133,17 +133,17 @@ class MeetingEndPoller:
         except Exception as error:
             self._hub.post(MeetingEndPollerCycleFailed(reason=_reason(error)))
 
-    async def _look_at(self, row: CalendarRow) -> None:
+    async def _poll_calendar(self, row: CalendarRow) -> None:
         """Dispatch the due meetings of one calendar sequentially."""
         now = self._clock()
         since = await self._since(row.name, now)
         until = now + self._config.brief_minutes * 60
-        due = await self._books.run(lambda db: due_meetings(db.database, row.name, since, until))
+        due = await self._db_thread.run(lambda db: due_meetings(db.database, row.name, since, until))
         waiting = [meeting for meeting in due if not await self._publish(meeting, now)]
         known_until = now if row.kind == IMPORTED else min(now, row.fetched_at or since)
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
-            await self._books.run(lambda db: set_watermark(db, row.name, reached))
+            await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
         self._forget_before(now - CATCH_UP_SECONDS)
 
     async def _since(self, calendar: str, now: float) -> float:
@@ -151,10 +151,10 @@ class MeetingEndPoller:
 
         One in the future was set under a wrong clock, and is reset.
         """
-        mark = await self._books.run(lambda db: watermark(db.database, calendar))
+        mark = await self._db_thread.run(lambda db: watermark(db.database, calendar))
         if mark is None or mark > now + CATCH_UP_SECONDS:
             first = now - self._config.lookback_minutes * 60
-            await self._books.run(lambda db: set_watermark(db, calendar, first))
+            await self._db_thread.run(lambda db: set_watermark(db, calendar, first))
             return first
         return max(mark, now - CATCH_UP_SECONDS)
 

@@ -268,8 +268,8 @@ class _Reading:
         """Return the first problems by number, and the number of the others."""
         problems = sorted(self._found.problems, key=lambda problem: problem.number)
         more = len(problems) - MOST_PROBLEMS
-        told = problems[:MOST_PROBLEMS]
-        return (*told, EntryProblem(f"and {more:,} more problems")) if more > 0 else tuple(told)
+        listed = problems[:MOST_PROBLEMS]
+        return (*listed, EntryProblem(f"and {more:,} more problems")) if more > 0 else tuple(listed)
 
 
 _OUT_OF_TIME = "it takes too long to read; the rest is left out"

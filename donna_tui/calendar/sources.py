@@ -90,7 +90,7 @@ class IcsUrl:
         """Fetch the meetings of the file."""
         import httpx2
 
-        from donna_tui.calendar.http import Request, asking, exchange
+        from donna_tui.calendar.http import Request, calendar_client, exchange
 
         login = login_of(self.config)
         request = Request(
@@ -99,7 +99,7 @@ class IcsUrl:
             headers={"Accept": "text/calendar"},
             auth=httpx2.BasicAuth(login.username, login.password) if login else None,
         )
-        async with asking(FILE_BYTES) as client:
+        async with calendar_client(FILE_BYTES) as client:
             answer = (await exchange(client, request)).accepted()
         return await read_ics(answer.body, self.name, window, self.zone)
 

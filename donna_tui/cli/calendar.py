@@ -92,7 +92,7 @@ def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None
 
 def _list(space: str | None, *, as_json: bool) -> None:
     from donna_tui.calendar.mirror import calendar_rows
-    from donna_tui.cli.meetings import open_books
+    from donna_tui.cli.meetings import open_db_thread
     from donna_tui.cli.output import emit
     from donna_tui.cli.session import find_session, run
     from donna_tui.config.load import load_trusted
@@ -102,8 +102,8 @@ def _list(space: str | None, *, as_json: bool) -> None:
     async def rows() -> list[CalendarRow]:
         if session is None:
             return []
-        async with open_books(session) as books:
-            return await books.run(lambda db: calendar_rows(db.database))
+        async with open_db_thread(session) as db_thread:
+            return await db_thread.run(lambda db: calendar_rows(db.database))
 
     known = {row.name: row for row in run(rows())}
     listed: list[dict[str, Any]] = []
@@ -167,9 +167,9 @@ def _try(name: str, *, as_json: bool) -> None:
 
 
 def _tried(row: dict[str, Any]) -> list[str]:
-    said = row["message"] if "message" in row else _meetings(row["meetings"])
+    summary = row["message"] if "message" in row else _meetings(row["meetings"])
     more = [row.get("hint", ""), *row.get("problems", ())]
-    return [f"{'✓' if row['ok'] else '✗'} {row['id']}: {said}", *(f"    {each}" for each in more if each)]
+    return [f"{'✓' if row['ok'] else '✗'} {row['id']}: {summary}", *(f"    {each}" for each in more if each)]
 
 
 def _meetings(count: int) -> str:

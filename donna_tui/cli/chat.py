@@ -24,7 +24,7 @@ from donna_tui.types.memory import ME, ImportReport, MemoryChunk, SessionRow, Su
 
 SHOWN_LINES = 20
 MOST_SUGGESTIONS = 200
-LOOK_SECONDS = 2.0
+POLL_SECONDS = 2.0
 """Seconds between two scans of a followed folder."""
 
 QUIET_SECONDS = 900.0
@@ -178,7 +178,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
             if once:
                 await service.wait_until_indexed()
                 return
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 def run_suggestions(accept: str, dismiss: str, space: str | None, *, as_json: bool) -> None:
@@ -256,8 +256,8 @@ async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
 def run_expand(name: str, space: str | None, *, as_json: bool) -> None:
     """Undo the summary of a conversation; exit with 1 if it has none."""
     changed = run(_expand(open_session(space), name.removeprefix("chat:")))
-    told = f"{name}: {'its turns are recalled again' if changed else 'it has no summary'}"
-    emit({"id": name, "changed": changed}, as_json=as_json, human=lambda: [told])
+    message = f"{name}: {'its turns are recalled again' if changed else 'it has no summary'}"
+    emit({"id": name, "changed": changed}, as_json=as_json, human=lambda: [message])
     if not changed:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 

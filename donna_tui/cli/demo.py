@@ -34,7 +34,7 @@ CALENDAR, CUTOVER = "Demo calendar", "cutover"
 TEAM = ("Tomasz Okafor", "Priya Raman", "Ines Albrecht", "Jonas Feld")
 PLANNING = ("Ines Albrecht", "Tomasz Okafor", "Jonas Feld", "Ruth Castellan")
 AROUND = datetime.timedelta(days=60)
-LOOKED_AFTER = datetime.timedelta(hours=3)
+UNPROCESSED = datetime.timedelta(hours=3)
 """Meetings that ended longer ago get no draft at the first start."""
 
 DECISIONS, ROADMAP, PRIYA = "Projects/gateway/decisions.md", "Projects/gateway/roadmap.md", "People/Priya Raman.md"
@@ -220,7 +220,7 @@ def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
     )
     store(db, CALENDAR, IMPORTED, Window(now - AROUND, now + AROUND), Fetched(meetings), now.timestamp())
     if watermark(db.database, CALENDAR) is None:
-        set_watermark(db, CALENDAR, (now - LOOKED_AFTER).timestamp())
+        set_watermark(db, CALENDAR, (now - UNPROCESSED).timestamp())
 
 
 def _half_hour(at: datetime.datetime) -> datetime.datetime:

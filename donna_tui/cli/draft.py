@@ -168,8 +168,8 @@ def row_line(row: DraftRow) -> str:
     """Format a row of the queue for reading."""
     if row.state is DraftState.FAILED:
         return f"{row.id}  failed    {row.title}: {row.detail}"
-    goes = f" → {row.target}" if row.path != row.target else ""
-    return f"{row.id}  {row.state.value:<8}  {row.title}  ({row.path}{goes})"
+    moves = f" → {row.target}" if row.path != row.target else ""
+    return f"{row.id}  {row.state.value:<8}  {row.title}  ({row.path}{moves})"
 
 
 async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> Any:

@@ -64,24 +64,24 @@ def _apart(paths: AppPaths) -> AppPaths:
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
-    asked = read_set(folder)
+    loaded = read_set(folder)
     answers: Answers = {system: [] for system in systems}
-    for root, questions in asked.vaults.items():
+    for root, questions in loaded.vaults.items():
         session = session_for(space_at(root, paths), paths)
         run(_answer(session, questions, answers))
-    yield from _rows(asked.name, answers, by_kind=by_kind)
+    yield from _rows(loaded.name, answers, by_kind=by_kind)
 
 
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
     """Evaluate turns: those of each person are imported into a separate space without notes."""
-    asked = read_turn_set(folder)
+    loaded = read_turn_set(folder)
     answers: Answers = {system: [] for system in (*systems, *([AROUND] if "hybrid" in systems else []))}
-    for person, questions in asked.people.items():
+    for person, questions in loaded.people.items():
         root = paths.state / "turns" / folder.resolve().name / person
         root.mkdir(parents=True, exist_ok=True)
         session = session_for(space_at(root, paths), paths)
-        run(_answer_turns(session, asked.file, person, questions, answers))
-    yield from _rows(asked.name, answers, by_kind=by_kind)
+        run(_answer_turns(session, loaded.file, person, questions, answers))
+    yield from _rows(loaded.name, answers, by_kind=by_kind)
 
 
 async def _answer_turns(
@@ -93,7 +93,7 @@ async def _answer_turns(
             await engine.memory.wait_until_indexed()
         for question in questions:
             for system in [each for each in answers if each != AROUND]:
-                places = await _ask(engine, question, system, sources=(MemorySource.CHAT,))
+                places = await _search(engine, question, system, sources=(MemorySource.CHAT,))
                 answers[system].append((question, _scored(question, places)))
                 if system == "hybrid":
                     answers[AROUND].append((question, _scored(question, with_turns_around(places, TURNS_AROUND))))
@@ -115,11 +115,13 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
         grep = Grep(VaultClient(session.space.root)) if "grep" in answers else None
         for system, answered in answers.items():
             for question in questions:
-                places = grep.search(question, K) if system == "grep" and grep else await _ask(engine, question, system)
+                places = (
+                    grep.search(question, K) if system == "grep" and grep else await _search(engine, question, system)
+                )
                 answered.append((question, _scored(question, places)))
 
 
-async def _ask(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
+async def _search(engine: Engine, question: Question, system: str, sources: tuple[str, ...] = ()) -> list[ResultRange]:
     mode: Mode = next(each for each in MODES if each == system)
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)

@@ -13,9 +13,9 @@ from donna_tui.cli.calendar import calendar_app
 from donna_tui.cli.calendar_verbs import meetings_app
 from donna_tui.cli.config import config_app
 from donna_tui.cli.draft_verbs import draft_app
+from donna_tui.cli.lazy_verbs import ABOUT_ALL, reduced_to_verb, verb_meant
 from donna_tui.cli.memory import memory_app
 from donna_tui.cli.model import model_app
-from donna_tui.cli.narrowed import ABOUT_ALL, narrowed, verb_meant
 from donna_tui.cli.output import ExitCode, guarded, print_message
 from donna_tui.cli.sync_verbs import sync_app
 from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
@@ -62,7 +62,7 @@ def run_command_line(args: Sequence[str]) -> None:
             f"donna: there is no command {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?"
         )
         raise SystemExit(ExitCode.USAGE)
-    narrowed(app, args, OPEN)(args, prog_name="donna")
+    reduced_to_verb(app, args, OPEN)(args, prog_name="donna")
 
 
 def _is_space(name: str) -> bool:

@@ -120,38 +120,38 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
 
 
 @contextlib.asynccontextmanager
-async def open_books(session: Session) -> AsyncIterator[DbThread]:
-    books = DbThread(private_folder(session.space.state), EventHub(), lambda: None)
+async def open_db_thread(session: Session) -> AsyncIterator[DbThread]:
+    db_thread = DbThread(private_folder(session.space.state), EventHub(), lambda: None)
     try:
-        yield books
+        yield db_thread
     finally:
-        await books.close()
+        await db_thread.close()
 
 
 async def _meetings(
     session: Session, start: float, end: float, zone: ZoneInfo
 ) -> tuple[list[Meeting], list[CalendarRow]]:
-    async with open_books(session) as books:
-        await _refresh_calendars(session, books, zone)
-        meetings = await books.run(lambda db: meetings_between(db.database, start, end))
-        return meetings, await books.run(lambda db: calendar_rows(db.database))
+    async with open_db_thread(session) as db_thread:
+        await _refresh_calendars(session, db_thread, zone)
+        meetings = await db_thread.run(lambda db: meetings_between(db.database, start, end))
+        return meetings, await db_thread.run(lambda db: calendar_rows(db.database))
 
 
-async def _refresh_calendars(session: Session, books: DbThread, zone: ZoneInfo) -> None:
+async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneInfo) -> None:
     """Read the followed calendars that this command or a running Donna has not read recently."""
     now = time.time()
-    rows = await books.run(lambda db: calendar_rows(db.database))
+    rows = await db_thread.run(lambda db: calendar_rows(db.database))
     fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
     stale = [calendar for calendar in session.config.calendars if calendar.name not in fresh]
-    await Following(books, sources_for(stale, zone, session.space.state), EventHub()).refresh()
+    await Following(db_thread, sources_for(stale, zone, session.space.state), EventHub()).refresh()
 
 
 async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
     now = datetime.datetime.now(datetime.UTC)
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
-    async with open_books(session) as books:
-        return fetched, await books.run(lambda db: _store(db, place.name, window, fetched, now.timestamp()))
+    async with open_db_thread(session) as db_thread:
+        return fetched, await db_thread.run(lambda db: _store(db, place.name, window, fetched, now.timestamp()))
 
 
 def _store(db: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:

@@ -93,7 +93,7 @@ def recall(
     from donna_tui.cli.recall import Recalled, run_recall
 
     with guarded(as_json):
-        asked = Recalled(
+        options = Recalled(
             query=query,
             budget=budget,
             k=k,
@@ -103,7 +103,7 @@ def recall(
             local=local,
             user=user,
         )
-        run_recall(asked, space, as_json=as_json)
+        run_recall(options, space, as_json=as_json)
 
 
 @memory_app.command()

@@ -37,20 +37,20 @@ def list_models(as_json: AsJson = False) -> None:
 
 
 @model_app.command("test")
-def ask_models(space: SpaceOption = None, as_json: AsJson = False) -> None:
+def check_models(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Ask each configured language model for one word, to test server, key, model and answer."""
     from donna_tui.cli.session import open_session, run
 
     with guarded(as_json):
-        run(_ask(open_session(space), as_json=as_json))
+        run(_check(open_session(space), as_json=as_json))
 
 
-async def _ask(session: Session, *, as_json: bool) -> None:
+async def _check(session: Session, *, as_json: bool) -> None:
     from donna_tui.cli.output import ExitCode, emit
     from donna_tui.cli.session import engine_for
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
-    from donna_tui.ops.models import PURPOSES, ask_one_word, library_of
+    from donna_tui.ops.models import PURPOSES, library_of, request_one_word
     from donna_tui.types.errors import DonnaError
 
     rows: list[dict[str, Any]] = []
@@ -63,7 +63,7 @@ async def _ask(session: Session, *, as_json: bool) -> None:
             row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
             try:
                 library_of(route)
-                took = await ask_one_word(engine.router, alias)
+                took = await request_one_word(engine.router, alias)
                 row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
                 lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
             except DonnaError as error:

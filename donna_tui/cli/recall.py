@@ -32,33 +32,33 @@ class Recalled:
     user: str = ""
 
 
-def run_recall(asked: Recalled, space: str | None, *, as_json: bool) -> None:
+def run_recall(options: Recalled, space: str | None, *, as_json: bool) -> None:
     """Print the memories, or the block for a prompt; exit with 1 if there are none."""
-    if not asked.query.strip():
+    if not options.query.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
-    result = run(_recall(open_session(space), asked, as_json=as_json))
+    result = run(_recall(open_session(space), options, as_json=as_json))
     if result.note:
         print_message(f"donna: {result.note}")
-    if asked.prompt and not as_json:
+    if options.prompt and not as_json:
         emit_lines(_prompt(result))
     else:
-        emit(_fields(result, asked), as_json=as_json, human=lambda: _lines(result))
+        emit(_fields(result, options), as_json=as_json, human=lambda: _lines(result))
     if not result.memories:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-async def _recall(session: Session, asked: Recalled, *, as_json: bool) -> RecallResult:
-    kinds = tuple(type_named(kind) for kind in asked.kinds)
+async def _recall(session: Session, options: Recalled, *, as_json: bool) -> RecallResult:
+    kinds = tuple(type_named(kind) for kind in options.kinds)
     async with engine_for(session, "donna recall") as engine:
         await update_index(engine)
         return await engine.memory.recall(
-            readable(asked.query),
-            top_k=asked.k or None,
-            token_budget=None if asked.budget < 0 else asked.budget,
+            readable(options.query),
+            top_k=options.k or None,
+            token_budget=None if options.budget < 0 else options.budget,
             memory_types=kinds or None,
-            include_compressed=asked.everything,
-            user_id=asked.user or ME,
-            remote=(asked.prompt or as_json) and not asked.local,
+            include_compressed=options.everything,
+            user_id=options.user or ME,
+            remote=(options.prompt or as_json) and not options.local,
         )
 
 
@@ -67,8 +67,8 @@ def _prompt(result: RecallResult) -> Iterator[str]:
     return iter(block.split("\n") if block else [])
 
 
-def _fields(result: RecallResult, asked: Recalled) -> dict[str, Any]:
-    block = {"prompt": assemble(result.memories)} if asked.prompt else {}
+def _fields(result: RecallResult, options: Recalled) -> dict[str, Any]:
+    block = {"prompt": assemble(result.memories)} if options.prompt else {}
     return {
         "query": result.query,
         "count": len(result.memories),

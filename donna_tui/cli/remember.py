@@ -25,7 +25,9 @@ def run_remember(
     hint = type_named(kind) if kind else None
     session = open_session(space)
     to_remember = sys.stdin.read() if text == "-" else text
-    memories = run(_remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, ask=not as_json))
+    memories = run(
+        _remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, interactive=not as_json)
+    )
     emit(
         {"count": len(memories), "memories": [memory_fields(memory) for memory in memories]},
         as_json=as_json,
@@ -34,12 +36,12 @@ def run_remember(
 
 
 async def _remember(
-    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool, agreed: bool, ask: bool
+    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool, agreed: bool, interactive: bool
 ) -> tuple[MemoryChunk, ...]:
     async with engine_for(session, "donna remember") as engine:
         if not agreed:
             for held, text_of_it in await engine.memory.would_replace(text, memory_type_hint=hint, sensitive=sensitive):
-                _agree(held.content, text_of_it, ask=ask)
+                _agree(held.content, text_of_it, interactive=interactive)
         memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
         if engine.read_only:
             print_message(f"donna: {FOLLOWS}")
@@ -73,9 +75,9 @@ async def _memories(
         return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
 
 
-def _agree(held: str, fresh: str, *, ask: bool) -> None:
+def _agree(held: str, fresh: str, *, interactive: bool) -> None:
     """Ask whether a preference may be replaced. Raises DonnaError (`conflict`) without consent."""
-    if ask and sys.stdin.isatty():
+    if interactive and sys.stdin.isatty():
         print_message(f"donna: this replaces “{' '.join(held.split())}”")
         if typer.confirm("Replace it?", err=True):
             return
@@ -90,8 +92,8 @@ def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, 
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
     changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
     done = "restored" if undo else "erased" if for_good else "forgotten"
-    told = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
-    emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [told])
+    message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
+    emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [message])
     if not changed:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.output import guarded
-from donna_tui.cli.vault import AsJson, SpaceOption, WithoutAsking
+from donna_tui.cli.vault import AsJson, AssumeYes, SpaceOption
 from donna_tui.vault.conflicts import Keep
 
 sync_app = typer.Typer()
@@ -69,7 +69,7 @@ def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson
 def resolve(
     path: Annotated[str, typer.Argument(help="The path of the conflict copy within the vault.")],
     keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both merges them.")],
-    yes: WithoutAsking = False,
+    yes: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:

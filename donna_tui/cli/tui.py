@@ -88,7 +88,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
         first_run=None if session else _first_run(paths),
         spaces=lambda: _spaces(paths),
         pressed=tuning.pressed,
-        keep_theme=themes.keep,
+        save_theme=themes.save,
         first_notes=demo_notes(session.space.root) if session and is_demo else (),
     )
     sys.setswitchinterval(SWITCH_SECONDS)

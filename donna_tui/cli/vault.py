@@ -17,7 +17,7 @@ SpaceOption = Annotated[
 ]
 Etag = Annotated[str | None, typer.Option("--etag", help="The version that you read; `donna get --json` prints it.")]
 Agreed = Annotated[bool, typer.Option("--yes", help="Create a git repository in the vault if it has none.")]
-WithoutAsking = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
+AssumeYes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 
 vault_app = typer.Typer()
@@ -113,7 +113,7 @@ def undo(
             "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` lists it."
         ),
     ] = "",
-    yes: WithoutAsking = False,
+    yes: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
@@ -129,7 +129,7 @@ def undo(
 
 
 @vault_app.command()
-def redo(n: Steps = 1, yes: WithoutAsking = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
+def redo(n: Steps = 1, yes: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Redo the last undone operations, after showing the diff."""
     from donna_tui.cli.undo import run_undo
     from donna_tui.vault.write.changes import OperationKind

@@ -223,7 +223,7 @@ class _DefaultFile:
     """Write settings as YAML, and each comment only once."""
 
     def __init__(self) -> None:
-        self._said: set[str] = set()
+        self._written: set[str] = set()
 
     def lines(self, group: Group, depth: int) -> Iterator[str]:
         indent = "  " * depth
@@ -239,9 +239,9 @@ class _DefaultFile:
                 yield from _assignment(member, indent)
 
     def _comment(self, text: str, indent: str) -> list[str]:
-        if text in self._said:
+        if text in self._written:
             return []
-        self._said.add(text)
+        self._written.add(text)
         return _comment(text, indent)
 
 

@@ -204,9 +204,9 @@ def _one_change(changes: Sequence[Change]) -> Change:
         return first
     if any(change.before != first.before for change in changes):
         raise _collides(first.path)
-    gone = next((change for change in changes if change.after is None), None)
-    if gone is not None:
-        return gone
+    deletion = next((change for change in changes if change.after is None), None)
+    if deletion is not None:
+        return deletion
     return replace(first, after=_merged(first.path, first.before, *(change.after for change in changes)))
 
 

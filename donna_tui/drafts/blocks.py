@@ -39,10 +39,10 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
     hunks = hunks_of(text)
     if not left_out:
         return text
-    gone = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
+    removed = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
     lines = _lines(text)
-    emptied = _emptied(lines, gone, _first_line(text))
-    kept = [line for number, line in enumerate(lines, 1) if number not in gone | emptied]
+    emptied = _emptied(lines, removed, _first_line(text))
+    kept = [line for number, line in enumerate(lines, 1) if number not in removed | emptied]
     return _without_double_blanks(kept, _first_line(text))
 
 
@@ -51,7 +51,7 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
     found = []
     for number, line in enumerate(_lines(text), 1):
         bare = line.replace("\\", "")
-        numbers = [each for said, rests in statements if said and said in bare for each in rests]
+        numbers = [each for statement, rests in statements if statement and statement in bare for each in rests]
         if numbers:
             found.append(Claim(number, number, tuple(dict.fromkeys(numbers))))
     return tuple(found)
@@ -92,24 +92,24 @@ def _blocks(lines: Sequence[str], first: int) -> Iterator[tuple[int, int]]:
     start = 0
     for number, line in enumerate(lines, 1):
         inside = number in fenced
-        goes_on = number >= first and (inside or line.strip()) and number not in headings
-        if start and (not goes_on or (not inside and _ITEM.match(line))):
+        continues = number >= first and (inside or line.strip()) and number not in headings
+        if start and (not continues or (not inside and _ITEM.match(line))):
             yield start, number - 1
             start = 0
-        if goes_on and not start:
+        if continues and not start:
             start = number
     if start:
         yield start, len(lines)
 
 
-def _emptied(lines: Sequence[str], gone: Collection[int], first: int) -> set[int]:
+def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[int]:
     """Return the headings whose sections become empty. The title is kept."""
     found: set[int] = set()
     depths = _headings(lines, first)
     for number in sorted(depths, reverse=True):
         end = next((each for each in depths if each > number and depths[each] <= depths[number]), len(lines) + 1)
         below = [each for each in range(number + 1, end) if lines[each - 1].strip()]
-        if below and depths[number] > 1 and all(each in gone or each in found for each in below):
+        if below and depths[number] > 1 and all(each in removed or each in found for each in below):
             found.add(number)
     return found
 

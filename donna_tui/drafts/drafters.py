@@ -42,11 +42,11 @@ Statements = Annotated[list[StatementText], Field(max_length=25)]
 _SENTENCE_END = re.compile(r"(?<=[.!?])(\s*(?:\[\d{1,3}\])*)\s+(?=[^\s\[])")
 
 
-def _as_statements(said: Any) -> Any:
+def _as_statements(texts: Any) -> Any:
     """Split a text of several sentences into a list; models return either."""
-    if not isinstance(said, str):
-        return said
-    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(said.split()))
+    if not isinstance(texts, str):
+        return texts
+    marked = _SENTENCE_END.sub(lambda found: f"{found[1]}\n", " ".join(texts.split()))
     return [sentence[:LONGEST_STATEMENT] for sentence in marked.split("\n") if sentence][:25]
 
 
@@ -157,7 +157,7 @@ class Sentence:
     heading: str = ""
 
     @property
-    def asks(self) -> bool:
+    def is_question(self) -> bool:
         """Return whether it contains an open question."""
         if _QUESTIONS.search(self.heading):
             return True
@@ -176,7 +176,7 @@ class Sentence:
         if _ACTIONS.search(self.heading):
             return True
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
-        return not self.asks and bool(someone or _TO_DO.search(self.text))
+        return not self.is_question and bool(someone or _TO_DO.search(self.text))
 
     @property
     def is_self_contained(self) -> bool:
@@ -260,7 +260,7 @@ ABOUT = 2.0
 LEANING, DECIDED = 0.6, 1.5
 """Weight of a sentence that is not self-contained, and of a decision."""
 
-LOOKED_AT = 2_000
+MOST_SOURCE_SENTENCES = 2_000
 
 
 class Extract:
@@ -268,7 +268,7 @@ class Extract:
 
     def __init__(self, passages: Sequence[Evidence], about: str) -> None:
         self._about = stems_of(about)
-        self._sentences = sentences_of(passages)[:LOOKED_AT]
+        self._sentences = sentences_of(passages)[:MOST_SOURCE_SENTENCES]
         self._often = Counter(stem for sentence in self._sentences for stem in sentence.stems)
         self._taken: list[Sentence] = []
 
@@ -279,7 +279,7 @@ class Extract:
 
     def questions(self, most: int = LISTED) -> list[str]:
         """Return the open questions."""
-        return self._take(self._by_weight(sentence for sentence in self._sentences if sentence.asks), most)
+        return self._take(self._by_weight(sentence for sentence in self._sentences if sentence.is_question), most)
 
     def summary(self, most: int = SUMMARY) -> list[str]:
         """Return the most representative sentences, in their order."""
@@ -410,7 +410,7 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
     """
     known = _known(corrections)
     changed: dict[str, Any] = {
-        name: [fixed for one in said if (fixed := _fixed(one, known))] for name, said in answer.model_dump().items()
+        name: [fixed for one in texts if (fixed := _fixed(one, known))] for name, texts in answer.model_dump().items()
     }
     return type(answer).model_validate(changed)
 
@@ -458,19 +458,19 @@ class Statement:
     evidence: tuple[int, ...]
 
 
-def statements(said: Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
+def statements(texts: Iterable[str], passages: Sequence[Evidence]) -> list[Statement]:
     """Parse the sentences of an answer.
 
     One without a citation is assigned the passage that contains most of its words.
     """
-    found = [_statement(sentence, passages) for sentence in said]
+    found = [_statement(sentence, passages) for sentence in texts]
     return list({each.text: each for each in found if each.text}.values())
 
 
 def all_statements(answer: Answer, passages: Sequence[Evidence]) -> dict[str, list[Statement]]:
     """Parse every part of an answer, by its name."""
     parts: dict[str, Any] = answer.model_dump()
-    return {name: statements(said, passages) for name, said in parts.items() if name != "links_suggested"}
+    return {name: statements(texts, passages) for name, texts in parts.items() if name != "links_suggested"}
 
 
 def _statement(sentence: str, passages: Sequence[Evidence]) -> Statement:

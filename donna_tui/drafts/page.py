@@ -65,7 +65,7 @@ class Page:
     run: Run
     context: Context
     answer: Answer
-    said: Mapping[str, list[Statement]]
+    parts: Mapping[str, list[Statement]]
     links: tuple[str, ...]
     remarks: tuple[str, ...]
     is_private: bool
@@ -79,13 +79,13 @@ class Page:
         A model may have used all its passages, an extract only those that it cites; links are kept only to existing
         notes.
         """
-        said = all_statements(answer, context.task.passages)
-        cited = {number for part in said.values() for each in part for number in each.evidence}
+        parts = all_statements(answer, context.task.passages)
+        cited = {number for part in parts.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
         used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
         links, remarks = _suggested(answer, is_note)
         is_private = context.links_private or bool(used & context.task.private)
-        return cls(run, context, answer, said, links, remarks, is_private, frozenset(used))
+        return cls(run, context, answer, parts, links, remarks, is_private, frozenset(used))
 
     @property
     def frontmatter(self) -> dict[str, Any]:
@@ -101,8 +101,8 @@ class Page:
     def shown(self) -> dict[str, Any]:
         """Return the statements and links for the template."""
         passages = self.context.task.passages
-        said = {name: [_shown(each, passages) for each in part] for name, part in self.said.items()}
-        return {**said, "links_suggested": list(self.links)}
+        parts = {name: [_shown(each, passages) for each in part] for name, part in self.parts.items()}
+        return {**parts, "links_suggested": list(self.links)}
 
     @property
     def rest(self) -> Rest:
@@ -113,7 +113,7 @@ class Page:
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Return all statements with the numbers of their passages."""
-        return (*((each.text, each.evidence) for part in self.said.values() for each in part), *self.context.listed)
+        return (*((each.text, each.evidence) for part in self.parts.values() for each in part), *self.context.listed)
 
 
 def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -55,7 +55,7 @@ class Rest:
         passages = tuple(
             Evidence(**{**each, "heading_path": tuple(each["heading_path"])}) for each in known["passages"]
         )
-        statements = tuple((said, tuple(numbers)) for said, numbers in known["statements"])
+        statements = tuple((statement, tuple(numbers)) for statement, numbers in known["statements"])
         return cls(passages, statements, tuple(known.get("remarks", ())))
 
 

@@ -234,8 +234,8 @@ def _chosen_notes(
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
-        said = bullets if topics_of(blocks) else [*bullets, *prose]
-        chosen, most = [each for each in said if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
+        listed = bullets if topics_of(blocks) else [*bullets, *prose]
+        chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks[each], is_parent=each in parents)]
@@ -248,13 +248,13 @@ def _chosen_notes(
         seen[topic] += 1
         ranks[number] = -_worth(blocks[number], agenda), seen[topic], number
     ranked = sorted(chosen, key=lambda number: ranks[number])
-    kept: set[int] = set()
+    chosen_lines: set[int] = set()
     for number in ranked:
         line = {number, *_above(blocks, number)}
-        if len(kept | line) > most:
+        if len(chosen_lines | line) > most:
             continue
-        kept |= line
-    return sorted(kept)
+        chosen_lines |= line
+    return sorted(chosen_lines)
 
 
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:

@@ -38,8 +38,8 @@ class VaultTemplateRenderer:
         A template may add keys, but cannot change those of the context or any that Donna reads. `context` must be JSON.
         Blocks. Raises DonnaError (`template_error`), with the line if it is known.
         """
-        asked = {"name": template_name, "source": self._source(template_name), "context": dict(context)}
-        answer = _ask_child(json.dumps(asked), template_name)
+        request = {"name": template_name, "source": self._source(template_name), "context": dict(context)}
+        answer = _run_child(json.dumps(request), template_name)
         if not answer["ok"]:
             where = f", line {answer['line']}" if answer.get("line") else ""
             raise _refused(f"the template {template_name}{where} cannot be used: {answer['message']}")
@@ -89,7 +89,7 @@ def _is_free(key: str) -> bool:
     return not key.startswith(("donna", "autowritten")) and key not in ("owned", "idempotency_key", "calendar_event_id")
 
 
-def _ask_child(question: str, name: str) -> dict[str, Any]:
+def _run_child(question: str, name: str) -> dict[str, Any]:
     command = [sys.executable, "-I", sandbox.__file__]
     try:
         done = subprocess.run(  # noqa: S603 - a fixed command

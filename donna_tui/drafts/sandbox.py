@@ -40,8 +40,8 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
     except SecurityError:
         return {"ok": False, "message": "the template uses something that templates may not use", "line": None}
     except TemplateError as error:
-        said = f"{type(error).__name__}: {error.message}"
-        return {"ok": False, "message": said, "line": getattr(error, "lineno", None) or _line(error)}
+        message = f"{type(error).__name__}: {error.message}"
+        return {"ok": False, "message": message, "line": getattr(error, "lineno", None) or _line(error)}
     except MemoryError:
         return {"ok": False, "message": "the template needs too much memory", "line": None}
     except Exception as error:  # a template can make Python's own functions and compiler raise anything
@@ -72,9 +72,9 @@ def _limit() -> None:
 
 def main() -> None:
     """Render the template of the request on stdin, and print the answer."""
-    asked = json.load(sys.stdin)
+    request = json.load(sys.stdin)
     _limit()
-    json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)
+    json.dump(render(request["name"], request["source"], request["context"]), sys.stdout)
 
 
 if __name__ == "__main__":

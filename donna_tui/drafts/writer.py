@@ -65,7 +65,7 @@ class WriterParts:
     """Called with the name of each completed step."""
 
 
-class _NothingToSayError(Exception):
+class _NoMaterialError(Exception):
     """Raised if there is no material for a note."""
 
 
@@ -125,7 +125,7 @@ class MemoryInformedWriter:
             return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
             return await self._write(run, entry)
-        except _NothingToSayError:
+        except _NoMaterialError:
             await self._parts.db.run(lambda db: queue.drop(db, entry.id))
             return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
         except DonnaError as error:
@@ -175,7 +175,7 @@ class MemoryInformedWriter:
         """Compose the whole text, and store it before the note is written."""
         context = await run.gather()
         if context.is_empty:
-            raise _NothingToSayError
+            raise _NoMaterialError
         self._parts.reached("gathered")
         entry, answer, remarks = await self._answered(context, entry)
         page = await asyncio.to_thread(self._page, run, context, answer, entry.drafter)

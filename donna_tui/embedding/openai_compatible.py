@@ -83,7 +83,7 @@ class OpenAICompatible:
         self._host = host_of(remote.base_url)
         self._key = self._read_key(environ)
         self._stop = stop or threading.Event()
-        first = self._asked(["A first sentence"])
+        first = self._requested(["A first sentence"])
         self.dim = int(first.shape[1])
         self.version_tag = f"openai/{model}@{self.dim}"
         check_vectors(first, 1, self.dim)
@@ -98,7 +98,7 @@ class OpenAICompatible:
         return vector
 
     def embed_batch(self, texts: Sequence[str]) -> Matrix:
-        rows = [self._asked(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
+        rows = [self._requested(texts[start : start + BATCH]) for start in range(0, len(texts), BATCH)]
         return check_vectors(np.concatenate(rows), len(texts), self.dim)
 
     def reads(self, text: str) -> float:
@@ -113,7 +113,7 @@ class OpenAICompatible:
 
     # Requests
 
-    def _asked(self, texts: Sequence[str]) -> Matrix:
+    def _requested(self, texts: Sequence[str]) -> Matrix:
         """Embed texts in one request, and return unit vectors. Raises ModelError."""
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         try:
@@ -154,14 +154,14 @@ class OpenAICompatible:
     async def _answered(self, texts: Sequence[str]) -> httpx2.Response:
         """Send one request. Only public text is sent to a model on another machine."""
         headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
-        asked = {"model": self.name, "input": list(texts), "encoding_format": "float"}
+        payload = {"model": self.name, "input": list(texts), "encoding_format": "float"}
         http = open_client(
             timeout_seconds=self._remote.timeout_seconds, max_bytes=MOST_ANSWER_BYTES, hosts=(self._host,)
         )
         try:
             async with http:
                 with carrying(Sensitivity.PUBLIC):
-                    return await http.post(f"{self._remote.base_url}/embeddings", json=asked, headers=headers)
+                    return await http.post(f"{self._remote.base_url}/embeddings", json=payload, headers=headers)
         except httpx2.TimeoutException:
             raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError):

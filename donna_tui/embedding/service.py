@@ -61,7 +61,7 @@ class EmbeddingService:
         self.version_tag = stamped(stamp, provider.version_tag)
         self._batch = batch
         lock = threading.Lock()
-        self._asked, self._given = threading.Condition(lock), threading.Condition(lock)
+        self._work_ready, self._given = threading.Condition(lock), threading.Condition(lock)
         self._queries: deque[_Query] = deque()
         self._documents: deque[_Documents] = deque()
         self._open_queries = 0
@@ -75,11 +75,11 @@ class EmbeddingService:
     async def embed_query(self, text: str) -> Vector:
         """Embed a question of any length. Raises ModelError if the model fails or is closed."""
         query = _Query(text)
-        with self._asked:
+        with self._work_ready:
             self._require_open()
             self._queries.append(query)
             self._open_queries += 1
-            self._asked.notify()
+            self._work_ready.notify()
         return await asyncio.wrap_future(query.future)
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
@@ -98,13 +98,13 @@ class EmbeddingService:
 
     async def close(self) -> None:
         """Stop within one batch, fail all waiting calls, and release the model. Closing twice is allowed."""
-        with self._asked:
+        with self._work_ready:
             if self._closed:
                 return
             self._closed = True
             waiting: list[Future[Any]] = [query.future for query in self._queries]
             waiting += [documents.future for documents in self._documents]
-            self._asked.notify_all()
+            self._work_ready.notify_all()
             self._given.notify_all()
         for future in waiting:
             _fail(future, _closed())
@@ -130,8 +130,8 @@ class EmbeddingService:
                     self._given.notify_all()
 
     def _next_query(self) -> _Query | None:
-        with self._asked:
-            self._asked.wait_for(lambda: self._closed or self._queries)
+        with self._work_ready:
+            self._work_ready.wait_for(lambda: self._closed or self._queries)
             return None if self._closed else self._queries.popleft()
 
     def _answer(self, query: _Query) -> None:

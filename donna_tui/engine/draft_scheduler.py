@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter
     from donna_tui.vault.write.writer import VaultWriter
 
-LOOK_SECONDS = 10.0
+POLL_SECONDS = 10.0
 
 CUT_SHORT_SECONDS = 900.0
 """Seconds after which a draft that was begun counts as cut short."""
@@ -192,7 +192,7 @@ class DraftScheduler:
         await self.service.draft_meeting(entry.key)
 
     async def _meeting_run(self, entry: Entry) -> Run:
-        return await self.meeting_skill.asked(await self.service.meeting(entry.key))
+        return await self.meeting_skill.run_for(await self.service.meeting(entry.key))
 
     async def _again(self, entry: Entry) -> None:
         await self._writer.carry_out(await self._cadence_run(entry))
@@ -219,7 +219,7 @@ class DraftScheduler:
         config = self._parts.config
         memory = db_path(self._parts.space.state)
         while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
 
     async def run_cadence(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a local day, or for the week that contains it.

@@ -45,7 +45,7 @@ from donna_tui.vault.write.writer import VaultWriter
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LOOKED_AT = 20
+MOST_REVIVED = 20
 """Most recent decisions that are checked for an undo in the vault."""
 
 
@@ -90,7 +90,7 @@ class DraftService:
         """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
         found = await self._parts.db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
-        revived = {entry.id: await self._revived(entry) for entry in decided[:LOOKED_AT]}
+        revived = {entry.id: await self._revived(entry) for entry in decided[:MOST_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
         shown = [each for each in now if not each.is_under_way]
         followed = [await self._followed(each) if each.state == DraftState.WAITING else each for each in shown]
@@ -278,10 +278,10 @@ class DraftService:
 
     async def preview(self, event_id: str) -> Preview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
-        asked = await self._parts.skill.asked(await self.meeting(event_id))
-        text, rest = await self._parts.skill.writer.preview(asked)
+        run = await self._parts.skill.run_for(await self.meeting(event_id))
+        text, rest = await self._parts.skill.writer.preview(run)
         return Preview(
-            target=asked.effective_path,
+            target=run.effective_path,
             text=text,
             evidence=rest.passages,
             claims=claims_of(text, rest.statements),
@@ -341,7 +341,7 @@ class DraftService:
         times = skill.times_of(meeting)
         if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
             return
-        run = await skill.asked(meeting)
+        run = await skill.run_for(meeting)
         fresh, _ = await skill.writer.preview(run)
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
         target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path

@@ -15,7 +15,7 @@ from donna_tui.config.agent_settings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.freshness import Freshness, FreshParts, unindexed
 from donna_tui.engine.index_lease import IndexLease
-from donna_tui.engine.memory_host import HostParts, MemoryHost
+from donna_tui.engine.memory_host import MemoryHost, MemoryHostParts
 from donna_tui.engine.model_manager import ModelLoader, ModelManager
 from donna_tui.engine.neighbours import pipeline_parts
 from donna_tui.engine.passages import Passage, passage_in
@@ -92,7 +92,7 @@ class Engine:
         self._questions = QuestionHistory(space.state)
         self._tasks = Supervisor(self.hub)
         self._monitor = StatusReporter(self.hub, lambda: measure(self._maintainer, self._lease.readers))
-        self._lease = IndexLease(space, what, self.hub, self._build_maintainer, self._keep, stays=watch)
+        self._lease = IndexLease(space, what, self.hub, self._build_maintainer, self._begin_maintaining, stays=watch)
 
     # Life cycle
 
@@ -209,7 +209,7 @@ class Engine:
         return await self._host.backfill(source)
 
     def _build_host(self) -> MemoryHost:
-        return MemoryHost(HostParts(
+        return MemoryHost(MemoryHostParts(
             folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
             search=lambda request, most: self._searcher.search(request, max_k=most),
             maintainer=lambda: self._maintainer, ready=self._wait_for_model,
@@ -219,7 +219,7 @@ class Engine:
         parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
         return IndexMaintainer(parts, self.hub, self._searcher, self._input_hash)
 
-    async def _keep(self, maintainer: IndexMaintainer) -> None:
+    async def _begin_maintaining(self, maintainer: IndexMaintainer) -> None:
         """Start the work of the process that maintains the index."""
         with contextlib.suppress(OSError):  # on a full disk the space is not remembered
             remember(self.space)

@@ -19,8 +19,8 @@ LATE = "stale: the index could not be updated in time"
 DIFFERS = "stale: files have changed since the index was updated"
 MISSING = "stale: many notes are missing at once, and stay in the index until you confirm"
 
-FIRST_LOOK_SECONDS = 0.05
-LONGEST_LOOK_SECONDS = 1.0
+FIRST_POLL_SECONDS = 0.05
+LONGEST_POLL_SECONDS = 1.0
 
 
 class SingleFlight:
@@ -81,7 +81,7 @@ class Freshness:
     def __init__(self, parts: FreshParts) -> None:
         self._parts = parts
         self._begun = parts.stays  # a long-lived program compares at its start
-        self._rounds = SingleFlight(self._update)
+        self._single_flight = SingleFlight(self._update)
 
     async def stale(self, seconds: float | None) -> str:
         """Wait until the index is up to date, at most the given or else the configured number of seconds.
@@ -100,7 +100,7 @@ class Freshness:
         if not self._due:
             return DIFFERS if await self._lacking() else ""
         brought = await self._brought(deadline)
-        if brought and await self._model_came(deadline):
+        if brought and await self._model_became_known(deadline):
             brought = await self._brought(deadline)
         if not brought and await self._lacking():
             return LATE
@@ -116,12 +116,12 @@ class Freshness:
     async def _brought(self, deadline: float) -> bool:
         try:
             async with asyncio.timeout_at(deadline):
-                await self._rounds.run()
+                await self._single_flight.run()
         except TimeoutError:
             return False
         return True
 
-    async def _model_came(self, deadline: float) -> bool:
+    async def _model_became_known(self, deadline: float) -> bool:
         """Wait for the model until the deadline; return whether it became known only now, so that vectors are still
         missing.
         """
@@ -144,13 +144,13 @@ class Freshness:
         Later changes are ignored: under constant writing there would always be one more.
         """
         loop = asyncio.get_running_loop()
-        pause = FIRST_LOOK_SECONDS
+        pause = FIRST_POLL_SECONDS
         lacking = await self._known_to_differ()
         while lacking is None or lacking:
             if loop.time() + pause > deadline:
                 return LATE if self._parts.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
-            pause = min(LONGEST_LOOK_SECONDS, pause * 2)
+            pause = min(LONGEST_POLL_SECONDS, pause * 2)
             differ = await self._known_to_differ()
             lacking = differ if lacking is None or differ is None else lacking & differ
         await set_within(self._parts.model_known, max(0.0, deadline - loop.time()))
@@ -178,7 +178,7 @@ class Freshness:
 
     async def close(self) -> None:
         """Stop the work that was begun for a search."""
-        await self._rounds.stop()
+        await self._single_flight.stop()
 
 
 def unindexed(request: SearchRequest, why: DonnaError) -> SearchOutcome:

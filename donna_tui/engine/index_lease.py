@@ -20,7 +20,7 @@ RETRY_SECONDS = 3.0
 PATIENCE_SECONDS = 3.0
 """Seconds that a second process waits for the first to create the index."""
 
-LOOK_SECONDS = 0.05
+POLL_SECONDS = 0.05
 
 
 class IndexLease:
@@ -51,11 +51,11 @@ class IndexLease:
         Raises DatabaseError, or SpaceError if there is no index to read yet.
         """
         until = time.monotonic() + PATIENCE_SECONDS
-        while not await self._keep():
+        while not await self._try_acquire():
             made = current_generation(self._space.state) is not None
             if made or self.trouble or time.monotonic() > until:
                 break
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         else:
             return
         self._readers = Readers(self._existing_index(), stays=self._stays)
@@ -66,7 +66,7 @@ class IndexLease:
         """Take the lease as soon as possible; until then read the newest generation of the other process."""
         while not self.maintainer:
             await asyncio.sleep(RETRY_SECONDS)
-            if not await self._keep():
+            if not await self._try_acquire():
                 await self._follow_generation()
 
     async def _follow_generation(self) -> None:
@@ -75,7 +75,7 @@ class IndexLease:
             await self._close_readers()
             self._readers = Readers(newest, stays=self._stays)
 
-    async def _keep(self) -> bool:
+    async def _try_acquire(self) -> bool:
         if not self._lock.acquire(self._what):
             self._clear_trouble()
             return False

@@ -15,7 +15,7 @@ from donna_tui.embedding.files import MAX_TOKENS, MODEL_NAME
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.memory.chat import TextSplitter
-from donna_tui.memory.indexer import FeedParts, MemoryIndexer, backfill, look, wait_until_indexed
+from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts, backfill, request_check, wait_until_indexed
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostParts:
+class MemoryHostParts:
     """`folder` is the space's state folder, `cache` holds the models; `maintainer` is None while another process
     maintains the index; `ready` waits until it is known whether there is a model.
     """
@@ -48,7 +48,7 @@ class HostParts:
 class MemoryHost:
     """The memory of one engine."""
 
-    def __init__(self, parts: HostParts) -> None:
+    def __init__(self, parts: MemoryHostParts) -> None:
         self._parts = parts
         self._splitter: TextSplitter | None = None
         self._service: MemoryService | None = None
@@ -67,7 +67,7 @@ class MemoryHost:
 
     def feed(self, client: VaultClient) -> Callable[[Pipeline], MemoryIndexer]:
         """Return the factory of the memory indexer of each index."""
-        parts = FeedParts(
+        parts = MemoryIndexerParts(
             folder=self._parts.folder,
             sources=self._parts.config.sources,
             client=client,
@@ -80,10 +80,10 @@ class MemoryHost:
     def service(self) -> MemoryService:
         """Return the service of the memory. It is imported on first use, since that takes longer than a search."""
         if self._service is None:
-            from donna_tui.engine.memory_service import DeskParts, MemoryService
+            from donna_tui.engine.memory_service import MemoryService, MemoryServiceParts
 
             self._service = MemoryService(
-                DeskParts(
+                MemoryServiceParts(
                     folder=self._parts.folder,
                     config=self._parts.config,
                     hub=self._parts.hub,
@@ -120,7 +120,7 @@ class MemoryHost:
     def _changed(self) -> None:
         maintainer = self._parts.maintainer()
         if maintainer:
-            look(maintainer)
+            request_check(maintainer)
 
     async def _wait_until_indexed(self, patience: float) -> bool:
         maintainer = self._parts.maintainer()

@@ -67,7 +67,7 @@ async def no_model(found: Material) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DeskParts:
+class MemoryServiceParts:
     """The parts of the memory service.
 
     `folder` is the space's state folder; `splitter` creates the chunker on a thread; `changed` notifies the indexer of
@@ -89,7 +89,7 @@ class DeskParts:
 class ConversationService:
     """The conversations of a memory. Every method raises only DonnaError."""
 
-    def __init__(self, parts: DeskParts) -> None:
+    def __init__(self, parts: MemoryServiceParts) -> None:
         self.parts = parts
         self.db = DbThread(parts.folder, parts.hub, parts.changed)
 
@@ -195,7 +195,7 @@ PATIENCE_SECONDS = 30.0
 class MemoryService(ConversationService):
     """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
-    def __init__(self, parts: DeskParts) -> None:
+    def __init__(self, parts: MemoryServiceParts) -> None:
         super().__init__(parts)
         self._recaller: Recaller | None = None
 
@@ -205,14 +205,14 @@ class MemoryService(ConversationService):
         self, wanted: MemoryFilter | None = None, *, limit: int = 200, skip: int = 0
     ) -> tuple[MemoryChunk, ...]:
         """List memories, latest first, with importance and its components."""
-        asked = wanted or MemoryFilter()
-        found: tuple[MemoryChunk, ...] = await self.parts.read(lambda index: list_memories(index, asked, limit, skip))
+        filters = wanted or MemoryFilter()
+        found: tuple[MemoryChunk, ...] = await self.parts.read(lambda index: list_memories(index, filters, limit, skip))
         return found
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
         """Count the memories that match a filter."""
-        asked = wanted or MemoryFilter()
-        count: int = await self.parts.read(lambda index: count_memories(index, asked))
+        filters = wanted or MemoryFilter()
+        count: int = await self.parts.read(lambda index: count_memories(index, filters))
         return count
 
     async def memory(self, identity: str) -> MemoryChunk | None:

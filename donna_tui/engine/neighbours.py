@@ -52,12 +52,12 @@ class Neighbours:
         self._here, self._paths = here, paths
         self._open: dict[Path, Neighbour] = {}
         self._left: list[Readers] = []
-        self._looking = asyncio.Lock()
+        self._finding = asyncio.Lock()
 
     async def search(self, searcher: SearchService, request: SearchRequest, own: SearchOutcome) -> SearchOutcome:
         """Merge the outcome of the open space with those of the others, best first."""
-        async with self._looking:
-            neighbours = await asyncio.to_thread(self._look)
+        async with self._finding:
+            neighbours = await asyncio.to_thread(self._find)
         answers = await asyncio.gather(*(self._answer(searcher, request, each) for each in neighbours))
         silent = [each.name for each, answer in zip(neighbours, answers, strict=True) if answer is None]
         outcomes = [_named(self._here.name, own), *(answer for answer in answers if answer is not None)]
@@ -90,7 +90,7 @@ class Neighbours:
             raise VaultReadError(Reason.MISSING, "this space was not searched; ask again")
         return found
 
-    def _look(self) -> list[Neighbour]:
+    def _find(self) -> list[Neighbour]:
         """Open the spaces that have an index, replacing the readers of an index that was rebuilt."""
         others = [each for each in _known(self._paths) if each[0].state != self._here.state][:MOST]
         names = _unique([self._here.name, *(space.name for space, _ in others)])[1:]
@@ -151,11 +151,11 @@ def _file(path: Path) -> tuple[int, int] | None:
 
 def _unique(names: Iterable[str]) -> list[str]:
     """Number repeated names, so that each space has a unique one."""
-    told: list[str] = []
+    unique: list[str] = []
     for name in names:
         candidates = (name if number == 1 else f"{name} ({number})" for number in count(1))
-        told.append(next(each for each in candidates if each not in told))
-    return told
+        unique.append(next(each for each in candidates if each not in unique))
+    return unique
 
 
 def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:

@@ -24,7 +24,7 @@ RECENT_NOTES = 200
 TRIED = 6
 """Most candidates that are searched for until one is answered by its own note."""
 
-_ASKS = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
+_QUESTION = re.compile(r"(?:how|what|when|where|which|who|why)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
 
@@ -92,7 +92,7 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
     words = len(heading.split())
     if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
         return 0, Candidate("", path)
-    if _ASKS.match(heading) and words >= 4:
+    if _QUESTION.match(heading) and words >= 4:
         return 3, Candidate(_begun_small(heading.rstrip(" ?")), path)
     if not heading.isascii():
         return 1, Candidate(heading, path)

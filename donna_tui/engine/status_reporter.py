@@ -12,7 +12,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.ingest.index_maintainer import IndexMaintainer
-from donna_tui.ingest.problem_log import Ledger
+from donna_tui.ingest.problem_log import ProblemLog
 from donna_tui.ingest.progress import count, file_problems, with_waiting
 from donna_tui.types.events import (
     EngineEvent,
@@ -39,7 +39,7 @@ INTERVAL_SECONDS = 0.25
 LEAST_REST = 9
 """A pause is this many times as long as the count before it, which bounds the cost in a large index."""
 
-TELLING_SECONDS = 1.0
+REPORT_SECONDS = 1.0
 """A command that ends within this time reports no progress."""
 
 MOVES_COUNTS = (
@@ -60,7 +60,7 @@ class Measurement:
 
 async def worth_reporting() -> None:
     """Wait until a command has taken long enough to report progress."""
-    await asyncio.sleep(TELLING_SECONDS)
+    await asyncio.sleep(REPORT_SECONDS)
 
 
 async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measurement:
@@ -86,14 +86,14 @@ class StatusReporter:
 
     def __init__(self, hub: EventHub, measure: Callable[[], Awaitable[Measurement]]) -> None:
         self._hub, self._measure = hub, measure
-        self.ledger = Ledger()
+        self.problem_log = ProblemLog()
         self._state = EngineStateChanged(state="starting")
         self._model = ModelStateChanged(phase=ModelPhase.LOADING)
         self._watcher: WatcherStateChanged | None = None
         self._latest = Measurement(Coverage(), (), 0, None, "")
         self._loop: asyncio.AbstractEventLoop | None = None
         self._moved = asyncio.Event()
-        self._unsubscribe = (hub.subscribe(self.ledger), hub.subscribe(self._listen))
+        self._unsubscribe = (hub.subscribe(self.problem_log), hub.subscribe(self._listen))
 
     def _listen(self, event: EngineEvent) -> None:
         if isinstance(event, EngineStateChanged):
@@ -119,7 +119,7 @@ class StatusReporter:
     async def refresh(self) -> None:
         """Count now and publish the progress."""
         self._latest = await self._measure()
-        coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
+        coverage, rate = self._latest.coverage, self.problem_log.throughput()[1]
         self._hub.post(
             IndexProgress(
                 notes=coverage.notes,
@@ -137,7 +137,7 @@ class StatusReporter:
         """Estimate from the waiting chunks and the present rate; a waiting note counts as many chunks as notes had on
         average.
         """
-        coverage, rate = self._latest.coverage, self.ledger.throughput()[1]
+        coverage, rate = self._latest.coverage, self.problem_log.throughput()[1]
         per_note = coverage.chunks / coverage.text if coverage.text else 1.0
         waiting = coverage.chunks - coverage.chunks_embedded + self._latest.queued * per_note
         if waiting <= 0 or self._model.phase not in (ModelPhase.READY, ModelPhase.LOADING, ModelPhase.PREPARING):
@@ -151,7 +151,7 @@ class StatusReporter:
 
     def status(self, *, space: str, root: Path, database: Path, owner: str, log_file: Path) -> Status:
         """Return the complete status."""
-        search, keyword, meaning = self.ledger.latencies()
+        search, keyword, meaning = self.problem_log.latencies()
         latest = self._latest
         return Status(
             space=space,
@@ -170,13 +170,13 @@ class StatusReporter:
             coverage=latest.coverage,
             queued=latest.queued,
             seconds_left=self._seconds_left(),
-            throughput=self.ledger.throughput()[0],
-            embedded_this_run=self.ledger.embedded,
-            reused_this_run=self.ledger.reused,
+            throughput=self.problem_log.throughput()[0],
+            embedded_this_run=self.problem_log.embedded,
+            reused_this_run=self.problem_log.reused,
             search_latency=search,
             keyword_after_save=keyword,
             meaning_after_save=meaning,
-            problems=(*self.ledger.problems, *latest.problems),
+            problems=(*self.problem_log.problems, *latest.problems),
             owner=owner,
             log_file=str(log_file),
         )

@@ -221,7 +221,7 @@ class VaultService:
 
     async def save_edit(self, edit: Edit) -> None:
         """Store an edit that is not written yet."""
-        await self._run(self._unsaved.keep, edit)
+        await self._run(self._unsaved.store, edit)
 
     async def begin_edit(self, edit: Edit) -> Path:
         """Create a copy of an edit for an editor, which persists until the edit is kept, written or dropped."""

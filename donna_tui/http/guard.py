@@ -193,9 +193,9 @@ class OncePerMinute:
         kind = re.sub(r"\d+", "0", line)
         now = self._clock()
         with self._lock:
-            told, more = self._lines.get(kind, (None, 0))
-            if told is not None and now - told < LOG_SECONDS:
-                self._lines[kind] = told, more + 1
+            reported, more = self._lines.get(kind, (None, 0))
+            if reported is not None and now - reported < LOG_SECONDS:
+                self._lines[kind] = reported, more + 1
                 return
             self._forget(now)
             if len(self._lines) >= MOST_LINES:
@@ -205,7 +205,11 @@ class OncePerMinute:
 
     def _forget(self, now: float) -> None:
         """Forget lines that were reported long ago and not repeated."""
-        old = [kind for kind, (told, more) in self._lines.items() if now - told >= LOG_SECONDS * (10 if more else 1)]
+        old = [
+            kind
+            for kind, (reported, more) in self._lines.items()
+            if now - reported >= LOG_SECONDS * (10 if more else 1)
+        ]
         for kind in old:
             del self._lines[kind]
 

@@ -114,8 +114,8 @@ def _weighing(terms: Sequence[tuple[str, float]], needed: float) -> str:
     if sum(weight for _, weight in terms) < needed:
         return ""
     (term, weight), *lighter = terms
-    beside = _weighing(lighter, needed - weight) if needed > weight else ""
-    with_it = f"({term} AND {beside})" if beside else term
+    rest = _weighing(lighter, needed - weight) if needed > weight else ""
+    with_it = f"({term} AND {rest})" if rest else term
     without_it = _weighing(lighter, needed)
     return f"({with_it} OR {without_it})" if without_it else with_it
 

@@ -25,12 +25,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """An open connection, for use by one thread at a time. `remembered` is shared per index."""
+    """An open connection, for use by one thread at a time. `cache` is shared per index."""
 
     connection: apsw.Connection
     path: Path
     vec_available: bool
-    remembered: RevisionCache | None = None
+    cache: RevisionCache | None = None
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
         """Run a query and return all its rows."""
@@ -83,7 +83,7 @@ class RunParallel(Protocol):
     def __call__(self, work: Callable[[Database], T], /) -> Callable[[], T]: ...
 
 
-def open_database(path: Path, *, read_only: bool = False, remembered: RevisionCache | None = None) -> Database:
+def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache | None = None) -> Database:
     """Open the database file at `path`; it is created unless `read_only`.
 
     Raises DatabaseError: corrupt, locked, disk full, or an I/O error.
@@ -98,7 +98,7 @@ def open_database(path: Path, *, read_only: bool = False, remembered: RevisionCa
         except apsw.Error:
             connection.close()
             raise
-        return Database(connection, path, _load_vec(connection), remembered)
+        return Database(connection, path, _load_vec(connection), cache)
 
 
 def truncate_log(database: Database) -> bool:

@@ -11,14 +11,14 @@ import simsimd
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope, first_in_scope
-from donna_tui.index.scope import Members, known_members
-from donna_tui.index.vectors import Steps, Vector, VectorMatch, decided, log_bounds, looked_at_for, steps, unpacked_rows
+from donna_tui.index.scope import ScopeMembership, known_members
+from donna_tui.index.vectors import Steps, Vector, VectorMatch, decided, log_bounds, oversampled, steps, unpacked_rows
 from donna_tui.platform.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_LOOKED_AT = 10_000
+MOST_CANDIDATES = 10_000
 """Most of the nearest chunks that are tested for membership in a scope. The scope is listed instead if those are
 expected to contain too few members, judging by the first of them.
 """
@@ -90,14 +90,16 @@ class ExactScan:
             while self._load_block(database):
                 pass
             ids, products = self._compared(query, members)
-        wanted = looked_at_for(limit)
+        wanted = oversampled(limit)
         if members is None:
             nearest = _nearest_inside(database, scope, ids, products, wanted)
         else:
             nearest = ids[_largest(products, wanted)].tolist()
         return decided(database, nearest, query, limit)
 
-    def _compared(self, query: Vector, members: Members | None) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _compared(
+        self, query: Vector, members: ScopeMembership | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the keys of all chunks, or of a scope's, and their products with a query."""
         matrix = self._matrix[: self._count]
         if members is None:
@@ -179,7 +181,7 @@ def _nearest_inside(
     database: Database, scope: Scope, ids: NDArray[np.int64], products: NDArray[np.float64], wanted: int
 ) -> list[int]:
     """Return the keys of the nearest chunks in scope, at most `wanted`, in no order."""
-    nearest = _largest(products, MOST_LOOKED_AT)
+    nearest = _largest(products, MOST_CANDIDATES)
     first = nearest[_largest(products[nearest], 2 * wanted)]
     found = first_in_scope(database, scope, _in_order(ids, products, first), wanted)
     share = len(found) / max(1, len(first))

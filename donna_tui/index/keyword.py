@@ -23,9 +23,9 @@ from donna_tui.index.filters import (
     words_of,
 )
 from donna_tui.index.sampling import Range, halves, span
-from donna_tui.index.scope import Members, ScopeEstimate, reach_of
+from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope
 
-LOOK_AT_FIRST = 2
+CANDIDATES_PER_RESULT = 2
 """Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
 
 NARROW, SHORT = 0.3, 30_000
@@ -70,28 +70,28 @@ def search_words(
         return []
     if is_one_note(database, scope):
         return _best_in_note(database, terms, scope, limit)
-    reach = reach_of(database, scope, run_parallel)
-    if reach.share <= NARROW and reach.share * last_chunk(database) <= SHORT:
-        return rank_scope(database, terms, scope, limit, reach.members)
-    ranges, share = _where(database, reach)
-    looked_at = math.ceil(LOOK_AT_FIRST * limit / share)
-    best = _best(database, terms, looked_at, ranges, run_parallel, words_of(scope.filters))
+    estimate = estimate_scope(database, scope, run_parallel)
+    if estimate.share <= NARROW and estimate.share * last_chunk(database) <= SHORT:
+        return rank_scope(database, terms, scope, limit, estimate.members)
+    ranges, share = _where(database, estimate)
+    candidates = math.ceil(CANDIDATES_PER_RESULT * limit / share)
+    best = _best(database, terms, candidates, ranges, run_parallel, words_of(scope.filters))
     known = {match.id: match for match in best}
-    if reach.members is None:
+    if estimate.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
     else:
-        first = reach.members.first(list(known), limit)
-    if len(first) == limit or len(best) < looked_at:
+        first = estimate.members.first(list(known), limit)
+    if len(first) == limit or len(best) < candidates:
         return [known[each] for each in first]
-    return rank_scope(database, terms, scope, limit, reach.members)
+    return rank_scope(database, terms, scope, limit, estimate.members)
 
 
-def _where(database: Database, reach: ScopeEstimate) -> tuple[list[Range], float]:
+def _where(database: Database, estimate: ScopeEstimate) -> tuple[list[Range], float]:
     """Return the ranges of keys to search for a scope, and its estimated share of them."""
     everywhere = whole(database)
-    if reach.members is not None and span(reach.members.ranges) <= TIGHT * span(everywhere):
-        return reach.members.ranges, reach.members.density
-    return everywhere, reach.share
+    if estimate.members is not None and span(estimate.members.ranges) <= TIGHT * span(everywhere):
+        return estimate.members.ranges, estimate.members.density
+    return everywhere, estimate.share
 
 
 def _best(
@@ -146,7 +146,7 @@ def rank_all(
 
 
 def rank_scope(
-    database: Database, terms: Sequence[str], scope: Scope, limit: int, members: Members | None = None
+    database: Database, terms: Sequence[str], scope: Scope, limit: int, members: ScopeMembership | None = None
 ) -> list[KeywordMatch]:
     """Rank all matches in a scope, listing its passages unless they are known."""
     any_term, words = " OR ".join(terms), words_of(scope.filters)

@@ -57,7 +57,7 @@ class Readers:
         self._open: list[Database] = []
         self._lock = threading.Lock()
         self._scan = ExactScan()
-        self._remembered = RevisionCache() if stays else None
+        self._cache = RevisionCache() if stays else None
         self._catching_up: Future[None] | None = None
         self._closing = threading.Event()
 
@@ -105,7 +105,7 @@ class Readers:
 
     def _connect(self) -> Database:
         """Open a connection. Either all tables exist, or another process is creating them in a transaction."""
-        database = open_database(self.path, read_only=True, remembered=self._remembered)
+        database = open_database(self.path, read_only=True, cache=self._cache)
         if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
             database.close()
             raise DatabaseError(Reason.BUSY, "the index is being created", hint="try again in a moment")

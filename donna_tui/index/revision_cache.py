@@ -18,21 +18,21 @@ class RevisionCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
+        self._results: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
 
     def get(self, key: Hashable, revision: int) -> Any:
         """Return the result under a key if it is of this revision, or None."""
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None or kept[0] != revision:
+            cached = self._results.get(key)
+            if cached is None or cached[0] != revision:
                 return None
-            self._kept.move_to_end(key)
-            return kept[1]
+            self._results.move_to_end(key)
+            return cached[1]
 
-    def keep(self, key: Hashable, revision: int, value: Any) -> None:
+    def put(self, key: Hashable, revision: int, value: Any) -> None:
         """Store a result under a key, and evict the least recently used one if there are too many."""
         with self._lock:
-            self._kept[key] = (revision, value)
-            self._kept.move_to_end(key)
-            while len(self._kept) > MOST:
-                self._kept.popitem(last=False)
+            self._results[key] = (revision, value)
+            self._results.move_to_end(key)
+            while len(self._results) > MOST:
+                self._results.popitem(last=False)

@@ -25,7 +25,7 @@ MOST_RANGES = 8
 """Most ranges per scope. A folder is indexed together; later changes are scattered at the end."""
 
 
-class Members:
+class ScopeMembership:
     """The passages of a scope: their sorted integer keys, and ranges that contain all of them."""
 
     def __init__(self, keys: Sequence[int]) -> None:
@@ -60,46 +60,46 @@ class ScopeEstimate:
     """The estimated share of an index that is in a scope, and its passages if they are known."""
 
     share: float
-    members: Members | None = None
+    members: ScopeMembership | None = None
     is_listed: bool = False
 
 
-def reach_of(database: Database, scope: Scope, run_parallel: RunParallel | None = None) -> ScopeEstimate:
+def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel | None = None) -> ScopeEstimate:
     """Estimate a scope. A short one is listed now, a longer one in parallel when it is requested again.
 
     Until it is listed, and if that fails, searches test whether the best matches are in it.
     """
     if scope.required:  # the required words narrow the search
         return ScopeEstimate(0.0)
-    remembered = database.remembered
-    if remembered is None or scope.forbidden:
+    cache = database.cache
+    if cache is None or scope.forbidden:
         return ScopeEstimate(share_in_scope(database, scope))
     revision = _revision(database)
-    known: ScopeEstimate | None = remembered.get(scope, revision)
+    known: ScopeEstimate | None = cache.get(scope, revision)
     if known is None:
-        known = _first_look(database, scope)
-        remembered.keep(scope, revision, known)
+        known = _first_estimate(database, scope)
+        cache.put(scope, revision, known)
     elif run_parallel and not known.is_listed and known.share <= LISTED_SHARE:
-        remembered.keep(scope, revision, replace(known, is_listed=True))
-        run_parallel(lambda other: remembered.keep(scope, _revision(other), _listed(other, scope)))
+        cache.put(scope, revision, replace(known, is_listed=True))
+        run_parallel(lambda other: cache.put(scope, _revision(other), _listed(other, scope)))
     return known
 
 
-def known_members(database: Database, scope: Scope) -> Members | None:
+def known_members(database: Database, scope: Scope) -> ScopeMembership | None:
     """Return the passages of a scope if they are cached, or None."""
-    if database.remembered is None:
+    if database.cache is None:
         return None
-    known: ScopeEstimate | None = database.remembered.get(scope, _revision(database))
+    known: ScopeEstimate | None = database.cache.get(scope, _revision(database))
     return known.members if known else None
 
 
-def _first_look(database: Database, scope: Scope) -> ScopeEstimate:
+def _first_estimate(database: Database, scope: Scope) -> ScopeEstimate:
     share = share_in_scope(database, scope)
     return _listed(database, scope) if share * last_chunk(database) <= LISTED_AT_ONCE else ScopeEstimate(share)
 
 
 def _listed(database: Database, scope: Scope) -> ScopeEstimate:
-    members = Members(all_in_scope(database, scope))
+    members = ScopeMembership(all_in_scope(database, scope))
     return ScopeEstimate(len(members.keys) / max(1, last_chunk(database)), members, is_listed=True)
 
 

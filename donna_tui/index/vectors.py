@@ -123,7 +123,7 @@ class VecTable:
             "SELECT c.id FROM (SELECT chunk_id FROM vec_memory_chunks"  # noqa: S608
             f" WHERE embedding MATCH vec_int8(?) AND k = ? AND {where}) v"
             " JOIN memory_chunks c ON c.chunk_id = v.chunk_id",
-            [coarse(query), looked_at_for(limit), *parameters],
+            [coarse(query), oversampled(limit), *parameters],
         )
         return decided(database, [each for (each,) in nearest], query, limit)
 
@@ -148,7 +148,7 @@ class VecTable:
         return " AND ".join(parts), values
 
 
-def looked_at_for(limit: int) -> int:
+def oversampled(limit: int) -> int:
     """Return how many candidates by quantised vectors contain the nearest `limit`."""
     return min(limit + max(SPARE, limit // 2), LARGEST_K)
 

@@ -58,7 +58,7 @@ class EmbeddingQueue:
         self._input_hash = input_hash
         self._rested = rested
         self._work = asyncio.Event()
-        self._ask_now = asyncio.Event()
+        self._retry_now = asyncio.Event()
         self._tallies: dict[str, _Tally] = {}
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
@@ -69,7 +69,7 @@ class EmbeddingQueue:
     def wake(self, *, now: bool = False) -> None:
         """Check for new chunks. An unavailable server is retried after its pause, or immediately with `now`."""
         if now:
-            self._ask_now.set()
+            self._retry_now.set()
         if self._away is None:
             self.idle.clear()
         self._work.set()
@@ -84,7 +84,7 @@ class EmbeddingQueue:
         while True:
             batch = await self._write(lambda: self._store.pending(BATCH, withhold=self._leaves))
             if not batch:
-                self._came_back()  # no chunk needs the server any more
+                self._clear_outage()  # no chunk needs the server any more
             if not batch or not await self._round(batch):
                 await self._rest()
 
@@ -105,8 +105,8 @@ class EmbeddingQueue:
 
     async def _wait_for_server(self) -> None:
         self._become_idle()
-        self._ask_now.clear()
-        await set_within(self._ask_now, RETRY_SECONDS)
+        self._retry_now.clear()
+        await set_within(self._retry_now, RETRY_SECONDS)
         self.idle.clear()
         await self._try_failed_again()
 
@@ -141,7 +141,7 @@ class EmbeddingQueue:
             self._tally(chunk.path).latency_ms += latency / len(done)
         await self._write(lambda: self._save(done, latency))
         if done:
-            self._came_back()
+            self._clear_outage()
         notes = len({chunk.path for chunk, _ in done})
         self._hub.post(IngestBatch(notes=notes, chunks=len(done), latency_ms=latency))
         return len(done)
@@ -164,7 +164,7 @@ class EmbeddingQueue:
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
         except ModelAwayError as error:
-            await self._went_away(chunks, error)
+            await self._report_outage(chunks, error)
             return [None] * len(chunks)
         except ModelError as error:
             if len(chunks) == 1:
@@ -183,15 +183,15 @@ class EmbeddingQueue:
 
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
 
-    async def _went_away(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
+    async def _report_outage(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
         """Mark the chunks as failed while the model's server is unavailable, and report that once."""
         await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
         self._failed |= {chunk.path: error.reason for chunk in chunks}
-        self._came_back(error.reason)
+        self._clear_outage(error.reason)
         self._away = error.reason
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
 
-    def _came_back(self, still: Reason | None = None) -> None:
+    def _clear_outage(self, still: Reason | None = None) -> None:
         if self._away and self._away is not still:
             self._hub.post(ProblemCleared(reason=self._away))
             self._away = None

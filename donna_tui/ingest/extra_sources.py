@@ -40,7 +40,7 @@ class ExtraSource(NoteObserver, Protocol):
         """Return whether an embedded document has no score yet; call it on the writer's thread."""
         ...
 
-    def look(self) -> None:
+    def request_check(self) -> None:
         """Request a check for changes; `waiting` is True until it is done."""
 
     async def run(self) -> None:

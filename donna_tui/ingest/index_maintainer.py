@@ -61,7 +61,7 @@ class IndexMaintainer:
         else:
             self._watcher.begun.set()
         self._tasks.start("rescanning the vault", self._compare_forever)
-        self._tasks.start("upkeep", self._upkeep)
+        self._tasks.start("upkeep", self._check_periodically)
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def compare(self, *, full: bool) -> None:
@@ -150,7 +150,7 @@ class IndexMaintainer:
         self._hub.post(ProblemCleared(reason=error.reason))
         self._hub.post(EngineStateChanged(state="running"))
 
-    async def _upkeep(self) -> None:
+    async def _check_periodically(self) -> None:
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             await self._log_invocations()

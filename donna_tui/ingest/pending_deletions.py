@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterable
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
 
-LOOK_SECONDS = 0.25
+POLL_SECONDS = 0.25
 
 PATIENCE_SECONDS = 10.0
 """Most seconds that a missing note is held because further notes disappear."""
@@ -24,9 +24,9 @@ SHARE = 0.3
 """A larger share of notes missing at once is suspicious; inspired by the folder marker of Syncthing."""
 
 
-def suspicious(gone: int, known: int) -> bool:
+def suspicious(missing: int, known: int) -> bool:
     """Return whether so many notes are missing that an unmounted disk is likelier than deletion."""
-    return (gone >= known and gone >= FEW) or (gone >= MANY and gone > SHARE * known)
+    return (missing >= known and missing >= FEW) or (missing >= MANY and missing > SHARE * known)
 
 
 class PendingDeletions:
@@ -71,12 +71,12 @@ class PendingDeletions:
         if self._leaving:
             self._some.set()
 
-    def complete(self, gone: Collection[str]) -> None:
+    def complete(self, missing: Collection[str]) -> None:
         """Update the held paths after a comparison of the whole vault found exactly these missing; some may be back."""
-        still_gone = self._held & set(gone)
-        if self._held and not still_gone:
+        still_missing = self._held & set(missing)
+        if self._held and not still_missing:
             self._release()
-        self._held = still_gone
+        self._held = still_missing
 
     def accept(self) -> None:
         """Delete the held notes, as confirmed by the user."""
@@ -95,7 +95,7 @@ class PendingDeletions:
             while self._leaving:
                 await self._remove_due()
                 if self._leaving:
-                    await asyncio.sleep(LOOK_SECONDS)
+                    await asyncio.sleep(POLL_SECONDS)
             self._some.clear()
 
     async def _remove_due(self) -> None:

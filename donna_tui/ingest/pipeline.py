@@ -25,7 +25,7 @@ from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import Difference, compare
-from donna_tui.ingest.source import Gone, Outcome, Unchanged, VaultSource
+from donna_tui.ingest.source import MissingFile, Outcome, Unchanged, VaultSource
 from donna_tui.ingest.watcher import Hint, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.supervisor import Supervisor
@@ -78,7 +78,7 @@ class Pipeline:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="donna-write")
         self._tasks = Supervisor(self._hub)
         self._rescans: set[str] = set()
-        self._rescan_asked = asyncio.Event()
+        self._rescan_requested = asyncio.Event()
         self._comparing = False
         self._comparisons: list[set[str]] = []
 
@@ -124,7 +124,7 @@ class Pipeline:
     def _embedded(self) -> None:
         """Score the documents of other sources when embedding becomes idle; `wait_until_idle` waits for that too."""
         if self.extra_source:
-            self.extra_source.look()
+            self.extra_source.request_check()
 
     @property
     def store(self) -> MemoryStore:
@@ -174,7 +174,7 @@ class Pipeline:
         return self._reading() or self.deletions.waiting or embedding or extra_source
 
     def _reading(self) -> bool:
-        return self._worker.busy or len(self.queue) > 0 or self._rescan_asked.is_set() or self._comparing
+        return self._worker.busy or len(self.queue) > 0 or self._rescan_requested.is_set() or self._comparing
 
     async def is_complete(self) -> bool:
         """Return whether no passage lacks its vector, and no document of another source lacks its score.
@@ -230,20 +230,20 @@ class Pipeline:
         """Request a comparison of these folders."""
         self._rescans.update(prefixes)
         if self._rescans:
-            self._rescan_asked.set()
+            self._rescan_requested.set()
 
     async def _rescan_forever(self) -> None:
         """Compare folders until a comparison finds nothing new, because file events in new folders are incomplete."""
         while True:
-            await self._rescan_asked.wait()
+            await self._rescan_requested.wait()
             self._comparing = True
-            self._rescan_asked.clear()
+            self._rescan_requested.clear()
             try:
-                await self._compare_asked()
+                await self._compare_requested()
             finally:
                 self._comparing = False
 
-    async def _compare_asked(self) -> None:
+    async def _compare_requested(self) -> None:
         prefixes, self._rescans = self._rescans, set()
         for prefix in [""] if "" in prefixes else sorted(prefixes):
             # The maintainer handles a missing root; until it is back there is nothing to compare.
@@ -270,11 +270,11 @@ class Pipeline:
         # a note that was read during the comparison is checked again, but is no longer new
         self.queue.put(Job(path, "changed" if path in read_meanwhile else "new") for path in found.new)
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
-        self.deletions.expect(found.gone, accept=accept)
+        self.deletions.expect(found.missing, accept=accept)
         if not prefix:
             if self.extra_source:
-                self.extra_source.look()
-            self.deletions.complete(found.gone)
+                self.extra_source.request_check()
+            self.deletions.complete(found.missing)
             self.last_reconcile = time.time()
         self._hub.post(_reconciled(why, found, started))
         return bool(found.new or found.changed)
@@ -289,7 +289,7 @@ class Pipeline:
             self.rescan([""])
 
     def _report(self, job: Job, outcome: Outcome) -> None:
-        if isinstance(outcome, Gone):
+        if isinstance(outcome, MissingFile):
             self.deletions.expect([job.path])
             return
         if isinstance(outcome, Unchanged):
@@ -336,7 +336,7 @@ def _reconciled(why: str, found: Difference, started: float) -> ReconcileDone:
         seen=found.seen,
         new=len(found.new),
         changed=len(found.changed),
-        deleted=len(found.gone),
+        deleted=len(found.missing),
         renamed=0,
         skipped=len(found.skipped),
         latency_ms=(time.perf_counter() - started) * 1000,

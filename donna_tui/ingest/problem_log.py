@@ -58,7 +58,7 @@ class Rate:
         return sum(recent) / len(recent) if recent else 0.0
 
 
-class Ledger:
+class ProblemLog:
     """Collect statistics from the hub's events. Safe to read from any thread."""
 
     def __init__(self) -> None:

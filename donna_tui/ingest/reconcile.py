@@ -20,7 +20,7 @@ class Difference:
 
     new: tuple[str, ...]
     changed: tuple[str, ...]
-    gone: tuple[str, ...]
+    missing: tuple[str, ...]
     skipped: tuple[Entry, ...]
     seen: int
 
@@ -34,11 +34,11 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
     entries = {entry.path: entry for entry in client.scan(prefix)}
     notes = {path: entry for path, entry in entries.items() if entry.reason is None}
     skipped = [entry for entry in entries.values() if entry.reason and entry.reason not in SILENT]
-    gone = [path for path in known if path not in entries or entries[path].reason in SILENT]
+    missing = [path for path in known if path not in entries or entries[path].reason in SILENT]
     return Difference(
         new=tuple(path for path in notes if path not in known),
         changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
-        gone=tuple(gone),
+        missing=tuple(missing),
         skipped=tuple(entry for entry in skipped if _news(known.get(entry.path), entry)),
         seen=len(notes),
     )
@@ -52,7 +52,7 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
     """
     found = compare(client, database)
     yield from found.new
-    yield from found.gone
+    yield from found.missing
     known = file_states(database) if found.changed else {}
     for path in found.changed:
         state = known.get(path)

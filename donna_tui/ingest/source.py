@@ -65,13 +65,13 @@ class Unchanged:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class MissingFile:
     """The result for a missing file; whether it moved or was deleted is known after the rename window."""
 
     path: str
 
 
-Outcome = IngestEvent | Unchanged | Gone
+Outcome = IngestEvent | Unchanged | MissingFile
 
 
 def document_of(note: VaultNote) -> Document:
@@ -213,7 +213,7 @@ class VaultSource:
         if error.reason is Reason.ROOT_MISSING:
             raise error
         if error.reason is Reason.MISSING:
-            return Gone(job.path)
+            return MissingFile(job.path)
         if error.reason not in TRANSIENT:
             stat = self._stat(job.path)
             return self.skip(Entry(path=job.path, stat=stat, reason=error.reason, message=error.message))
@@ -223,8 +223,8 @@ class VaultSource:
         """Record a failure; what was indexed of the note stays searchable until a later attempt succeeds."""
         attempts = (known.attempts if known else 0) + 1
         next_try = time.time() + retry_delay(attempts)
-        kept = replace(known, checked_at=0.0) if known else FileState(path=job.path, state="failed")
-        state = replace(kept, state="failed", reason=reason, message=message, attempts=attempts, next_try=next_try)
+        before = replace(known, checked_at=0.0) if known else FileState(path=job.path, state="failed")
+        state = replace(before, state="failed", reason=reason, message=message, attempts=attempts, next_try=next_try)
         save_state(self._store.database, state)
         return NoteFailed(path=job.path, reason=reason, message=message, next_try=next_try)
 

@@ -140,7 +140,7 @@ class Watcher:
             recursive=self._include.is_everything,
         )
         # `awatch` first waits once its watch is active, so this runs then
-        standing = asyncio.get_running_loop().call_soon(self._resume_native)
+        handle = asyncio.get_running_loop().call_soon(self._resume_native)
         try:
             async for changes in events:
                 if self._identity() != root:
@@ -153,7 +153,7 @@ class Watcher:
                     return True
         finally:
             stop.set()
-            standing.cancel()
+            handle.cancel()
         self._hint(Hint(frozenset(), everything=True))
         return False
 

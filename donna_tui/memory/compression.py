@@ -23,7 +23,7 @@ from donna_tui.types.memory import ME, MemoryType, SessionRow, Turn
 SENTENCES = 3
 SENTENCE_CHARS = 240
 FEWEST_WORDS = 4
-LOOKED_AT = 2_000
+SAMPLED_SENTENCES = 2_000
 """Most sentences of a session that are scored; longer sessions are sampled evenly."""
 
 _SENTENCE = re.compile(r"[^.!?\n]+(?:[.!?]+|$|(?=\n))")
@@ -61,8 +61,10 @@ def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
         return common * (1.0 + salience(sentence.text, counter).salience)
 
     best = sorted(range(len(sentences)), key=lambda place: (-weight(sentences[place]), place))[:SENTENCES]
-    told = (f"{sentences[place].speaker}: {shorten(sentences[place].text, SENTENCE_CHARS)}" for place in sorted(best))
-    return f"{title}. {' '.join(told)}"
+    excerpts = (
+        f"{sentences[place].speaker}: {shorten(sentences[place].text, SENTENCE_CHARS)}" for place in sorted(best)
+    )
+    return f"{title}. {' '.join(excerpts)}"
 
 
 def _sentences(turn: Turn) -> list[_Sentence]:
@@ -76,7 +78,7 @@ def _sentences(turn: Turn) -> list[_Sentence]:
 
 
 def _thinned(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:
-    step = -(-len(sentences) // LOOKED_AT)
+    step = -(-len(sentences) // SAMPLED_SENTENCES)
     return sentences[:: max(1, step)]
 
 

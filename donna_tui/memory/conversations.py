@@ -120,11 +120,11 @@ class Recorder:
         """
         if turn.mark:
             return self._hash("mark", turn.mark)
-        said = self._hash("said", str(turn.turn), turn.speaker, turn.text, repr(turn.at))
+        fingerprint = self._hash("said", str(turn.turn), turn.speaker, turn.text, repr(turn.at))
         if turn.turn is not None or turn.at is not None:
-            return said
-        self._unmarked[session, said] += 1
-        return said + self._unmarked[session, said].to_bytes(4, "big")
+            return fingerprint
+        self._unmarked[session, fingerprint] += 1
+        return fingerprint + self._unmarked[session, fingerprint].to_bytes(4, "big")
 
     def _hash(self, *parts: str) -> bytes:
         data = "\0".join(parts).encode("utf-8", "replace")

@@ -131,7 +131,7 @@ _EVENTS: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FeedParts:
+class MemoryIndexerParts:
     """The dependencies of a feed. `folder` is the space's state folder."""
 
     folder: Path
@@ -144,7 +144,7 @@ class FeedParts:
 class ChangeFollower:
     """Apply changes to an index. The generators yield 1 for each document that changed and 0 for the others."""
 
-    def __init__(self, parts: FeedParts, store: MemoryStore) -> None:
+    def __init__(self, parts: MemoryIndexerParts, store: MemoryStore) -> None:
         self._parts, self._store, self._hub = parts, store, parts.hub
         self.tasks = TaskSource(parts.sources.tasks, store, parts.splitter, parts.hub)
         self._deriver = Deriver(parts.sources, parts.splitter)
@@ -219,7 +219,7 @@ class ChangeFollower:
         for document, chunks in made:
             was_there = document.source_id in left
             left.discard(document.source_id)
-            changed = self._keep(document, chunks)
+            changed = self._put(document, chunks)
             if changed and was_there:
                 erasure_mark(self._store.database.path).touch(mode=0o600)
             yield int(changed)
@@ -232,7 +232,7 @@ class ChangeFollower:
         erasure_mark(self._store.database.path).touch(mode=0o600)
         self._store.delete(source, source_id, user)
 
-    def _keep(self, document: Document, chunks: list[Chunk]) -> bool:
+    def _put(self, document: Document, chunks: list[Chunk]) -> bool:
         stored = self._store.upsert(document, chunks)
         store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
         return not stored.unchanged
@@ -287,18 +287,18 @@ def _forget_hashes(database: Database, *sources: str) -> None:
     )
 
 
-LOOK_SECONDS = 1.0
+POLL_SECONDS = 1.0
 """Seconds between two checks for changes made by another process."""
 
 
 class MemoryIndexer:
     """The memory indexer of a pipeline. Its generators run on the writer thread, all else on the event loop."""
 
-    def __init__(self, parts: FeedParts, pipeline: Pipeline) -> None:
+    def __init__(self, parts: MemoryIndexerParts, pipeline: Pipeline) -> None:
         self._pipeline, self._hub, self._database = pipeline, parts.hub, pipeline.store.database
         self._follower = ChangeFollower(parts, pipeline.store)
-        self._asked = asyncio.Event()
-        self._asked.set()
+        self._check_requested = asyncio.Event()
+        self._check_requested.set()
         self._busy = True
         self._unscored = True
         self._trouble: DonnaError | None = None
@@ -317,21 +317,23 @@ class MemoryIndexer:
         """Return whether there is anything to index, or to score if there is a model; False after an error."""
         if self._trouble:
             return False
-        return self._busy or self._asked.is_set() or (self._unscored and self._pipeline.embeddings is not None)
+        return (
+            self._busy or self._check_requested.is_set() or (self._unscored and self._pipeline.embeddings is not None)
+        )
 
     def lacks_scores(self) -> bool:
         """Return whether an embedded memory has no score yet."""
         return waiting(self._database)
 
-    def look(self) -> None:
+    def request_check(self) -> None:
         """Request a check for changes soon."""
-        self._asked.set()
+        self._check_requested.set()
 
     async def run(self) -> None:
         """Follow the memory until cancelled."""
         while True:
             self._busy = True
-            self._asked.clear()
+            self._check_requested.clear()
             try:
                 await self._round()
             except DatabaseError as error:
@@ -340,7 +342,7 @@ class MemoryIndexer:
             finally:
                 self._busy = False
             self._recovered()
-            await set_within(self._asked, LOOK_SECONDS)
+            await set_within(self._check_requested, POLL_SECONDS)
 
     async def _round(self) -> None:
         await self._step_through(self._follower.follow())
@@ -405,16 +407,16 @@ SOURCES = (
 )  # fmt: skip
 
 
-def look(maintainer: IndexMaintainer) -> None:
+def request_check(maintainer: IndexMaintainer) -> None:
     """Request that all indexes check the memory for changes soon."""
     for pipeline in maintainer.indexes.pipelines:
         if pipeline.extra_source:
-            pipeline.extra_source.look()
+            pipeline.extra_source.request_check()
 
 
 async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bool:
     """Wait up to `patience` seconds until the indexes are up to date. Return whether they are."""
-    look(maintainer)
+    request_check(maintainer)
     try:
         async with asyncio.timeout(patience):
             await maintainer.indexes.wait_until_idle()
@@ -447,7 +449,7 @@ async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
         continue
     if pipeline.embeddings:
         pipeline.embeddings.wake()
-    pipeline.extra_source.look()
+    pipeline.extra_source.request_check()
 
 
 def _run_flush(steps: Iterator[int]) -> bool:

@@ -19,12 +19,12 @@ from donna_tui.safety.terminal import clean
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import (
     ME,
-    CutReason,
     Importance,
     MemoryChunk,
     MemorySource,
     MemoryType,
     Omitted,
+    OmittedReason,
     RecallResult,
 )
 from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
@@ -162,7 +162,7 @@ def pack(
     taken = 0
     for memory in others:
         if top_k is not None and taken >= top_k:
-            packing.leave(memory, CutReason.COUNT)
+            packing.leave(memory, OmittedReason.COUNT)
         elif packing.offer(memory):
             taken += 1
     return packing.done()
@@ -180,20 +180,20 @@ class _Packing:
         """Add a memory if it fits. Return whether it does."""
         counted = replace(memory, tokens=self._counter.count(f"\n{memory_line(memory)}"))
         if self._used + counted.tokens > self._budget:
-            self.leave(counted, CutReason.BUDGET)
+            self.leave(counted, OmittedReason.BUDGET)
             return False
         self._used += counted.tokens
         self._memories.append(counted)
         return True
 
-    def leave(self, memory: MemoryChunk, why: CutReason) -> None:
+    def leave(self, memory: MemoryChunk, why: OmittedReason) -> None:
         """Omit a memory."""
         self._cut.append(Omitted(memory, why))
 
     def done(self) -> Packed:
         """Return the result. Tokens can differ in the joined text: memories are dropped while it is too long."""
         while self._memories and (total := self._counter.count(assemble(self._memories))) > self._budget:
-            self.leave(self._memories.pop(), CutReason.BUDGET)
+            self.leave(self._memories.pop(), OmittedReason.BUDGET)
         return Packed(tuple(self._memories), total if self._memories else 0, tuple(self._cut))
 
 
@@ -324,8 +324,8 @@ class Recaller:
         if pack(memories, (), top_k=0, budget=request.token_budget, counter=self.counter).cut == ():
             return memories
         filters = self._filters(request, sources=(MemorySource.MEMORY,), kind=MemoryType.PROCEDURAL)
-        asked = SearchRequest(text=request.query, k=len(facts), filters=filters)
-        outcome = await self.search(asked, len(facts))
+        search_request = SearchRequest(text=request.query, k=len(facts), filters=filters)
+        outcome = await self.search(search_request, len(facts))
         near = {hit.path: hit for hit in (*outcome.hits, *outcome.near_misses)}
         order = {path: place for place, path in enumerate(near)}
         ranked = sorted(facts, key=lambda fact: (not fact.pinned, order.get(fact.id, len(order))))
@@ -342,8 +342,8 @@ class Recaller:
         """Search for candidates. If there are no hits, use the near misses above `min_score`: the reader of the prompt
         decides how certain an answer must be.
         """
-        asked = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
-        outcome = await self.search(asked, wanted)
+        search_request = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
+        outcome = await self.search(search_request, wanted)
         matches = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
         hits = tuple(hit for hit in matches if hit.content.strip())  # a hit by name may have no text
         found = self._sifted(request, hits, await self._importance([hit.chunk_id for hit in hits]))
@@ -381,18 +381,18 @@ class Recaller:
         return found
 
 
-def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> CutReason | None:
+def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> OmittedReason | None:
     """Return why a memory is not a candidate, or None if it is one. Importance reorders and never excludes."""
     if not request.wants(memory.memory_type):
-        return CutReason.TYPE
+        return OmittedReason.TYPE
     if memory.compressed and not request.include_compressed:
-        return CutReason.COMPRESSED
+        return OmittedReason.COMPRESSED
     return None
 
 
 def _has_room(packed: Packed) -> bool:
     """Return whether everything fitted, so that more could."""
-    return not any(cut.why in (CutReason.BUDGET, CutReason.COUNT) for cut in packed.cut)
+    return not any(cut.why in (OmittedReason.BUDGET, OmittedReason.COUNT) for cut in packed.cut)
 
 
 def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted], found: _Candidates) -> str:
@@ -404,10 +404,13 @@ def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted]
     left = [
         text
         for why, text in (
-            (CutReason.BUDGET, f"{count[CutReason.BUDGET]} that did not fit into {request.token_budget:,} tokens"),
-            (CutReason.COUNT, f"{count[CutReason.COUNT]} beyond the {request.top_k} asked for"),
-            (CutReason.COMPRESSED, f"{count[CutReason.COMPRESSED]} covered by a summary"),
-            (CutReason.TYPE, f"{count[CutReason.TYPE]} of other types"),
+            (
+                OmittedReason.BUDGET,
+                f"{count[OmittedReason.BUDGET]} that did not fit into {request.token_budget:,} tokens",
+            ),
+            (OmittedReason.COUNT, f"{count[OmittedReason.COUNT]} beyond the {request.top_k} asked for"),
+            (OmittedReason.COMPRESSED, f"{count[OmittedReason.COMPRESSED]} covered by a summary"),
+            (OmittedReason.TYPE, f"{count[OmittedReason.TYPE]} of other types"),
         )
         if count[why]
     ]

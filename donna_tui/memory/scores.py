@@ -46,7 +46,7 @@ most frequent pieces of English, splits it into three pieces or more.
 """
 
 RARE_PIECES = 3
-LOOKED_AT = 4_000
+SCORED_CHARS = 4_000
 """Characters of a text that are examined."""
 
 PREFERENCE = re.compile(
@@ -70,7 +70,7 @@ _MIXED = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,6})\b")
 
 def salience(text: str, counter: TokenCounter) -> Importance:
     """Return the signals in a text and the sum of their weights, from 0 to 1."""
-    head = text[:LOOKED_AT]
+    head = text[:SCORED_CHARS]
     signals = tuple(_signals(head, counter))
     return Importance(round(sum((WEIGHTS[signal] for signal in signals), 0.0), 10), signals)
 
@@ -283,11 +283,11 @@ def finish_deletions(database: Database) -> None:
 def _subtract_deleted(database: Database) -> None:
     rows = database.rows("SELECT user_id, vector FROM memory_departed")
     for user in {user for user, _ in rows}:
-        gone = [vector for owner, vector in rows if owner == user]
-        if any(vector is None for vector in gone):
+        removed = [vector for owner, vector in rows if owner == user]
+        if any(vector is None for vector in removed):
             _recount(database, user)
             continue
-        vectors = [unpacked(vector) for vector in gone]
+        vectors = [unpacked(vector) for vector in removed]
         centroid = read_centroid(database, user, len(vectors[0]))
         for vector in vectors:
             centroid.take(vector)

@@ -88,7 +88,7 @@ class TaskSource:
 
     def removed(self, path: str) -> None:
         """Delete the tasks of a note that was removed."""
-        self._observe(lambda: self._keep_only(path, set()), path)
+        self._observe(lambda: self._delete_others(path, set()), path)
 
     def follow(self, note: VaultNote) -> int:
         """Store the tasks of a note, delete those it no longer has, and return how many it has. Raises DatabaseError.
@@ -98,7 +98,7 @@ class TaskSource:
         started = time.perf_counter()
         found = () if note.frontmatter.data.get(DRAFT_KEY) else tasks_in(note.text)
         documents = [task_document(task, note, self._splitter) for task in found]
-        self._keep_only(note.path, {document.source_id for document, _ in documents})
+        self._delete_others(note.path, {document.source_id for document, _ in documents})
         changed = sum(self._store_one(document, chunks) for document, chunks in documents)
         if changed:
             latency = (time.perf_counter() - started) * 1000
@@ -124,7 +124,7 @@ class TaskSource:
         paths = set(client.list()) if self._config.enabled else set()
         count = 0
         for path in _notes_with_tasks(self._store.database) - paths:
-            self._keep_only(path, set())
+            self._delete_others(path, set())
         for path in sorted(paths):
             count += self._backfill_one(client, path)
             yield count
@@ -133,10 +133,10 @@ class TaskSource:
         try:
             return self.follow(client.read(path))
         except VaultReadError:
-            self._keep_only(path, set())
+            self._delete_others(path, set())
             return 0
 
-    def _keep_only(self, path: str, wanted: set[str]) -> None:
+    def _delete_others(self, path: str, wanted: set[str]) -> None:
         for source_id in tasks_of(self._store.database, path) - wanted:
             self._store.delete(KIND, source_id)
 

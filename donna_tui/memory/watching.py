@@ -67,12 +67,12 @@ class LogFolder:
                 while lines := _whole_lines(file):
                     importing.add(io.BytesIO(lines))
                     offset += len(lines)
-                    self._keep(path, Mark(found.st_ino, offset))
+                    self._record(path, Mark(found.st_ino, offset))
                     yield len(lines)
         except OSError:
             return  # missing or unreadable now; the next round tries again
 
-    def _keep(self, path: Path, mark: Mark) -> None:
+    def _record(self, path: Path, mark: Mark) -> None:
         self._marks[str(path)] = mark
         pending = self._state.with_suffix(".new")
         pending.write_text(

@@ -42,8 +42,8 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         hint = "open one with donna ~/notes, or try donna demo"
         return [*findings, Finding("vault", "warn", "no vault is chosen yet", hint, Reason.NO_VAULT)]
     if isinstance(config, AgentSettings) and config.not_indexed:
-        told = not_indexed(config)
-        return [*findings, Finding("vault", "warn", told.message, told.hint or "", told.reason)]
+        refusal = not_indexed(config)
+        return [*findings, Finding("vault", "warn", refusal.message, refusal.hint or "", refusal.reason)]
     vault = _vault(space)
     findings += [vault, *_sync(space, config), *_index(space, config, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings

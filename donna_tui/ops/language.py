@@ -27,8 +27,8 @@ def is_mostly_not_english(database: Database) -> bool:
         " GROUP BY document_id",
         (SAMPLE,),
     )
-    told = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
-    return len(told) >= FEWEST_NOTES and sum(told) * 2 < len(told)
+    decided = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
+    return len(decided) >= FEWEST_NOTES and sum(decided) * 2 < len(decided)
 
 
 def _is_english(text: str) -> bool | None:

@@ -31,7 +31,7 @@ class Word(BaseModel):
     word: str
 
 
-async def ask_one_word(router: ModelRouter, alias: Alias) -> CompletionMetadata:
+async def request_one_word(router: ModelRouter, alias: Alias) -> CompletionMetadata:
     """Call the model of a purpose with a prompt of a few words. Raises ModelCallError."""
     prompt = Payload(system="Answer with the word ready.", segments=())
     return (await router.complete(prompt, task_type="model_test", schema=Word, alias=alias)).metadata

@@ -60,14 +60,13 @@ def _pending(writer: VaultWriter) -> Finding:
 def _operations(repo: GitRepo) -> Iterator[Finding]:
     """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
     records = list(each_operation(repo, repo.record()))
-    kept = [each for each in records if each.kind is OperationKind.KEPT]
+    records_kept = [each for each in records if each.kind is OperationKind.KEPT]
     operations = [each for each in records if each.kind is not OperationKind.KEPT]
     yield _whole(repo, operations)
-    if kept:
-        message = (
-            f"{len(kept)} interrupted writes had displaced text, which is saved; the newest was in {kept[0].paths[0]}"
-        )
-        yield Finding("saved text", "ok", message, f"donna diff {kept[0].id}")
+    if records_kept:
+        newest = records_kept[0]
+        many = f"{len(records_kept)} interrupted writes had displaced text, which is saved"
+        yield Finding("saved text", "ok", f"{many}; the newest was in {newest.paths[0]}", f"donna diff {newest.id}")
 
 
 def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:

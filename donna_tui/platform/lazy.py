@@ -54,10 +54,10 @@ def import_numpy() -> ModuleType:
     for
     two. The variable is removed again, so that child processes do not inherit it.
     """
-    is_told = BLAS_THREADS in os.environ
+    is_set = BLAS_THREADS in os.environ
     os.environ.setdefault(BLAS_THREADS, "1")
     try:
         return importlib.import_module("numpy")
     finally:
-        if not is_told:
+        if not is_set:
             os.environ.pop(BLAS_THREADS, None)

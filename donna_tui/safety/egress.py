@@ -40,17 +40,17 @@ class BoundedBody(httpx2.AsyncByteStream):
             raise self._too_large()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        came = given = 0
+        received = given = 0
         source = aiter(self._source())
         while chunk := await self._next(source):
-            came += len(chunk)
+            received += len(chunk)
             plain = self._unpacked(chunk, self._max_bytes - given)
             given += len(plain)
-            if max(came, given) > self._max_bytes:
+            if max(received, given) > self._max_bytes:
                 raise self._too_large()
             if plain:
                 yield plain
-        if self._unpacker and came and not self._unpacker.eof:
+        if self._unpacker and received and not self._unpacker.eof:
             raise httpx2.DecodingError("the compressed answer is truncated")
 
     async def aclose(self) -> None:

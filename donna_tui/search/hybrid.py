@@ -15,7 +15,7 @@ from donna_tui.search.legs import Legs, Question, Words, both_legs, candidates_f
 from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
-    LOOKED_AT,
+    TOP_CANDIDATES,
     Candidate,
     QueryContent,
     Ranked,
@@ -120,7 +120,7 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
     in_note = is_one_note(database, question.scope)
     ranked = _rank(database, question, legs, in_note=in_note)
-    best = [one for one in ranked if is_relevant(one, settings.min_score)][:LOOKED_AT]
+    best = [one for one in ranked if is_relevant(one, settings.min_score)][:TOP_CANDIDATES]
     leads = _leads(database, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
@@ -169,22 +169,22 @@ def _leads(
     """
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
-    asked_for = query_content(question.query, partial=half_typed)
+    question_content = query_content(question.query, partial=half_typed)
     rows = _load(database, [one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_close = in_note or not best or any(_answers(asked_for, one, rows[one.id]) for one in found)
-    if not is_close and not _one_note_holds_all(database, asked_for, ranked, best):
+    is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    if not is_close and not _one_note_holds_all(database, question_content, ranked, best):
         return None
-    comparison = compare(question.query.text, asked_for.stems, [rows[one.id].content for one in found])
+    comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(asked_for: QueryContent, one: Ranked, row: _Row) -> bool:
-    return answers(asked_for, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
+def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
+    return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 
 def _one_note_holds_all(
-    database: Database, asked_for: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    database: Database, question_content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
     """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
@@ -193,7 +193,7 @@ def _one_note_holds_all(
     for row in rows.values():
         if row.source_type == MemorySource.VAULT:
             texts[row.document_id].append(row.whole)
-    return any(asked_for.coverage(" ".join(each)) == 1.0 for each in texts.values())
+    return any(question_content.coverage(" ".join(each)) == 1.0 for each in texts.values())
 
 
 def _rank(database: Database, question: Question, legs: Legs, *, in_note: bool) -> list[Ranked]:
@@ -215,9 +215,9 @@ def _best_coverage(database: Database, question: Question, words: Words) -> floa
     """Return the largest share of the question's words that one of the best passages by words contains."""
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return 1.0
-    asked_for = query_content(question.query, partial=words.half_typed)
-    rows = _load(database, list(words.scores)[:LOOKED_AT])
-    return max((asked_for.coverage(row.whole) for row in rows.values()), default=1.0)
+    question_content = query_content(question.query, partial=words.half_typed)
+    rows = _load(database, list(words.scores)[:TOP_CANDIDATES])
+    return max((question_content.coverage(row.whole) for row in rows.values()), default=1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,5 +300,5 @@ def more_like(database: Database, vectors: VectorIndex, hit: Hit, request: Searc
     query = Query(words=tuple(text.split()), filters=filters)
     mode: Mode = "keyword" if vector is None else "semantic"
     note = "by shared words: this passage is not embedded yet" if vector is None else ""
-    asked = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
-    return search(database, vectors, Question(asked, query, vector, mode=mode, note=note), Settings(0.0, request.k))
+    similar = replace(request, text=f"like {hit.title}", filters=filters, mode=mode)
+    return search(database, vectors, Question(similar, query, vector, mode=mode, note=note), Settings(0.0, request.k))

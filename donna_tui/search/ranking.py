@@ -28,7 +28,7 @@ LEAST_CONFIDENCE = 0.68
 
 # All were measured on questions asked of the wrong vault, and on short passages; docs/retrieval.md has the figures.
 
-LOOKED_AT = 10
+TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"\w+")
@@ -70,11 +70,11 @@ def clear_cosine(content: str, source: str) -> float:
     return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
 
 
-def answers(asked_for: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
+def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float = CLEAR_COSINE) -> bool:
     """Return whether a passage is close enough to a question. One leg alone is too unreliable to reject it."""
-    if (cosine is not None and cosine >= clear) or asked_for.holds_date(text):
+    if (cosine is not None and cosine >= clear) or wanted.holds_date(text):
         return True
-    return (cosine or 0.0) + asked_for.coverage(text) >= LEAST_CONFIDENCE
+    return (cosine or 0.0) + wanted.coverage(text) >= LEAST_CONFIDENCE
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -203,8 +203,8 @@ def _with_neighbours(candidates: Collection[Candidate], scores: Mapping[int, flo
 
     def lifted(one: Candidate) -> float:
         share = TURN_SHARE if one.is_turn else NEIGHBOUR_SHARE
-        beside = max(before.get((one.document, one.index), 0.0), after.get((one.document, one.end), 0.0))
-        return (scores[one.id] + share * beside) / (1.0 + share)
+        neighbouring = max(before.get((one.document, one.index), 0.0), after.get((one.document, one.end), 0.0))
+        return (scores[one.id] + share * neighbouring) / (1.0 + share)
 
     return {one.id: lifted(one) for one in candidates}
 

@@ -62,14 +62,14 @@ class Turn:
 class AboutSpeaker:
     """The words of a question that a turn says about the person asked about, and about the other one."""
 
-    asked: frozenset[str] = frozenset()
+    about_named: frozenset[str] = frozenset()
     other: frozenset[str] = frozenset()
 
 
 class Share(NamedTuple):
     """The share of a question that a turn says about the person asked about, and about the other one, from 0 to 1."""
 
-    asked: float
+    about_named: float
     other: float
 
 
@@ -84,15 +84,17 @@ class Compared:
     def is_of_another(self) -> bool:
         """Return whether the passages clearly say more about another person than about the one named."""
         placed = [(FARTHER_DOWN**place, share) for place, passage in enumerate(self.passages) for share in passage]
-        of_asked = sum(nlargest(TURNS, (worth * share.asked for worth, share in placed)))
+        of_named = sum(nlargest(TURNS, (worth * share.about_named for worth, share in placed)))
         of_other = sum(nlargest(TURNS, (worth * share.other for worth, share in placed)))
-        return (of_other - of_asked) / TURNS * self.words >= CLEAR_LEAD * (self.words + FEW_WORDS)
+        return (of_other - of_named) / TURNS * self.words >= CLEAR_LEAD * (self.words + FEW_WORDS)
 
     @property
     def leads(self) -> list[float]:
         """Return the lead of each passage: its best share about the person named less that about the other, or 0."""
         return [
-            max(0.0, max(share.asked for share in passage) - max(share.other for share in passage)) if passage else 0.0
+            max(0.0, max(share.about_named for share in passage) - max(share.other for share in passage))
+            if passage
+            else 0.0
             for passage in self.passages
         ]
 
@@ -112,12 +114,15 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     if 2 * sum(of_two) <= len(talks):
         return Compared()
     names = {stem(word) for speaker in speakers for word in _words(speaker)}
-    asked = frozenset(each for each in stems if len(each) > 1) - names
+    question_words = frozenset(each for each in stems if len(each) > 1) - names
     attributed = [
-        [_attribute(turn, named[0], asked) if two else AboutSpeaker(_found(asked, turn.text)) for turn in talk]
+        [
+            _attribute(turn, named[0], question_words) if two else AboutSpeaker(_found(question_words, turn.text))
+            for turn in talk
+        ]
         for talk, two in zip(talks, of_two, strict=True)
     ]
-    weights = _weights(asked, list(chain.from_iterable(attributed)))
+    weights = _weights(question_words, list(chain.from_iterable(attributed)))
     return Compared([_shares(talk, weights) for talk in attributed] if weights else [], len(weights))
 
 
@@ -143,15 +148,15 @@ def _is_of_two(talk: Sequence[Turn], named: str) -> bool:
     return both and people and any(_YOU.search(turn.text) for turn in talk)
 
 
-def _attribute(turn: Turn, named: str, asked: frozenset[str]) -> AboutSpeaker:
-    held = _found(asked, turn.text)
+def _attribute(turn: Turn, named: str, question_words: frozenset[str]) -> AboutSpeaker:
+    held = _found(question_words, turn.text)
     if not held or not turn.speaker:
         return AboutSpeaker(held, held)
-    of_speaker, of_listener = _halves(turn.text, asked)
+    of_speaker, of_listener = _halves(turn.text, question_words)
     return AboutSpeaker(of_speaker, of_listener) if turn.speaker == named else AboutSpeaker(of_listener, of_speaker)
 
 
-def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
+def _halves(text: str, question_words: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Return the stems in sentences about the speaker, and those in sentences about the listener."""
     of_speaker: set[str] = set()
     of_listener: set[str] = set()
@@ -160,21 +165,23 @@ def _halves(text: str, asked: frozenset[str]) -> tuple[frozenset[str], frozenset
         person = _PERSON.search(sentence)
         if person:
             about = of_speaker if person["first"] else of_listener
-        about |= _found(asked, sentence)
+        about |= _found(question_words, sentence)
     return frozenset(of_speaker), frozenset(of_listener)
 
 
 def _weights(stems: Collection[str], turns: Sequence[AboutSpeaker]) -> dict[str, float]:
     """Return inverse document frequencies among the turns."""
-    held = {each: sum(each in turn.asked or each in turn.other for turn in turns) for each in stems}
+    held = {each: sum(each in turn.about_named or each in turn.other for turn in turns) for each in stems}
     return {each: math.log((len(turns) + 1) / (count + 0.5)) for each, count in held.items()}
 
 
 def _shares(talk: Sequence[AboutSpeaker], weights: Mapping[str, float]) -> list[Share]:
     """Return the share of the question that each turn contains."""
     whole = sum(weights.values())
-    asked, other = [turn.asked for turn in talk], [turn.other for turn in talk]
-    return [Share(_held(asked, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))]
+    about_named, other = [turn.about_named for turn in talk], [turn.other for turn in talk]
+    return [
+        Share(_held(about_named, at, weights) / whole, _held(other, at, weights) / whole) for at in range(len(talk))
+    ]
 
 
 def _held(talk: Sequence[frozenset[str]], place: int, weights: Mapping[str, float]) -> float:

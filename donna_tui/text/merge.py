@@ -96,8 +96,8 @@ def _step(reach: array[int], middle: int, diagonal: int, edits: int) -> int:
     if edits == 0:
         return 0
     below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
-    goes_down = diagonal == -edits or (diagonal != edits and beside < below)
-    return below if goes_down else beside + 1
+    is_down = diagonal == -edits or (diagonal != edits and beside < below)
+    return below if is_down else beside + 1
 
 
 def _slide(left: list[int], right: list[int], x: int, y: int) -> int:
@@ -113,13 +113,13 @@ def _walk_back(trace: list[array[int]], left: list[int], right: list[int]) -> li
     x, y = len(left), len(right)
     for edits in range(len(trace), 0, -1):
         before, diagonal, middle = trace[edits - 1], x - y, edits - 1
-        goes_down = diagonal == -edits or (
+        is_down = diagonal == -edits or (
             diagonal != edits and _at(before, middle + diagonal - 1) < _at(before, middle + diagonal + 1)
         )
-        last = diagonal + 1 if goes_down else diagonal - 1
+        last = diagonal + 1 if is_down else diagonal - 1
         from_x = before[middle + last]
         from_y = from_x - last
-        begin = from_x if goes_down else from_x + 1
+        begin = from_x if is_down else from_x + 1
         pairs += ((step, step - diagonal) for step in range(x - 1, begin - 1, -1))
         x, y = from_x, from_y
     pairs += ((step, step) for step in range(x - 1, -1, -1))

@@ -29,7 +29,7 @@ from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.spaces import SpacePicker
 from donna_tui.tui.terminal import (
     LONGEST_LEAVE_SECONDS,
-    LOOKED_FOR_SECONDS,
+    TTY_CHECK_SECONDS,
     TtyWatchdog,
     Unsaved,
     ending_signals,
@@ -78,7 +78,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         spaces: ListSpaces = tuple,
         external: External | None = None,
         pressed: Callable[[], None] = lambda: None,
-        keep_theme: Callable[[str], None] = lambda theme: None,
+        save_theme: Callable[[str], None] = lambda theme: None,
         first_notes: tuple[NameMatch, ...] = (),
     ) -> None:
         super().__init__(css_path=_style_sheets())
@@ -95,7 +95,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._opening: Worker[None] | None = None
         self._is_switching = False
         self._pressed = pressed
-        self._keep_theme = keep_theme
+        self._save_theme = save_theme
         self._first_notes = first_notes
         self._tty_watchdog = TtyWatchdog()
         self._signals = ExitStack()
@@ -201,13 +201,13 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Use a theme, and save it for later sessions."""
         self.theme = name
         with suppress(OSError):  # on a full disk it is used until the end
-            self._keep_theme(name)
+            self._save_theme(name)
 
     async def on_mount(self) -> None:
         """Show the first screen; slow work starts after it."""
         if not self.is_headless:
             self._signals.enter_context(ending_signals(self._end_by_signal))
-        self.set_interval(LOOKED_FOR_SECONDS, self._quit_without_terminal)
+        self.set_interval(TTY_CHECK_SECONDS, self._quit_without_terminal)
         await self._show_main(self._space_name)
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
@@ -316,7 +316,7 @@ class DonnaApp(App[None], inherit_bindings=False):
             try:
                 self._backend = await asyncio.to_thread(self._make_backend, choice)
             except DonnaError as error:
-                if self._asks_again(choice, error):
+                if self._prompt_again(choice, error):
                     return
                 raise
             if self._main is not None:
@@ -339,15 +339,15 @@ class DonnaApp(App[None], inherit_bindings=False):
                 return await self._backend.notes.whereabouts(relative.as_posix())
         return ""
 
-    def _asks_again(self, choice: VaultChoice | None, error: DonnaError) -> bool:
+    def _prompt_again(self, choice: VaultChoice | None, error: DonnaError) -> bool:
         """Prompt for a vault again if the first one cannot be used, with the typed text and the reason."""
         if self._first_run is None or choice is None or choice.space or self._is_switching:
             return False
         from donna_tui.tui.shell.first_run import FirstRunScreen
 
         typed = "" if choice.is_demo else str(choice.root)
-        said = f"{error.message}. {error.hint or ''}".strip()
-        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=said), self._chosen)
+        message = f"{error.message}. {error.hint or ''}".strip()
+        self.push_screen(FirstRunScreen(self._first_run, typed=typed, reason=message), self._chosen)
         return True
 
     def _cannot_open(self, error: DonnaError) -> None:

@@ -60,7 +60,7 @@ class EngineBridge:
 
     def _receive(self, event: EngineEvent) -> None:
         with self._lock:
-            self._keep(event)
+            self._buffer(event)
             loop = self._loop
             if loop is None or loop.is_closed():
                 return
@@ -81,7 +81,7 @@ class EngineBridge:
         if due == self._due:
             self._flush()
 
-    def _keep(self, event: EngineEvent) -> None:
+    def _buffer(self, event: EngineEvent) -> None:
         if isinstance(event, IndexProgress):
             return
         self._dropped += len(self._waiting) == KEPT_EVENTS

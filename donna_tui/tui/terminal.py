@@ -46,7 +46,7 @@ def name_alt_digits() -> None:
 name_alt_digits()
 
 
-LOOKED_FOR_SECONDS = 2.0
+TTY_CHECK_SECONDS = 2.0
 
 
 class TtyWatchdog:
@@ -79,23 +79,23 @@ _RESET = (
 
 @dataclass(frozen=True, slots=True)
 class Unsaved:
-    """An edit that is on the screen or only in memory, and the function that saves it; `keep` raises on failure."""
+    """An edit that is on the screen or only in memory, and the function that saves it; `save` raises on failure."""
 
     edit: Edit
-    keep: Callable[[Edit], Awaitable[None]]
+    save: Callable[[Edit], Awaitable[None]]
 
 
 async def save_unsaved(unsaved: tuple[Unsaved, ...]) -> list[str]:
     """Save each edit to the state folder, or to a temporary file if that fails. Return the messages to print."""
-    said = []
+    messages = []
     for each in unsaved:
         try:
-            await each.keep(each.edit)
+            await each.save(each.edit)
         except Exception:
-            said.append(await asyncio.to_thread(_copied, each.edit))
+            messages.append(await asyncio.to_thread(_copied, each.edit))
         else:
-            said.append(f"Your edit of {each.edit.path} is stored; the Vault lists it at the next start.")
-    return said
+            messages.append(f"Your edit of {each.edit.path} is stored; the Vault lists it at the next start.")
+    return messages
 
 
 def _copied(edit: Edit) -> str:
@@ -137,21 +137,21 @@ def _attributes() -> list[Any] | None:
 def ending_signals(leave: Callable[[int], None]) -> Iterator[None]:
     """Call `leave` on the loop for the first termination signal; the second one ends the process immediately."""
     loop, before = asyncio.get_running_loop(), _attributes()
-    came: list[int] = []
+    received: list[int] = []
 
     def end(number: int, frame: Any) -> None:
-        came.append(number)
-        if len(came) > 1:
+        received.append(number)
+        if len(received) > 1:
             restore_terminal(before)
             os._exit(128 + number)
         loop.call_soon_threadsafe(leave, number)
 
-    kept = {number: signal.getsignal(number) for number in END_SIGNALS}
-    for number, handler in kept.items():
+    previous = {number: signal.getsignal(number) for number in END_SIGNALS}
+    for number, handler in previous.items():
         if handler is not signal.SIG_IGN:  # as under nohup
             signal.signal(number, end)
     try:
         yield
     finally:
-        for number, handler in kept.items():
+        for number, handler in previous.items():
             signal.signal(number, handler)

@@ -111,15 +111,15 @@ def fills(theme: Theme) -> dict[str, str]:
     generated = theme.to_color_system().generate()
     names = ("background", "foreground", "accent", *_KINDS.values())
     colours = {name: Color.parse(generated[name]) for name in names}
-    ground, accent = colours["background"], colours["accent"]
+    background, accent = colours["background"], colours["accent"]
     mixed = {
-        "row-selected": ground.blend(accent, _LIGHT),
-        "row-blurred": ground.blend(colours["foreground"], _FAINT),
-        "match": ground.blend(accent, _STRONG),
+        "row-selected": background.blend(accent, _LIGHT),
+        "row-blurred": background.blend(colours["foreground"], _FAINT),
+        "match": background.blend(accent, _STRONG),
     }
     for kind, name in _KINDS.items():
-        mixed[f"diff-{kind}"] = ground.blend(colours[name], _LIGHT)
-        mixed[f"diff-{kind}-word"] = ground.blend(colours[name], _STRONG)
+        mixed[f"diff-{kind}"] = background.blend(colours[name], _LIGHT)
+        mixed[f"diff-{kind}-word"] = background.blend(colours[name], _STRONG)
     return {name: colour.hex for name, colour in mixed.items()}
 
 
@@ -134,8 +134,8 @@ def tones(theme: Theme) -> dict[str, str]:
     if theme in OWN_THEMES or theme.name in ANSI_THEMES:
         return {}
     generated = theme.to_color_system().generate()
-    ground, text = Color.parse(generated["background"]), Color.parse(generated["foreground"])
-    return {name: ground.blend(text, share).hex for name, share in _TONES.items()}
+    background, text = Color.parse(generated["background"]), Color.parse(generated["foreground"])
+    return {name: background.blend(text, share).hex for name, share in _TONES.items()}
 
 
 class ThemeMemory:
@@ -147,13 +147,13 @@ class ThemeMemory:
     def theme(self) -> str:
         """Return the theme to start with."""
         try:
-            kept = json.loads(self._file.read_text(encoding="utf-8"))
-            picked, instead_of = kept["theme"], kept["instead_of"]
+            saved = json.loads(self._file.read_text(encoding="utf-8"))
+            picked, instead_of = saved["theme"], saved["instead_of"]
         except (OSError, ValueError, KeyError, TypeError):
             return self._configured
         return picked if instead_of == self._configured and picked in THEME_NAMES else self._configured
 
-    def keep(self, theme: str) -> None:
+    def save(self, theme: str) -> None:
         """Save the theme for later sessions. Raises OSError."""
         pending = self._file.with_suffix(".new")
         pending.write_text(json.dumps({"theme": theme, "instead_of": self._configured}), encoding="utf-8")

@@ -120,7 +120,7 @@ class Correction:
     pinned: bool = False
 
 
-class CutReason(StrEnum):
+class OmittedReason(StrEnum):
     """The reason why a memory that was found is not in the prompt."""
 
     BUDGET = "budget"
@@ -137,7 +137,7 @@ class Omitted:
     """A memory that was found and omitted, with the reason."""
 
     memory: MemoryChunk
-    why: CutReason
+    why: OmittedReason
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

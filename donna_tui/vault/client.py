@@ -219,7 +219,7 @@ class VaultClient:
         try:
             parts = check_relative(folder) if folder else []
             with self._root.open_folder(parts) as descriptor, os.scandir(descriptor) as found:
-                inside = [self._look(folder, each, waiting) for each in sorted(found, key=lambda each: each.name)]
+                inside = [self._visit(folder, each, waiting) for each in sorted(found, key=lambda each: each.name)]
         except VaultReadError as error:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise
@@ -238,7 +238,7 @@ class VaultClient:
         elif self.is_note(path):
             yield from self._single(path)
 
-    def _look(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> Entry | None:
+    def _visit(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> Entry | None:
         path = f"{folder}/{each.name}" if folder else each.name
         if each.name.startswith(".") or self._ignore.matches(path):
             return None

@@ -45,15 +45,15 @@ class Resolver:
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
         """Plan to write the kept version to the note and delete the copy. Valid while both files match `conflict`."""
         vault_state, note = self._vault_state, conflict.note
-        gone = Change(
+        deletion = Change(
             path=conflict.copy,
             before=conflict.theirs,
             after=None,
             mode=vault_state.mode(conflict.copy, conflict.theirs),
         )
-        after, remarks = self._kept(conflict, keep)
+        after, remarks = self._resolved(conflict, keep)
         self._check_privacy(conflict, after)
-        changes: tuple[Change, ...] = (gone,)
+        changes: tuple[Change, ...] = (deletion,)
         kind = OperationKind.DELETE
         if after is not None and after != conflict.mine:
             vault_state.rules.check_path(note)
@@ -61,16 +61,19 @@ class Resolver:
             if conflict.mine is None:
                 vault_state.check_new(note)
             mode = vault_state.mode(note, conflict.mine)
-            changes, kind = (Change(path=note, before=conflict.mine, after=after, mode=mode), gone), OperationKind.WRITE
+            changes, kind = (
+                (Change(path=note, before=conflict.mine, after=after, mode=mode), deletion),
+                OperationKind.WRITE,
+            )
         for change in changes:
             vault_state.rules.check(change)
         return Plan(kind=kind, subject=f"Resolve {note}: keep {keep}", changes=changes, remarks=remarks)
 
-    def _kept(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
+    def _resolved(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
         if conflict.mine is None or keep is not Keep.BOTH:
             return (conflict.mine if keep is Keep.MINE else conflict.theirs), ()
-        kept, remarks = merged(conflict.mine, conflict.theirs, conflict.base, conflict.copy)
-        return kept, (*remarks, *_left_out(conflict, kept))
+        resolved, remarks = merged(conflict.mine, conflict.theirs, conflict.base, conflict.copy)
+        return resolved, (*remarks, *_left_out(conflict, resolved))
 
     def _check_privacy(self, conflict: Conflict, after: bytes | None) -> None:
         """Raise VaultWriteError if text of a private version would be written to a note that is not private."""
@@ -136,9 +139,9 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
     return _encoded(_united(own, other), mine), (remark,)
 
 
-def _left_out(conflict: Conflict, kept: bytes) -> tuple[str, ...]:
+def _left_out(conflict: Conflict, resolved: bytes) -> tuple[str, ...]:
     """Return a remark on the lines of either version that are missing from the result, as the base is a guess."""
-    has = set(_lines_of(kept))
+    has = set(_lines_of(resolved))
     lost = {line for side in (conflict.mine, conflict.theirs) for line in _lines_of(side or b"")} - has
     count = len({line for line in lost if line.strip()})
     if not count:

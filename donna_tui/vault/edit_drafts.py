@@ -56,7 +56,7 @@ class EditDrafts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def keep(self, edit: Edit) -> None:
+    def store(self, edit: Edit) -> None:
         """Store an edit, replacing an earlier one of the same note. Raises VaultWriteError."""
         write_durably(self._file(edit.path), json.dumps(asdict(edit)))
         for copy in self._copies(edit.path):

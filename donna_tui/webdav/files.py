@@ -120,7 +120,7 @@ class ServedTree:
                 raise changed_meanwhile(item.path)
             return os.fdopen(os.dup(descriptor), "rb")
 
-    def arrive(self, path: str, expected: Item | None) -> Upload:
+    def begin_upload(self, path: str, expected: Item | None) -> Upload:
         """Open an upload for a file that replaces `expected`, or is new. Raises VaultWriteError."""
         with self._place(path, is_new=expected is None) as (folder, _):
             return Upload(folder, path, expected, self._keep)
@@ -164,8 +164,8 @@ class ServedTree:
             else:
                 moved = partial(read_at, old_folder, old)
                 over = Touched(new_folder, new, path, replaced.size, item.size, moved)
-                gone = Touched(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
-                with self._keep(OperationKind.MOVE, (over, gone)):
+                moved_away = Touched(old_folder, old, item.path, item.size, 0, lambda: None, is_lost=False)
+                with self._keep(OperationKind.MOVE, (over, moved_away)):
                     if not replaced.is_still(os.stat(new, dir_fd=new_folder, follow_symlinks=False)):
                         raise changed_meanwhile(path)
                     _check_version(item, old_folder, old)

@@ -66,8 +66,8 @@ class Password:
     @classmethod
     def from_json(cls, text: str) -> Password:
         """Load a password from JSON. Raises ValueError, KeyError or TypeError."""
-        kept = json.loads(text)
-        return cls(bytes.fromhex(kept["salt"]), bytes.fromhex(kept["scrypt"]))
+        stored = json.loads(text)
+        return cls(bytes.fromhex(stored["salt"]), bytes.fromhex(stored["scrypt"]))
 
 
 def given_password(environ: Mapping[str, str], file: Path | None) -> Password | None:
@@ -246,8 +246,8 @@ class Gate:
                 time.sleep(LATE_SECONDS)
                 wait = ("Retry-After", str(int(FAILURE_SECONDS)))
                 return _Refusal("429 Too Many Requests", "too many wrong passwords", (wait,))
-        ask = ("WWW-Authenticate", 'Basic realm="Donna", charset="UTF-8"')
-        return _Refusal("401 Unauthorized", "the password is missing or wrong", (ask,))
+        challenge = ("WWW-Authenticate", 'Basic realm="Donna", charset="UTF-8"')
+        return _Refusal("401 Unauthorized", "the password is missing or wrong", (challenge,))
 
     def _is_right(self, environ: Environ, user: str, password: str) -> bool:
         connection: Connection | None = environ.get(CONNECTION)

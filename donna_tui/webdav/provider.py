@@ -87,7 +87,7 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
         with _answered():
             if self.environ["REQUEST_METHOD"] == "PUT":
                 return VaultFile(Item(path, False, 0, 0, 0), self.environ, is_new=True)
-            self._tree.arrive(path, None).keep()
+            self._tree.begin_upload(path, None).keep()
         made: VaultFile = self.provider.get_resource_inst(path, self.environ)
         return made
 
@@ -134,7 +134,7 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
         self._item = item
         self._is_new = is_new
         self._tree: ServedTree = self.provider.tree
-        self._arrival: Upload | None = None
+        self._receiving: Upload | None = None
 
     def get_content_length(self) -> int:
         return self._item.size
@@ -157,22 +157,22 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def begin_write(self, *, content_type: str | None = None) -> _Upload:
         with _answered():
-            self._arrival = self._tree.arrive(self._item.path, None if self._is_new else self._item)
-        return _Upload(self._arrival, self.provider.max_bytes)
+            self._receiving = self._tree.begin_upload(self._item.path, None if self._is_new else self._item)
+        return _Upload(self._receiving, self.provider.max_bytes)
 
     def end_write(self, *, with_errors: bool) -> None:
         """Complete the upload; an aborted one leaves nothing behind."""
-        arrival = self._arrival
-        if arrival is None:
+        upload = self._receiving
+        if upload is None:
             return
         declared = self.environ.get("CONTENT_LENGTH")
-        if with_errors or (declared and arrival.size != int(declared)):
-            arrival.drop()
+        if with_errors or (declared and upload.size != int(declared)):
+            upload.drop()
             if not with_errors:
                 raise DAVError(HTTP_CONFLICT, "the upload was interrupted, so nothing was changed")
             return
         with _answered():
-            arrival.keep()
+            upload.keep()
             self._item = self._tree.find(self._item.path) or self._item
             self._is_new = not self._item.inode
 
@@ -207,26 +207,26 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def _copy(self, dest_path: str, replaced: Item | None) -> None:
         with _answered(), self._tree.open(self._item) as source:
-            arrival = self._tree.arrive(_relative(dest_path), replaced)
+            upload = self._tree.begin_upload(_relative(dest_path), replaced)
             try:
                 while block := source.read(BLOCK):
-                    arrival.write(block)
-                arrival.keep()
+                    upload.write(block)
+                upload.keep()
             finally:
-                arrival.drop()
+                upload.drop()
 
 
 class _Upload:
     """The file object to which wsgidav writes the body of a request."""
 
-    def __init__(self, arrival: Upload, max_bytes: int) -> None:
-        self._arrival, self._max_bytes = arrival, max_bytes
+    def __init__(self, upload: Upload, max_bytes: int) -> None:
+        self._receiving, self._max_bytes = upload, max_bytes
 
     def write(self, data: bytes) -> None:
-        if self._arrival.size + len(data) > self._max_bytes:
+        if self._receiving.size + len(data) > self._max_bytes:
             raise DAVError(TOO_LARGE, f"files up to {self._max_bytes:,} bytes are accepted")
         with _answered():
-            self._arrival.write(data)
+            self._receiving.write(data)
 
     def close(self) -> None:
         """Do nothing: `end_write` follows with the result of the upload."""

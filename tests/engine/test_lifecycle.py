@@ -258,7 +258,7 @@ async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(modelloader, "build_embedding_service", late)
     monkeypatch.setattr(feed_module.MemoryIndexer, "_step_through", noticed)
-    monkeypatch.setattr(feed_module, "LOOK_SECONDS", 3_600.0)
+    monkeypatch.setattr(feed_module, "POLL_SECONDS", 3_600.0)
     async with asyncio.timeout(60.0):
         coverage = (await index_once(desk)).engine.status().coverage
     assert coverage.vectors == coverage.notes == 3

@@ -13,7 +13,7 @@ from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.events import EngineEvent, MemoryIngestFailed
-from donna_tui.types.memory import CutReason, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.types.memory import MemoryFilter, MemorySource, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, SearchRequest
 from tests.engine.helpers import Desk, eventually, hide_model, new_desk, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
@@ -45,7 +45,7 @@ def contents(result: RecallResult) -> list[str]:
     return [memory.content for memory in result.memories]
 
 
-def why(result: RecallResult) -> dict[str, CutReason]:
+def why(result: RecallResult) -> dict[str, OmittedReason]:
     return {cut.memory.id: cut.why for cut in result.cut}
 
 
@@ -100,10 +100,10 @@ async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(desk:
         await import_talk(memory, tmp_path)
         one = await memory.recall("kestrels hover and eat voles", top_k=1)
         assert len(one.memories) == 1
-        assert set(why(one).values()) == {CutReason.COUNT}
+        assert set(why(one).values()) == {OmittedReason.COUNT}
         small = await memory.recall("kestrels hover and eat voles", token_budget=45)
         assert 0 < small.total_tokens <= 45
-        assert CutReason.BUDGET in why(small).values()
+        assert OmittedReason.BUDGET in why(small).values()
         assert (await memory.recall("kestrels hover", token_budget=0)).memories == ()
         typed = await memory.recall("kestrels hover", memory_types=(MemoryType.SEMANTIC,))
         assert typed.memories == ()
@@ -189,7 +189,7 @@ async def test_a_recall_fills_its_budget_and_says_what_it_left_out(desk: Desk, t
         full = await memory.recall("where do kestrels hover", token_budget=500)
         assert full.budget_used > 0.9
         assert len(full.memories) > 8
-        left = [cut for cut in full.cut if cut.why is CutReason.BUDGET]
+        left = [cut for cut in full.cut if cut.why is OmittedReason.BUDGET]
         assert f"{len(left)} that did not fit into 500 tokens" in full.note
         everything = await memory.recall("where do kestrels hover", token_budget=5_000)
         assert len(everything.memories) == 40
@@ -244,7 +244,7 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk
         result = await memory.recall("how do kestrels hover", top_k=20)
         assert summary.id in {each.id for each in result.memories}
         assert not any(each.session_id == "s1" for each in result.memories if each.source is MemorySource.CHAT)
-        assert CutReason.COMPRESSED in why(result).values()
+        assert OmittedReason.COMPRESSED in why(result).values()
         archive = await memory.recall("how do kestrels hover", top_k=20, include_compressed=True)
         assert any(each.compressed and each.session_id == "s1" for each in archive.memories)
         assert await memory.expand("s1")

@@ -96,7 +96,7 @@ async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:
 
 async def test_what_nobody_asks_for_is_not_counted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[Database] = []
-    monkeypatch.setattr(monitor, "TELLING_SECONDS", GENEROUS_SECONDS)
+    monkeypatch.setattr(monitor, "REPORT_SECONDS", GENEROUS_SECONDS)
     monkeypatch.setattr(monitor, "count", lambda database: counts.append(database) or count(database))
     async with open_engine(desk, watch=False) as running:
         await running.engine.sync(counted=False)

@@ -146,13 +146,13 @@ def test_the_users_own_setting_for_line_ends_counts(base: Path, value: str) -> N
 def test_notes_that_no_rule_names_cost_no_question(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     desk = new_desk(base, own)
     asked: list[str] = []
-    ask = type(desk.writer.repo.command).ask
+    ask = type(desk.writer.repo.command).run_unchecked
 
     def noting(self: object, *arguments: str, **options: object) -> object:
         asked.append(arguments[0])
         return ask(self, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(desk.writer.repo.command), "ask", noting)
+    monkeypatch.setattr(type(desk.writer.repo.command), "run_unchecked", noting)
     for number in range(3):
         desk.writer.write(NOTE, f"{number}\n", replace=True)
     assert "check-attr" not in asked

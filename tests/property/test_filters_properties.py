@@ -21,7 +21,7 @@ from donna_tui.index.exact_scan import ExactScan, _nearest_inside
 from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
 from donna_tui.index.revision_cache import RevisionCache
-from donna_tui.index.scope import reach_of
+from donna_tui.index.scope import estimate_scope
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, packed, unpacked
 from donna_tui.text.chunker import Chunk
@@ -169,8 +169,8 @@ def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
 
 def with_members(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
     """A connection to which the passages of a scope are known."""
-    database = replace(library.store.database, remembered=RevisionCache())
-    reach_of(database, as_scope(scope))
+    database = replace(library.store.database, cache=RevisionCache())
+    estimate_scope(database, as_scope(scope))
     return database
 
 
@@ -209,9 +209,9 @@ def check_engines(
     expected = sorted(cosines.values(), reverse=True)[:k]
     unlisted, listed = library.store.database, with_members(library, scope)
     ways: tuple[tuple[VectorIndex, Database, dict[str, float]], ...] = (
-        (VecTable(), unlisted, {"MOST_LOOKED_AT": 10_000}),
-        (ExactScan(), unlisted, {"MOST_LOOKED_AT": 10_000}),
-        (ExactScan(), unlisted, {"MOST_LOOKED_AT": 20}),
+        (VecTable(), unlisted, {"MOST_CANDIDATES": 10_000}),
+        (ExactScan(), unlisted, {"MOST_CANDIDATES": 10_000}),
+        (ExactScan(), unlisted, {"MOST_CANDIDATES": 20}),
         (ExactScan(), listed, {"GATHERED": 0.0}),
         (ExactScan(), listed, {"GATHERED": 1.0, "PART": 7}),
     )
@@ -242,7 +242,7 @@ def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
     order.shuffle(by_product)
     products = -np.arange(len(by_product), dtype=np.float64)
     inside = {each.id for each in brute_force(library, scope)}
-    with mock.patch.object(scan, "MOST_LOOKED_AT", looked_at):
+    with mock.patch.object(scan, "MOST_CANDIDATES", looked_at):
         found = _nearest_inside(library.store.database, as_scope(scope), np.array(by_product), products, wanted)
     assert sorted(found) == sorted([each for each in by_product if each in inside][:wanted])
 

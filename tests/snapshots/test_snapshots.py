@@ -23,7 +23,7 @@ from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.lib.backend import KnownVault
 from donna_tui.tui.shell.first_run import FirstRun
 from donna_tui.tui.shell.spaces import SpacePicker
-from donna_tui.tui.vault.pane import LOOK_AGAIN
+from donna_tui.tui.vault.pane import RELOAD_DELAY
 from donna_tui.types.memory import TaskRow
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, Driver
@@ -38,7 +38,7 @@ QUESTION = "redis failover"
 Steps = Callable[[Driver], Awaitable[None]]
 Compare = Callable[..., bool]
 
-STILL_SECONDS = 1.3 * LOOK_AGAIN
+STILL_SECONDS = 1.3 * RELOAD_DELAY
 by_size = pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 by_state = pytest.mark.parametrize("state", STATES)
 by_theme = pytest.mark.parametrize("theme", THEMES)

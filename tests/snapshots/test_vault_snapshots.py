@@ -10,7 +10,7 @@ from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.shell.bars import FooterBar
 from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
-from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.three_way import ThreeWayScreen
 from tests.snapshots.test_snapshots import LARGE, SIZES, Camera, Steps, by_size, by_state, by_theme, connected, donna
 from tests.snapshots.test_snapshots import camera as camera
@@ -112,7 +112,7 @@ def test_why_a_note_is_left_out(camera: Camera) -> None:
 WINDOWS: dict[str, tuple[type, str, str]] = {
     "undo": (PlanScreen, GARDEN, "z"),
     "delete": (PlanScreen, PRIYA, "D"),
-    "move": (AskPath, RUNBOOK, "m"),
+    "move": (PathPrompt, RUNBOOK, "m"),
     "edit": (EditScreen, DECISIONS, "i"),
 }
 

@@ -408,7 +408,7 @@ class FakeBackend:
     async def save_edit(self, edit: Edit) -> None:
         await self._enter("save_edit", edit, key=edit.path)
         self.vault.edits[edit.path] = edit
-        self.unsaved.keep(edit)
+        self.unsaved.store(edit)
 
     async def begin_edit(self, edit: Edit) -> Path:
         await self._enter("begin_edit", edit, key=edit.path)

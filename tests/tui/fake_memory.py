@@ -10,11 +10,11 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import (
     ME,
     Correction,
-    CutReason,
     MemoryChunk,
     MemoryFilter,
     MemoryType,
     Omitted,
+    OmittedReason,
     RecallResult,
     Suggestion,
 )
@@ -169,7 +169,7 @@ class FakeMemory:
         ]
 
     @staticmethod
-    def _why_cut(memory: MemoryChunk, is_too_long: bool) -> CutReason | None:
+    def _why_cut(memory: MemoryChunk, is_too_long: bool) -> OmittedReason | None:
         if memory.compressed:
-            return CutReason.COMPRESSED
-        return CutReason.BUDGET if is_too_long else None
+            return OmittedReason.COMPRESSED
+        return OmittedReason.BUDGET if is_too_long else None

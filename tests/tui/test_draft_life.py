@@ -70,7 +70,7 @@ class Life:
         review = self.donna.review
         await self.donna.until(lambda: review.rows.drafts, "drafts are listed")
         if identity:
-            review.look(identity)
+            review.reload(identity)
             await self.donna.until(lambda: review.draft is not None and review.draft.row.id == identity, "it is read")
         await self.donna.rest()
 

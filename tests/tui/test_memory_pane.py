@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from donna_tui.memory.checkboxes import task_key_hash, task_typed, tasks_in
-from donna_tui.tui.lib.ask_line import AskLine
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
+from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.memory.forget_dialog import ForgetScreen
 from donna_tui.tui.memory.list import PAGE
 from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
@@ -212,7 +212,7 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("n")
-        await donna.window(AskLine)
+        await donna.window(LinePrompt)
         await donna.press("enter")
         assert "Type something first." in donna.screen_text()
         await donna.type("The gateway is called cassius")
@@ -227,7 +227,7 @@ async def test_a_preference_is_replaced_only_after_a_question() -> None:
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("n")
-        await donna.window(AskLine)
+        await donna.window(LinePrompt)
         await donna.type("I prefer short answers.")
         await donna.press("enter")
         await donna.window(RefusalScreen)
@@ -270,7 +270,7 @@ async def test_a_task_is_added_with_its_deadline() -> None:
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("a")
-        await donna.window(AskLine)
+        await donna.window(LinePrompt)
         await donna.type("call the bank due 2026-12-24")
         assert "Inbox/Tasks.md, due 2026-12-24." in donna.screen_text()
         await donna.press("enter")

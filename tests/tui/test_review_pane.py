@@ -44,7 +44,7 @@ async def opened(donna: Driver) -> None:
 async def on_line(donna: Driver, words: str) -> None:
     """Put the cursor of the draft on the line with these words."""
     text = donna.review.text
-    text._go_to(next(row.line for row in text._rows if words in row.content.plain))
+    text._move_to(next(row.line for row in text._rows if words in row.content.plain))
     await donna.rest()
 
 
@@ -322,7 +322,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
 async def test_a_passage_that_is_gone_says_so() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
-        donna.review.go("evidence")
+        donna.review.show_part("evidence")
         donna.app._backend.passages = ()  # type: ignore[union-attr]
         await donna.press("enter")
         await donna.until(lambda: "This note is no longer there." in notices(donna.app), "it is said")

@@ -81,8 +81,8 @@ async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
     async with driving(backend) as donna:
         await donna.type("a")
         await donna.until(lambda: backend.called("search"), "the search waits")
-        donna.search._asking._last_asked = monotonic()
-        donna.search._asking.typed("ab")
+        donna.search._runner._last_run = monotonic()
+        donna.search._runner.typed("ab")
         assert len(backend.called("search")) == 1
         backend.gates.release("search", "a")
         drawn: list[str] = []

@@ -98,7 +98,7 @@ async def test_each_line_is_opened_by_keys() -> None:
 async def test_a_line_is_opened_by_a_click() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
-        panel = start_of(donna).asked
+        panel = start_of(donna).searches
         await donna.pilot.click(panel, offset=Offset(4, 1))
         await donna.until(lambda: donna.search.question.text == "redis failover", "it is asked")
 
@@ -156,7 +156,7 @@ async def test_a_question_is_kept_once_its_results_are_used() -> None:
         await donna.until(lambda: backend.asked[0] == "redis", "it is kept")
         await donna.press("slash", "ctrl+u")
         await donna.until(lambda: start_of(donna).display, "the page is back")
-        assert start_of(donna).asked.lines[0].text.plain == "redis"
+        assert start_of(donna).searches.lines[0].text.plain == "redis"
 
 
 async def test_notes_are_listed_in_the_first_frame_before_there_is_an_engine() -> None:

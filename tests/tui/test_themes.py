@@ -17,7 +17,7 @@ from tests.tui.test_app import contrast
 
 async def test_a_theme_is_shown_while_it_is_selected_and_escape_restores_the_one_before() -> None:
     kept: list[str] = []
-    async with driving(scenarios.normal(), keep_theme=kept.append) as donna:
+    async with driving(scenarios.normal(), save_theme=kept.append) as donna:
         await donna.press("f9")
         await donna.window(ThemePicker)
         await donna.type("nord")
@@ -36,7 +36,7 @@ async def test_a_theme_is_shown_while_it_is_selected_and_escape_restores_the_one
 
 def test_a_picked_theme_is_remembered_until_the_settings_change(tmp_path: Path) -> None:
     assert ThemeMemory(tmp_path, "donna-dark").theme() == "donna-dark"
-    ThemeMemory(tmp_path, "donna-dark").keep("nord")
+    ThemeMemory(tmp_path, "donna-dark").save("nord")
     assert ThemeMemory(tmp_path, "donna-dark").theme() == "nord"
     assert ThemeMemory(tmp_path, "donna-light").theme() == "donna-light"
     (tmp_path / "theme.json").write_text('{"theme": "no such theme", "instead_of": "donna-dark"}')

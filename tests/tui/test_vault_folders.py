@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.vault.plan_dialog import AskFolder, AskPath, PlanScreen
+from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt, PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import RUNBOOK
@@ -33,7 +33,7 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
     async with driving(backend) as donna:
         await on(donna, FOLDER)
         await donna.press("m")
-        window = await donna.window(AskPath)
+        window = await donna.window(PathPrompt)
         window.field.value = "Projects/door"
         await donna.until(lambda: "why_not_new" in {call.name for call in backend.calls}, "the name is checked")
         await donna.press("enter")
@@ -54,12 +54,12 @@ async def test_a_folder_that_is_there_is_no_new_name() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, FOLDER)
         await donna.press("m")
-        window = await donna.window(AskPath)
+        window = await donna.window(PathPrompt)
         window.field.value = "Projects"
         await donna.rest()
         assert "There is a folder Projects already." in donna.screen_text()
         await donna.press("enter")
-        assert isinstance(donna.app.screen, AskPath)
+        assert isinstance(donna.app.screen, PathPrompt)
 
 
 async def test_a_folder_is_created_named_anew_and_deleted() -> None:
@@ -67,7 +67,7 @@ async def test_a_folder_is_created_named_anew_and_deleted() -> None:
     async with driving(backend) as donna:
         await on(donna, FOLDER)
         await donna.press("N")
-        await donna.window(AskPath)
+        await donna.window(PathPrompt)
         await donna.type("ideas")
         await donna.press("enter")
         await back(donna)
@@ -77,7 +77,7 @@ async def test_a_folder_is_created_named_anew_and_deleted() -> None:
         assert selected is not None
         assert selected.path == f"{FOLDER}/ideas"
         await donna.press("m")
-        window = await donna.window(AskPath)
+        window = await donna.window(PathPrompt)
         window.field.value = f"{FOLDER}/plans"
         await donna.press("enter")
         await back(donna)
@@ -97,7 +97,7 @@ async def test_several_notes_are_selected_and_moved_as_one() -> None:
         assert "2 selected" in donna.screen_text()
         assert donna.screen_text().count("●") >= 2
         await donna.press("m")
-        await donna.window(AskFolder)
+        await donna.window(FolderPrompt)
         await donna.type("Archive")
         await donna.rest()
         assert "a new folder" in donna.screen_text()
@@ -144,7 +144,7 @@ async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, RUNBOOK)
         await donna.press("m")
-        window = await donna.window(AskPath)
+        window = await donna.window(PathPrompt)
         window.field.value = f"{FOLDER}/why?"
         await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "it says why not")
         window.field.value = f"{FOLDER}/why"

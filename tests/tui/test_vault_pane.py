@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
-from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.types.events import NoteDeleted, NoteIndexed, StageTimes
@@ -118,7 +118,7 @@ async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -
         await donna.press("f")
         await donna.type("runbook")
         await donna.press("enter", "m")
-        await donna.window(AskPath)
+        await donna.window(PathPrompt)
         await donna.press("ctrl+u")
         await donna.type("Ideas/Manual")
         await donna.press("enter")

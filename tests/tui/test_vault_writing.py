@@ -17,7 +17,7 @@ from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.lib.external import External
 from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
-from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.three_way import ThreeWayScreen
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.types.notes import Edit
@@ -217,7 +217,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
 
 
 async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(edit_screen, "KEEP_SECONDS", 0.01)
+    monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.go_to(PRIYA)
@@ -311,7 +311,7 @@ async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> No
         await donna.press("down")
         await donna.until(lambda: picker.options.highlighted == 2, "the template is selected")
         await donna.press("enter")
-        screen = await donna.window(AskPath)
+        screen = await donna.window(PathPrompt)
         assert screen.field.value == "Meetings/"
         await donna.type("Offsite")
         assert "Meetings/Offsite.md" in donna.screen_text()
@@ -340,7 +340,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         await donna.press("n")
         await donna.window(Picker)
         await donna.press("enter")
-        await donna.window(AskPath)
+        await donna.window(PathPrompt)
         await donna.type("2026-11-18-gateway-sync")
         await donna.press("enter")
         assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
@@ -358,7 +358,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
     async with driving(backend) as donna:
         await donna.go_to(RUNBOOK)
         await donna.press("m")
-        screen = await donna.window(AskPath)
+        screen = await donna.window(PathPrompt)
         screen.field.value = "Projects/gateway/handbook.md"
         await donna.press("enter")
         await plan(donna)
@@ -777,7 +777,7 @@ async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -
     backend = scenarios.normal()
     async with driving(backend, size=(170, 48)) as donna:
         await donna.go_to(PRIYA)
-        windows: list[tuple[str, type[Screen[object]]]] = [("D", PlanScreen), ("m", AskPath), ("z", PlanScreen)]
+        windows: list[tuple[str, type[Screen[object]]]] = [("D", PlanScreen), ("m", PathPrompt), ("z", PlanScreen)]
         for key, window in windows:
             await donna.press(key)
             await donna.window(window)

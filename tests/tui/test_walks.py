@@ -12,7 +12,7 @@ from donna_tui.memory.checkboxes import task_key_hash, tasks_in
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.jump import JumpOverlay
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
-from donna_tui.tui.vault.plan_dialog import AskPath, PlanScreen
+from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.switcher import Switcher
 from donna_tui.types.memory import MemorySource, MemoryType
 from donna_tui.types.search import SearchOutcome
@@ -108,7 +108,7 @@ async def test_rename() -> None:
         await donna.go_to(RUNBOOK)
         hand = Hand(donna, "rename")
         await hand.press()
-        await donna.window(AskPath)
+        await donna.window(PathPrompt)
         await hand.press(2)
         await donna.window(PlanScreen)
         await hand.press()

@@ -13,7 +13,7 @@ from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import
-from donna_tui.memory.indexer import ChangeFollower, FeedParts
+from donna_tui.memory.indexer import ChangeFollower, MemoryIndexerParts
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EngineEvent, EventHub
 from donna_tui.types.memory import ImportReport, MemoryChunk, MemorySource, MemoryType, SessionRow, Turn
@@ -90,7 +90,9 @@ class Desk:
         hub.subscribe(self.events.append)
         self.client = VaultClient(self.vault)
         self.follower = ChangeFollower(
-            FeedParts(folder=self.folder, sources=SourcesConfig(**sources), client=self.client, splitter=CUT, hub=hub),
+            MemoryIndexerParts(
+                folder=self.folder, sources=SourcesConfig(**sources), client=self.client, splitter=CUT, hub=hub
+            ),
             self.store,
         )
 

@@ -73,8 +73,8 @@ class Desk:
         self.config = CalendarConfig(name="Mail", kind="google", calendar_id="me@example.invalid", client_file=client)
         self.tokens = Tokens(self.config, self.state, "")
 
-    def keep(self, **tokens: Any) -> None:
-        self.tokens.keep({"refresh_token": "r1", "access_token": "t1", "expires_at": 9e9, **tokens})
+    def store(self, **tokens: Any) -> None:
+        self.tokens.store({"refresh_token": "r1", "access_token": "t1", "expires_at": 9e9, **tokens})
 
     def kept(self) -> dict[str, Any]:
         kept: dict[str, Any] = json.loads(self.tokens.file.read_text())
@@ -94,7 +94,7 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path) -> Desk:
     made = Desk(tmp_path)
-    made.keep()
+    made.store()
     return made
 
 
@@ -185,7 +185,7 @@ async def test_texts_that_no_database_takes_are_mended(desk: Desk) -> None:
 
 
 async def test_a_token_that_has_run_out_is_renewed_first(desk: Desk) -> None:
-    desk.keep(expires_at=5.0)
+    desk.store(expires_at=5.0)
     google = Google([[item("a")]], good="t2")
     assert ids((await desk.fetch(google)).meetings) == ["a"]
     assert google.renewals == [

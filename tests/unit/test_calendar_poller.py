@@ -102,7 +102,7 @@ class Desk:
         """What is handed on by a look so many seconds after nine."""
         self.now = self.now if at is None else NINE.timestamp() + at
         before = len(self.handed)
-        await self.poller.look()
+        await self.poller.poll()
         return self.handed[before:]
 
     async def mark(self) -> float | None:

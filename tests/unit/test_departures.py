@@ -54,7 +54,7 @@ class Vault:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(departures_module, "time", made)
-    monkeypatch.setattr(departures_module, "LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(departures_module, "POLL_SECONDS", 0.0)
     return made
 
 

@@ -1,11 +1,11 @@
-"""The ledger: percentiles, throughput, and the problems that hold now."""
+"""The log: percentiles, throughput, and the problems that hold now."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.ingest.problem_log import RATE_WINDOW_SECONDS, SAMPLES, Ledger, Rate, percentiles
+from donna_tui.ingest.problem_log import RATE_WINDOW_SECONDS, SAMPLES, ProblemLog, Rate, percentiles
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import (
     IngestBatch,
@@ -44,13 +44,13 @@ def test_percentiles_are_samples_in_order(samples: list[float]) -> None:
 
 
 def test_latencies_are_kept_apart_and_bounded() -> None:
-    ledger = Ledger()
+    log = ProblemLog()
     for number in range(SAMPLES + 50):
-        ledger(searched(float(number)))
-    ledger(indexed(0, 40.0))
-    ledger(indexed(0))
-    ledger(NoteEmbedded(path="a.md", computed=1, reused=0, latency_ms=1.0, found_after_ms=90.0))
-    search, keyword, meaning = ledger.latencies()
+        log(searched(float(number)))
+    log(indexed(0, 40.0))
+    log(indexed(0))
+    log(NoteEmbedded(path="a.md", computed=1, reused=0, latency_ms=1.0, found_after_ms=90.0))
+    search, keyword, meaning = log.latencies()
     assert search.samples == SAMPLES
     assert search.p50 is not None
     assert search.p50 > 150
@@ -58,26 +58,26 @@ def test_latencies_are_kept_apart_and_bounded() -> None:
 
 
 def test_embedded_and_reused_are_counted() -> None:
-    ledger = Ledger()
-    ledger(IngestBatch(notes=1, chunks=5, latency_ms=1.0))
-    ledger(indexed(2))
-    ledger(NoteEmbedded(path="a.md", computed=5, reused=3, latency_ms=1.0))
-    assert (ledger.embedded, ledger.reused) == (5, 5)
+    log = ProblemLog()
+    log(IngestBatch(notes=1, chunks=5, latency_ms=1.0))
+    log(indexed(2))
+    log(NoteEmbedded(path="a.md", computed=5, reused=3, latency_ms=1.0))
+    assert (log.embedded, log.reused) == (5, 5)
 
 
 def test_a_problem_holds_until_it_is_cleared() -> None:
-    ledger = Ledger()
-    ledger(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
-    ledger(ProblemRaised(reason=Reason.DISK_FULL, message="still full", hint="free some"))
-    ledger(ProblemRaised(reason=Reason.UNREADABLE, message="no", path="a.md"))
-    assert [(each.reason, each.path, each.message) for each in ledger.problems] == [
+    log = ProblemLog()
+    log(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
+    log(ProblemRaised(reason=Reason.DISK_FULL, message="still full", hint="free some"))
+    log(ProblemRaised(reason=Reason.UNREADABLE, message="no", path="a.md"))
+    assert [(each.reason, each.path, each.message) for each in log.problems] == [
         (Reason.DISK_FULL, "", "still full"),
         (Reason.UNREADABLE, "a.md", "no"),
     ]
-    assert len({each.id for each in ledger.problems}) == 2
-    ledger(ProblemCleared(reason=Reason.UNREADABLE, path="b.md"))
-    ledger(ProblemCleared(reason=Reason.DISK_FULL))
-    assert [each.path for each in ledger.problems] == ["a.md"]
+    assert len({each.id for each in log.problems}) == 2
+    log(ProblemCleared(reason=Reason.UNREADABLE, path="b.md"))
+    log(ProblemCleared(reason=Reason.DISK_FULL))
+    assert [each.path for each in log.problems] == ["a.md"]
 
 
 def test_the_rate_is_counted_by_the_second() -> None:

@@ -14,7 +14,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.keyword import quoted
 from donna_tui.index.revision_cache import MOST, RevisionCache
-from donna_tui.index.scope import Members, ScopeEstimate, known_members, reach_of
+from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope, known_members
 from donna_tui.index.store import MemoryStore
 from donna_tui.types.search import Filters
 from tests.unit.index_parts import note, open_store
@@ -35,7 +35,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 @pytest.fixture
 def database(store: MemoryStore) -> Database:
-    return replace(store.database, remembered=RevisionCache())
+    return replace(store.database, cache=RevisionCache())
 
 
 class Company:
@@ -57,24 +57,24 @@ def keys(database: Database, scope: Scope = FOLDER) -> list[int] | None:
 
 def test_a_short_scope_is_listed_when_it_is_asked_for(database: Database) -> None:
     assert keys(database) is None
-    reach = reach_of(database, FOLDER)
+    reach = estimate_scope(database, FOLDER)
     assert reach.members is not None
     assert reach.share == pytest.approx(0.3)
     assert keys(database) == sorted(all_in_scope(database, FOLDER)) == list(range(6, 12))
     assert (reach.members.ranges, reach.members.density) == ([(6, 11)], 1.0)
-    assert reach_of(database, FOLDER) is reach
+    assert estimate_scope(database, FOLDER) is reach
 
 
 def test_a_longer_one_is_listed_beside_the_second_search(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members, "LISTED_AT_ONCE", 2)
     company = Company(database)
-    assert reach_of(database, FOLDER, company).members is None
+    assert estimate_scope(database, FOLDER, company).members is None
     assert (company.asked, keys(database)) == (0, None)
-    assert reach_of(database, FOLDER).members is None
+    assert estimate_scope(database, FOLDER).members is None
     assert keys(database) is None
-    assert reach_of(database, FOLDER, company).members is None
+    assert estimate_scope(database, FOLDER, company).members is None
     assert (company.asked, keys(database)) == (1, list(range(6, 12)))
-    assert reach_of(database, FOLDER, company).members is not None
+    assert estimate_scope(database, FOLDER, company).members is not None
     assert company.asked == 1
 
 
@@ -86,7 +86,7 @@ def test_while_it_is_being_listed_nobody_begins_again(database: Database, monkey
         waiting.append(work)
         return lambda: work(database)
 
-    assert [reach_of(database, FOLDER, later).members for _ in range(4)] == [None] * 4
+    assert [estimate_scope(database, FOLDER, later).members for _ in range(4)] == [None] * 4
     assert len(waiting) == 1
     waiting[0](database)
     assert keys(database) == list(range(6, 12))
@@ -96,7 +96,7 @@ def test_a_wide_one_is_not_listed(database: Database, monkeypatch: pytest.Monkey
     monkeypatch.setattr(members, "LISTED_AT_ONCE", 2)
     company = Company(database)
     wide = Scope(Filters(path_prefix="Garden"))
-    assert [reach_of(database, wide, company).share for _ in range(3)] == pytest.approx([0.7] * 3)
+    assert [estimate_scope(database, wide, company).share for _ in range(3)] == pytest.approx([0.7] * 3)
     assert (company.asked, keys(database, wide)) == (0, None)
 
 
@@ -114,18 +114,18 @@ def test_a_wide_one_is_not_listed(database: Database, monkeypatch: pytest.Monkey
 def test_after_a_change_of_a_document_it_is_listed_anew(
     store: MemoryStore, database: Database, change: Callable[[MemoryStore], object]
 ) -> None:
-    reach_of(database, FOLDER)
+    estimate_scope(database, FOLDER)
     before = keys(database)
     change(store)
     assert keys(database) is None
-    reach_of(database, FOLDER)
+    estimate_scope(database, FOLDER)
     after = keys(database)
     assert after == sorted(all_in_scope(database, FOLDER))
     assert after != before
 
 
 def test_vectors_that_come_change_no_scope(store: MemoryStore, database: Database) -> None:
-    reach_of(database, FOLDER)
+    estimate_scope(database, FOLDER)
     store.mark_failed([chunk.id for chunk in store.pending(5)])
     assert keys(database) == list(range(6, 12))
 
@@ -134,23 +134,23 @@ def test_vectors_that_come_change_no_scope(store: MemoryStore, database: Databas
     "scope", [Scope(Filters(), required=(quoted("number"),)), Scope(Filters(), forbidden=(quoted("number"),))]
 )
 def test_what_words_demand_or_forbid_is_not_remembered(database: Database, scope: Scope) -> None:
-    assert reach_of(database, scope).members is None
+    assert estimate_scope(database, scope).members is None
     assert keys(database, scope) is None
 
 
 def test_a_program_that_does_not_stay_remembers_nothing(store: MemoryStore) -> None:
-    assert reach_of(store.database, FOLDER) == ScopeEstimate(pytest.approx(0.3))
+    assert estimate_scope(store.database, FOLDER) == ScopeEstimate(pytest.approx(0.3))
     assert known_members(store.database, FOLDER) is None
 
 
 def test_a_folder_that_is_not_there_has_no_members(database: Database) -> None:
-    reach = reach_of(database, Scope(Filters(path_prefix="Nowhere")))
+    reach = estimate_scope(database, Scope(Filters(path_prefix="Nowhere")))
     assert reach.members is not None
     assert (list(reach.members.keys), reach.members.ranges, reach.members.listed) == ([], [], "[]")
 
 
 def test_the_first_of_some_chunks_that_are_members() -> None:
-    some = Members([30, 10, 20])
+    some = ScopeMembership([30, 10, 20])
     assert some.first([5, 20, 25, 30, 10, 40], 2) == [20, 30]
     assert some.first([5, 40], 2) == []
 
@@ -158,15 +158,15 @@ def test_the_first_of_some_chunks_that_are_members() -> None:
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
     remembered = RevisionCache()
     for number in range(MOST):
-        remembered.keep(number, 1, f"value {number}")
+        remembered.put(number, 1, f"value {number}")
     assert remembered.get(0, 1) == "value 0"
-    remembered.keep("one more", 1, "value")
+    remembered.put("one more", 1, "value")
     assert remembered.get(1, 1) is None
     assert remembered.get(0, 1) == "value 0"
 
 
 def test_what_was_true_of_another_revision_is_not_told() -> None:
     remembered = RevisionCache()
-    remembered.keep("key", 1, "value")
+    remembered.put("key", 1, "value")
     assert remembered.get("key", 2) is None
     assert remembered.get("key", 1) == "value"

@@ -15,7 +15,7 @@ from donna_tui.memory import tokens
 from donna_tui.memory.recall import assemble, harmless, pack, recency, rerank
 from donna_tui.memory.tokens import Estimated, prompt_tokens
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.memory import CutReason, Importance, MemoryChunk, MemorySource, MemoryType
+from donna_tui.types.memory import Importance, MemoryChunk, MemorySource, MemoryType, OmittedReason
 from tests.unit.memory_parts import DAY, START, Words, memory
 
 LABELS = re.compile(r"^\[(WORKING|EPISODIC|SEMANTIC|PROCEDURAL)\] ")
@@ -80,8 +80,8 @@ def test_preferences_come_first_and_do_not_count_among_the_others() -> None:
     packed = pack(preferences, others, top_k=2, budget=100, counter=Words())
     assert [each.source_id for each in packed.memories] == ["p0", "p1", "p2", "o0", "o1"]
     assert [(cut.memory.source_id, cut.why) for cut in packed.cut] == [
-        ("o2", CutReason.COUNT),
-        ("o3", CutReason.COUNT),
+        ("o2", OmittedReason.COUNT),
+        ("o3", OmittedReason.COUNT),
     ]
 
 
@@ -90,7 +90,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
     packed = pack([], others, top_k=5, budget=2 + 3 + 5, counter=Words())
     assert [each.source_id for each in packed.memories] == ["small", "medium"]
     assert packed.tokens == 10
-    assert [(cut.memory.source_id, cut.why) for cut in packed.cut] == [("big", CutReason.BUDGET)]
+    assert [(cut.memory.source_id, cut.why) for cut in packed.cut] == [("big", OmittedReason.BUDGET)]
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2])

@@ -126,7 +126,7 @@ async def test_the_time_left_follows_from_the_present_rate(
 ) -> None:
     bench = Bench()
     bench.coverage = Coverage(notes=4, text=4, chunks=8, chunks_embedded=embedded)
-    monkeypatch.setattr(bench.monitor.ledger, "throughput", lambda: ((), 10.0))
+    monkeypatch.setattr(bench.monitor.problem_log, "throughput", lambda: ((), 10.0))
     bench.hub.post(ModelStateChanged(phase=phase))
     await bench.monitor.refresh()
     assert bench.progress[-1].seconds_left == expected
@@ -135,7 +135,7 @@ async def test_the_time_left_follows_from_the_present_rate(
 async def test_notes_that_wait_count_as_many_chunks_as_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
     bench = Bench()
     bench.queued = 10
-    monkeypatch.setattr(bench.monitor.ledger, "throughput", lambda: ((), 11.0))
+    monkeypatch.setattr(bench.monitor.problem_log, "throughput", lambda: ((), 11.0))
     await bench.monitor.refresh()
     assert bench.progress[-1].seconds_left == (2 + 10 * 2) / 11.0
 

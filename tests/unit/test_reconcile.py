@@ -64,7 +64,7 @@ def test_new_changed_gone_and_unchanged(desk: Desk) -> None:
     desk.write("changed.md", "longer text")
     (desk.root / "gone.md").unlink()
     found = desk.compare()
-    assert (found.new, found.changed, found.gone, found.seen) == (("new.md",), ("changed.md",), ("gone.md",), 3)
+    assert (found.new, found.changed, found.missing, found.seen) == (("new.md",), ("changed.md",), ("gone.md",), 3)
 
 
 @pytest.mark.parametrize("field", ["size", "mtime_ns", "ctime_ns", "inode"])
@@ -116,7 +116,7 @@ def test_skipped_files_are_told_once(desk: Desk) -> None:
     assert (entry.path, entry.reason) == ("big.md", Reason.TOO_LARGE)
     save_state(desk.database, FileState(path="big.md", state="skipped", reason=Reason.TOO_LARGE))
     found = desk.compare()
-    assert (found.skipped, found.new, found.gone, found.seen) == ((), (), (), 0)
+    assert (found.skipped, found.new, found.missing, found.seen) == ((), (), (), 0)
 
 
 def test_a_note_that_became_too_large_is_told(desk: Desk) -> None:
@@ -125,7 +125,7 @@ def test_a_note_that_became_too_large_is_told(desk: Desk) -> None:
     desk.write("a.md", "x" * 2_000)
     found = desk.compare()
     assert [entry.path for entry in found.skipped] == ["a.md"]
-    assert (found.changed, found.gone) == ((), ())
+    assert (found.changed, found.missing) == ((), ())
 
 
 def test_a_skipped_file_that_became_a_note_is_read(desk: Desk) -> None:
@@ -144,7 +144,7 @@ def test_other_files_and_ignored_folders_have_no_state(desk: Desk) -> None:
 def test_a_note_that_is_ignored_now_is_gone(desk: Desk) -> None:
     desk.write("sub/.obsidian/a.md")
     save_state(desk.database, FileState(path="sub/.obsidian/a.md", state="indexed"))
-    assert desk.compare().gone == ("sub/.obsidian/a.md",)
+    assert desk.compare().missing == ("sub/.obsidian/a.md",)
 
 
 def test_only_what_lies_below_the_prefix_is_compared(desk: Desk) -> None:
@@ -154,8 +154,8 @@ def test_only_what_lies_below_the_prefix_is_compared(desk: Desk) -> None:
     shutil.rmtree(desk.root / "P")
     shutil.rmtree(desk.root / "P-old")
     (desk.root / "c.md").unlink()
-    assert desk.compare("P").gone == ("P/a.md",)
-    assert set(desk.compare().gone) == {"P/a.md", "P-old/b.md", "c.md"}
+    assert desk.compare("P").missing == ("P/a.md",)
+    assert set(desk.compare().missing) == {"P/a.md", "P-old/b.md", "c.md"}
 
 
 def test_a_missing_vault_is_an_error_and_no_mass_deletion(desk: Desk) -> None:

@@ -337,4 +337,4 @@ def test_unlinking_keeps_the_words_and_nothing_else_changes(
     text: str, expected: str, count: int, dangling: int
 ) -> None:
     index = LinkIndex(["Old.md", "Older.md", "Note.md"])
-    assert unlink(text, note="Note.md", gone={"Old.md"}, notes=index) == Relinked(expected, count, dangling)
+    assert unlink(text, note="Note.md", deleted={"Old.md"}, notes=index) == Relinked(expected, count, dangling)

@@ -20,8 +20,8 @@ NEW = Edit("a.md", "", None, "new\n")
 def test_what_is_kept_is_found_by_another_program(tmp_path: Path) -> None:
     unsaved = EditDrafts(tmp_path / "edits")
     assert unsaved.edits() == ()
-    unsaved.keep(EDIT)
-    unsaved.keep(NEW)
+    unsaved.store(EDIT)
+    unsaved.store(NEW)
     assert EditDrafts(tmp_path / "edits").edits() == (EDIT, NEW)
     assert {file.stat().st_mode & 0o777 for file in (tmp_path / "edits").iterdir()} == {0o600}
     assert (tmp_path / "edits").stat().st_mode & 0o777 == 0o700
@@ -29,8 +29,8 @@ def test_what_is_kept_is_found_by_another_program(tmp_path: Path) -> None:
 
 def test_a_later_edit_of_a_note_takes_the_place_of_the_earlier(tmp_path: Path) -> None:
     unsaved = EditDrafts(tmp_path)
-    unsaved.keep(NEW)
-    unsaved.keep(Edit("a.md", "", None, "newer\n"))
+    unsaved.store(NEW)
+    unsaved.store(Edit("a.md", "", None, "newer\n"))
     assert [edit.text for edit in unsaved.edits()] == ["newer\n"]
     unsaved.drop("a.md")
     unsaved.drop("a.md")
@@ -39,14 +39,14 @@ def test_a_later_edit_of_a_note_takes_the_place_of_the_earlier(tmp_path: Path) -
 
 def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unsaved = EditDrafts(tmp_path)
-    unsaved.keep(NEW)
+    unsaved.store(NEW)
 
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(durable.os, "fsync", full)
     with pytest.raises(VaultWriteError) as caught:
-        unsaved.keep(Edit("a.md", "", None, "newer\n"))
+        unsaved.store(Edit("a.md", "", None, "newer\n"))
     assert caught.value.reason is Reason.DISK_FULL
     assert unsaved.edits() == (NEW,)
     assert [file.suffix for file in tmp_path.iterdir()] == [".json"]
@@ -58,7 +58,7 @@ def test_a_full_disk_leaves_the_earlier_edit(tmp_path: Path, monkeypatch: pytest
 def test_a_file_that_is_no_edit_is_left_alone(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "strange.json").write_bytes(content)
     unsaved = EditDrafts(tmp_path)
-    unsaved.keep(NEW)
+    unsaved.store(NEW)
     assert unsaved.edits() == (NEW,)
     assert (tmp_path / "strange.json").read_bytes() == content
 
@@ -86,7 +86,7 @@ def test_what_an_editor_saved_is_on_the_shelf_at_once(tmp_path: Path) -> None:
     saved = Edit(EDIT.path, EDIT.base, EDIT.etag, "typed in the editor\n")
     unsaved = EditDrafts(tmp_path)
     assert unsaved.edits() == (saved,)
-    unsaved.keep(saved)
+    unsaved.store(saved)
     assert not file.exists()
     assert unsaved.edits() == (saved,)
 

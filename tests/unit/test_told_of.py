@@ -93,7 +93,7 @@ def test_most_of_the_passages_must_be_of_the_conversation() -> None:
 
 
 def test_the_farther_down_a_passage_stands_the_less_its_turns_count() -> None:
-    barely = [Share(asked=0.0, other=0.5)]
+    barely = [Share(about_named=0.0, other=0.5)]
     assert Compared([barely], words=10).is_of_another
     assert not Compared([[], [], barely], words=10).is_of_another
 

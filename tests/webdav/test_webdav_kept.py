@@ -150,7 +150,7 @@ def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: U
     def replace(who: int) -> None:
         for number in range(5):
             item, data = tree.find("n.md"), b"%d by %d\n" % (number, who)
-            arrival = tree.arrive("n.md", item)
+            arrival = tree.begin_upload("n.md", item)
             arrival.write(data)
             try:
                 arrival.keep()

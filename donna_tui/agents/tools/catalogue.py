@@ -229,10 +229,10 @@ async def call(space: ToolContext, name: str, arguments: Mapping[str, Any] | Non
 
 def refusal(error: DonnaError) -> dict[str, Any]:
     """Convert an error to the result of a tool."""
-    told = shapes.Refused(
+    refused = shapes.Refused(
         reason=error.reason.value, message=clean_line(error.message), hint=clean_line(error.hint or "")
     )
-    return told.model_dump(mode="json", by_alias=True)
+    return refused.model_dump(mode="json", by_alias=True)
 
 
 def _tool(space: ToolContext, name: str) -> Tool:

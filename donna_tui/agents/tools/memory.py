@@ -48,7 +48,7 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 """The sources listed by `memory_list`; notes and tasks have separate tools."""
 
 
-class TurnAsked(Row):
+class ChatTurn(Row):
     """One message of a conversation."""
 
     role: Literal["user", "assistant", "system"] = Field(description="The role of the speaker.")
@@ -61,7 +61,7 @@ class ChatAddArgs(ToolArgs):
     """Messages of the current conversation, in order. Messages added before are not stored twice."""
 
     turns: Annotated[
-        tuple[TurnAsked, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
+        tuple[ChatTurn, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
     ]
     session_id: Annotated[
         str,
@@ -195,14 +195,14 @@ class AgendaOutput(ToolOutput):
     tasks: tuple[Task, ...]
 
 
-async def chat_add(space: ToolContext, asked: ChatAddArgs) -> ChatAddOutput:
+async def chat_add(space: ToolContext, args: ChatAddArgs) -> ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.host.memory
-    turns = [_turn(each, asked, number) for number, each in enumerate(asked.turns, 1)]
+    turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         session.quota.take()
         try:
-            added, known = await service.add_turns(turns, sensitive=space.access.sensitive, closed=asked.closed)
+            added, known = await service.add_turns(turns, sensitive=space.access.sensitive, closed=args.closed)
         except DonnaError:
             session.quota.give_back()
             raise
@@ -221,9 +221,9 @@ async def chat_add(space: ToolContext, asked: ChatAddArgs) -> ChatAddOutput:
     )
 
 
-def _turn(asked: TurnAsked, chat: ChatAddArgs, number: int) -> NewTurn:
+def _turn(args: ChatTurn, chat: ChatAddArgs, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
-    at = moment_of(asked.timestamp) if asked.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
+    at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
         raise DonnaError(
             Reason.USAGE, f"the timestamp of message {number} is not ISO 8601", hint="2026-03-12T09:30:00Z"
@@ -231,11 +231,11 @@ def _turn(asked: TurnAsked, chat: ChatAddArgs, number: int) -> NewTurn:
     made = made_turn(
         number,
         session=name_of(f"agent/{chat.session_id}"),
-        role=asked.role,
-        speaker=name_of(asked.speaker) or asked.role,
-        text=asked.text,
+        role=args.role,
+        speaker=name_of(args.speaker) or args.role,
+        text=args.text,
         at=at,
-        mark="" if asked.timestamp else f"{asked.role}\0{asked.text}",
+        mark="" if args.timestamp else f"{args.role}\0{args.text}",
         title=name_of(chat.title),
     )
     if isinstance(made, (BadLine, SkippedValue)):
@@ -243,16 +243,16 @@ def _turn(asked: TurnAsked, chat: ChatAddArgs, number: int) -> NewTurn:
     return made
 
 
-async def memory_list(space: ToolContext, asked: MemoryListArgs) -> MemoryListOutput:
+async def memory_list(space: ToolContext, args: MemoryListArgs) -> MemoryListOutput:
     """Return a page of the memories, without notes."""
     wanted = MemoryFilter(
-        types=asked.types,
-        sources=tuple(map(MemorySource, asked.sources)) or LISTED,
-        text=readable(asked.text),
+        types=args.types,
+        sources=tuple(map(MemorySource, args.sources)) or LISTED,
+        text=readable(args.text),
         sensitive=None if space.access.sensitive else False,
     )
     service = space.host.memory
-    memories = await service.memories(wanted, limit=asked.limit, skip=asked.offset)
+    memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
     return MemoryListOutput(
         memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
     )
@@ -275,13 +275,13 @@ def memory_row(memory: MemoryChunk) -> Memory:
     )
 
 
-async def memory_forget(space: ToolContext, asked: MemoryForgetArgs) -> MemoryForgetOutput:
+async def memory_forget(space: ToolContext, args: MemoryForgetArgs) -> MemoryForgetOutput:
     """Forget a memory; the owner can restore it. Raises DonnaError.
 
     A private memory gets the same answer as a missing one.
     """
     session, service = space.session, space.host.memory
-    identity = readable(asked.id)
+    identity = readable(args.id)
     async with session.turn:
         known = await service.memory(identity)
         if known is None or (known.sensitive and not space.access.sensitive):
@@ -296,11 +296,11 @@ async def memory_forget(space: ToolContext, asked: MemoryForgetArgs) -> MemoryFo
     return MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
 
 
-async def task_list(space: ToolContext, asked: TaskListArgs) -> TaskListOutput:
+async def task_list(space: ToolContext, args: TaskListArgs) -> TaskListOutput:
     """Return a page of the check boxes of notes that this client may see."""
-    before = _day(asked.due_before).isoformat() if asked.due_before else ""
-    found = [each for each in await _tasks(space, done=asked.done) if not before or (each.due and each.due < before)]
-    page = found[asked.offset : asked.offset + asked.limit]
+    before = _day(args.due_before).isoformat() if args.due_before else ""
+    found = [each for each in await _tasks(space, done=args.done) if not before or (each.due and each.due < before)]
+    page = found[args.offset : args.offset + args.limit]
     return TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
 
 
@@ -329,11 +329,11 @@ async def _visible_notes(space: ToolContext, notes: Collection[str]) -> set[str]
     return await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
 
 
-async def agenda(space: ToolContext, asked: AgendaArgs) -> AgendaOutput:
+async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
     """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
-    first = _day(asked.day) if asked.day else datetime.datetime.now(zone).date()
-    end = first + datetime.timedelta(days=asked.days)
+    first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
+    end = first + datetime.timedelta(days=args.days)
     span = [midnight(each, zone).timestamp() for each in (first, end)]
     rows = await space.host.drafts.meetings(*span)
     seen = await _visible_notes(space, {row.path for row in rows if row.path})
@@ -363,50 +363,50 @@ def _day(text: str) -> datetime.date:
         raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
 
 
-async def recall(space: ToolContext, asked: RecallArgs) -> RecallOutput:
+async def recall(space: ToolContext, args: RecallArgs) -> RecallOutput:
     """Return the memories for a prompt, within a budget of tokens."""
     result = await space.host.memory.recall(
-        readable(asked.query),
-        top_k=asked.top_k,
-        token_budget=asked.token_budget,
-        memory_types=asked.types or None,
+        readable(args.query),
+        top_k=args.top_k,
+        token_budget=args.token_budget,
+        memory_types=args.types or None,
         remote=not space.access.sensitive,
     )
     memories = await _visible_memories(space, result)
     dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
     return RecallOutput(
-        memories=() if asked.as_block else tuple(map(memory_row, memories)),
+        memories=() if args.as_block else tuple(map(memory_row, memories)),
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
         token_budget=result.token_budget,
         note=result.note,
-        prompt=assemble(memories) if asked.as_block else "",
+        prompt=assemble(memories) if args.as_block else "",
     )
 
 
-async def remember(space: ToolContext, asked: RememberArgs) -> RememberOutput:
+async def remember(space: ToolContext, args: RememberArgs) -> RememberOutput:
     """Remember a text, as a private one if the client may read private notes.
 
     Raises DonnaError (`conflict`) if it would replace a preference and the request does not allow that.
     """
     session, private = space.session, space.access.sensitive
     async with session.turn:
-        if not asked.replace:
-            held = await space.host.memory.would_replace(asked.text, memory_type_hint=asked.type, sensitive=private)
+        if not args.replace:
+            held = await space.host.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
             _refuse_to_replace(held)
         session.quota.take()
         try:
-            told = await space.host.memory.remember(
-                asked.text,
+            remembered = await space.host.memory.remember(
+                args.text,
                 session_id=session_name(session.id),
-                memory_type_hint=asked.type,
+                memory_type_hint=args.type,
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
         except DonnaError:
             session.quota.give_back()
             raise
-    return RememberOutput(remembered=len(told), session=session.id, writes_left=session.quota.left)
+    return RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
 
 
 def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:

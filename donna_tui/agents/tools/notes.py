@@ -49,21 +49,21 @@ from donna_tui.vault.write.writer import VaultWriter
 PREFIX = "vault:"
 
 
-async def memory_get(space: ToolContext, asked: GetArgs) -> GetOutput:
+async def memory_get(space: ToolContext, args: GetArgs) -> GetOutput:
     """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
-    path = asked.path.removeprefix(PREFIX)
+    path = args.path.removeprefix(PREFIX)
     found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
     if found and found.note and not await asyncio.to_thread(space.access.sees, found.note):
         found = None  # as if nothing of that name existed
     if found and not found.note:
-        return _lines_of(found.passage.text, asked, path=path, title=found.passage.title)
+        return _lines_of(found.passage.text, args, path=path, title=found.passage.title)
     note = await asyncio.to_thread(space.access.read, found.note if found else path)
-    return _lines_of(note.text, asked, path=note.path, title=note.title)
+    return _lines_of(note.text, args, path=note.path, title=note.title)
 
 
-async def vault_read(space: ToolContext, asked: ReadArgs) -> ReadOutput:
+async def vault_read(space: ToolContext, args: ReadArgs) -> ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
-    note = await asyncio.to_thread(space.access.read, asked.path.removeprefix(PREFIX))
+    note = await asyncio.to_thread(space.access.read, args.path.removeprefix(PREFIX))
     return ReadOutput(
         path=note.path,
         title=clean_line(note.title),
@@ -82,27 +82,27 @@ async def vault_read(space: ToolContext, asked: ReadArgs) -> ReadOutput:
     )
 
 
-async def vault_list(space: ToolContext, asked: ListArgs) -> ListOutput:
+async def vault_list(space: ToolContext, args: ListArgs) -> ListOutput:
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
-    folder = asked.folder.removeprefix(PREFIX).strip("/")
+    folder = args.folder.removeprefix(PREFIX).strip("/")
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
     found = [each for each in below if each.path not in drafts]
     depth = len(folder) + 1 if folder else 0
     wanted = sorted(
-        (each for each in found if asked.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
+        (each for each in found if args.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
     )
     notes = tuple(
         Note(path=each.path, size=each.size, modified=iso_time(each.mtime_ns / 1e9))
-        for each in wanted[asked.offset : asked.offset + asked.limit]
+        for each in wanted[args.offset : args.offset + args.limit]
     )
     return ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
 
-async def vault_links(space: ToolContext, asked: LinkArgs) -> LinkOutput:
+async def vault_links(space: ToolContext, args: LinkArgs) -> LinkOutput:
     """Return the notes that a note links to, and those that link to it. Raises VaultReadError."""
-    path = asked.path.removeprefix(PREFIX)
+    path = args.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
     candidates: list[str] = await space.read(lambda database: _naming(database, path))
@@ -154,10 +154,10 @@ def _remembered(database: Database, identity: str, access: Access) -> Found | No
     return None if private or found.passage.sensitive else found
 
 
-def _lines_of(text: str, asked: GetArgs, *, path: str, title: str) -> GetOutput:
+def _lines_of(text: str, args: GetArgs, *, path: str, title: str) -> GetOutput:
     lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
-    first = min(asked.from_, len(lines) + 1)
-    shown = lines[first - 1 : first - 1 + asked.lines]
+    first = min(args.from_, len(lines) + 1)
+    shown = lines[first - 1 : first - 1 + args.lines]
     return GetOutput(
         path=path,
         title=clean_line(title),
@@ -183,13 +183,13 @@ WHO_AGREES = (
 )
 
 
-async def vault_write(space: ToolContext, asked: WriteArgs) -> WriteOutput:
+async def vault_write(space: ToolContext, args: WriteArgs) -> WriteOutput:
     """Write a note as one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
         session.quota.take()  # before the work, so that a cancelled call counts as well
         try:
-            plan = await asyncio.to_thread(_planned, space, writer, asked)
+            plan = await asyncio.to_thread(_planned, space, writer, args)
             outcome = await _applied(space, writer, plan)
         except DonnaError:
             session.quota.give_back()
@@ -197,33 +197,33 @@ async def vault_write(space: ToolContext, asked: WriteArgs) -> WriteOutput:
         if not outcome.changed:
             session.quota.give_back()
     return WriteOutput(
-        path=asked.path,
+        path=args.path,
         changed=outcome.changed,
         operation=outcome.operation,
-        etag=next(iter(outcome.etags), asked.etag or ""),
+        etag=next(iter(outcome.etags), args.etag or ""),
         session=session.id,
         writes_left=session.quota.left,
         remarks=plan.remarks,
     )
 
 
-async def vault_section(space: ToolContext, asked: SectionArgs) -> WriteOutput:
+async def vault_section(space: ToolContext, args: SectionArgs) -> WriteOutput:
     """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
-    note = await asyncio.to_thread(space.access.read, asked.path)
+    note = await asyncio.to_thread(space.access.read, args.path)
     if note.lossy:
         raise VaultWriteError(Reason.ENCODING, f"{note.path} is not valid UTF-8", hint="the owner has to change it")
-    if note.etag != asked.etag:
+    if note.etag != args.etag:
         raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
-    text = with_section(note.text, note.body_start, asked)
-    return await vault_write(space, WriteArgs(path=note.path, content=text, etag=asked.etag, replace=True))
+    text = with_section(note.text, note.body_start, args)
+    return await vault_write(space, WriteArgs(path=note.path, content=text, etag=args.etag, replace=True))
 
 
-def with_section(text: str, body_start: int, asked: SectionArgs) -> str:
+def with_section(text: str, body_start: int, args: SectionArgs) -> str:
     """Return the text of a note with one section changed.
 
     Raises DonnaError (`missing`) if it has no such section, and (`usage`) if it has several of that name.
     """
-    wanted = tuple(asked.heading_path)
+    wanted = tuple(args.heading_path)
     found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
     if len(found) > 1:
         raise DonnaError(Reason.USAGE, f"the note has {len(found)} sections of that name", hint="use vault_write")
@@ -231,24 +231,24 @@ def with_section(text: str, body_start: int, asked: SectionArgs) -> str:
         raise DonnaError(Reason.MISSING, "the note has no such section", hint="vault_read returns the heading paths")
     start, end = (found[0].body_start, found[0].end) if found else (body_start, body_start)
     newline = "\r\n" if "\r\n" in text else "\n"
-    content = newline.join(asked.content.strip("\r\n").splitlines())
+    content = newline.join(args.content.strip("\r\n").splitlines())
     before, own, after = text[:start], text[start:end].rstrip(), text[end:]
-    if asked.mode == "append" and own:
+    if args.mode == "append" and own:
         content = f"{own}{newline}{content}"
     before = before if not before or before.endswith(("\n", "\r")) else f"{before}{newline}"
     gap = f"{newline}{newline}" if after else newline
     return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
 
 
-async def vault_undo_last(space: ToolContext, asked: UndoArgs) -> UndoOutput:
+async def vault_undo_last(space: ToolContext, args: UndoArgs) -> UndoOutput:
     """Undo the last operations of this session, and of no other. Raises DonnaError."""
     session, writer = space.session, _writer(space)
-    wanted = None if asked.everything else asked.n
+    wanted = None if args.everything else args.n
     async with session.turn:
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
-        forgotten = await forget_session(space.host.memory, session.id) if asked.everything else 0
+        forgotten = await forget_session(space.host.memory, session.id) if args.everything else 0
         if why_not and not forgotten:
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
@@ -271,18 +271,18 @@ def _writer(space: ToolContext) -> VaultWriter:
     return space.writer
 
 
-def _planned(space: ToolContext, writer: VaultWriter, asked: WriteArgs) -> Plan:
+def _planned(space: ToolContext, writer: VaultWriter, args: WriteArgs) -> Plan:
     """Plan a write without revealing notes that are invisible to this client."""
-    path, access = asked.path, space.access
+    path, access = args.path, space.access
     writer.rules.check_path(path)
     if not access.client.is_note(path):
         raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "notes of this space cannot be stored here", path=path)
-    _check_version(space, path, asked.etag)
+    _check_version(space, path, args.etag)
     try:
-        plan = writer.planner.write(path, asked.content, seen=expecting(asked.etag), replace=asked.replace)
+        plan = writer.planner.write(path, args.content, seen=expecting(args.etag), replace=args.replace)
     except VaultWriteError as error:
         if (
-            asked.etag is None and error.reason is Reason.CONFLICT
+            args.etag is None and error.reason is Reason.CONFLICT
         ):  # the error would name an invisible note with a similar name
             raise _not_free(path) from None
         raise
@@ -356,10 +356,10 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
         raise
 
 
-async def draft_list(space: ToolContext, asked: DraftsArgs) -> DraftsOutput:
+async def draft_list(space: ToolContext, args: DraftsArgs) -> DraftsOutput:
     """Return the drafts that this client may see: neither they nor their evidence are private."""
     service = space.host.drafts
-    rows = await service.drafts(everything=asked.everything)
+    rows = await service.drafts(everything=args.everything)
     if not space.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(space, row)])
     return DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))

@@ -16,24 +16,24 @@ from donna_tui.types.search import Hit as Found
 from donna_tui.vault.note.read import iso_date
 
 
-async def memory_search(space: ToolContext, asked: SearchArgs) -> SearchOutput:
+async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
     """Return passages of notes, chats and memories, best first."""
     filters = Filters(
-        sources=tuple(map(readable, asked.sources)),
-        path_prefix=readable(asked.folder),
+        sources=tuple(map(readable, args.sources)),
+        path_prefix=readable(args.folder),
         sensitive=None if space.access.sensitive else False,
     )
     request = SearchRequest(
-        text=readable(asked.query),
-        k=asked.max_results or space.results,
-        mode=asked.mode,
+        text=readable(args.query),
+        k=args.max_results or space.results,
+        mode=args.mode,
         filters=filters,
-        near_misses=asked.near_misses,
+        near_misses=args.near_misses,
     )
     outcome = await space.host.search_fresh(request)
-    least = space.min_score if asked.min_score is None else asked.min_score
+    least = space.min_score if args.min_score is None else args.min_score
     hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, least)]
-    near = await _seen(space, outcome.near_misses) if asked.near_misses else []
+    near = await _seen(space, outcome.near_misses) if args.near_misses else []
     return SearchOutput(
         results=tuple(map(_row, hits)),
         count=len(hits),

@@ -120,11 +120,11 @@ class Material:
         """Quote lines of a note for a template, each with a link to it."""
         lines = []
         for block in blocks:
-            said = words_only(self.fixed(block.text))
-            if said:
+            words = words_only(self.fixed(block.text))
+            if words:
                 passage = self.passages.add(read.evidence(block), sensitive=read.note.sensitive)
-                self.listed.append((said, (passage.number,)))
-                lines.append({"text": inline(said), "indent": "  " * block.depth, "link": link_to(read.note.path)})
+                self.listed.append((words, (passage.number,)))
+                lines.append({"text": inline(words), "indent": "  " * block.depth, "link": link_to(read.note.path)})
         return lines
 
     def set_label(self, read: ReadNote) -> None:

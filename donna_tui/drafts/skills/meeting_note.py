@@ -65,9 +65,9 @@ class MeetingNoteSkill:
 
     async def run(self, meeting: Meeting) -> WriteResult:
         """Write the draft of a meeting unless it exists."""
-        return await self.writer.carry_out(await self.asked(meeting))
+        return await self.writer.carry_out(await self.run_for(meeting))
 
-    async def asked(self, meeting: Meeting) -> Run:
+    async def run_for(self, meeting: Meeting) -> Run:
         """Return the run for the writer. Raises DonnaError."""
         return Run(
             template=TEMPLATE,
@@ -245,24 +245,24 @@ class _Quoting:
     def _lines(self, read: Read, blocks: Iterable[Block]) -> list[dict[str, str]]:
         lines = []
         for block in blocks:
-            said = words_only(self._fixed(block.text))
-            if said:
-                self._list(read, block, said)
-                lines.append({"indent": "  " * block.depth, "text": inline(said)})
+            words = words_only(self._fixed(block.text))
+            if words:
+                self._list(read, block, words)
+                lines.append({"indent": "  " * block.depth, "text": inline(words)})
         return lines
 
     def _boxes(self, boxes: Iterable[tuple[Read, Block]]) -> list[dict[str, str]]:
         lines = []
         for read, block in boxes:
-            said = words_only(self._fixed(f"{block.text}, due {block.due}" if block.due else block.text))
-            if said:
-                self._list(read, block, said)
-                lines.append({"text": inline(said), "due": "", "link": _link(read.note)})
+            words = words_only(self._fixed(f"{block.text}, due {block.due}" if block.due else block.text))
+            if words:
+                self._list(read, block, words)
+                lines.append({"text": inline(words), "due": "", "link": _link(read.note)})
         return lines
 
-    def _list(self, read: Read, block: Block, said: str) -> None:
+    def _list(self, read: Read, block: Block, words: str) -> None:
         passage = self._add(read, read.evidence(block))
-        self.listed.append((said, (passage.number,)))
+        self.listed.append((words, (passage.number,)))
 
     def _add(self, read: Read, evidence: Evidence) -> Evidence:
         passage = self.passages.add(evidence, sensitive=read.note.sensitive)

@@ -164,8 +164,8 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
 def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
     """Quote the sentences of a chat that name the person."""
     text = passage.text
-    said = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
-    named = [sentence for sentence in said if sentence and names.are_in(sentence)]
+    sentences = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
+    named = [sentence for sentence in sentences if sentence and names.are_in(sentence)]
     material.listed += [(sentence, (passage.number,)) for sentence in named]
     where = inline(f"chat {passage.title}", 80)
     return [{"text": inline(sentence), "indent": "", "link": where} for sentence in named]

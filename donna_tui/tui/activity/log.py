@@ -44,14 +44,14 @@ class LogRow:
 
 
 class EventRing:
-    """A ring buffer of at most `kept` rows; adding a row and dropping the oldest take constant time.
+    """A ring buffer of at most `capacity` rows; adding a row and dropping the oldest take constant time.
 
     `shown` are the rows that pass the filter. While paused, new rows are stored but not shown.
     """
 
-    def __init__(self, kept: int = KEPT_ROWS) -> None:
+    def __init__(self, capacity: int = KEPT_ROWS) -> None:
         self._rows: deque[LogRow] = deque()
-        self._kept = kept
+        self._capacity = capacity
         self._next = 0
         self._text = ""
         self._kind: Kind | None = None
@@ -92,7 +92,7 @@ class EventRing:
         self._rows.append(row)
         if not self.paused and self._passes(row):
             self.shown.append(row)
-        if len(self._rows) > self._kept:
+        if len(self._rows) > self._capacity:
             self._drop_oldest()
 
     def narrow(self, text: str = "", kind: Kind | None = None) -> None:
@@ -381,8 +381,8 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         """Describe whether the log is paused, filtered, or not at its end."""
         held = f"paused · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
         narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
-        looking_back = "" if self._following or held else "scrolled back"
-        return " · ".join(part for part in (held, narrowed, looking_back) if part)
+        scrolled = "" if self._following or held else "scrolled back"
+        return " · ".join(part for part in (held, narrowed, scrolled) if part)
 
     def narrow(self, text: str, kind: Kind | None) -> None:
         """Show only rows with these words, of this kind."""

@@ -91,7 +91,7 @@ class ActivityPane(Vertical):
             typing=isinstance(self.screen.focused, Input),
             problem=problem is not None,
             retryable=problem is not None and problem.retryable,
-            paused=self._asks_about_missing_notes(),
+            paused=self._needs_confirmation(),
         )
 
     def focus_first(self) -> None:
@@ -181,19 +181,19 @@ class ActivityPane(Vertical):
         """Retry the selected problem now."""
         problem = self.problems.selected
         if problem is not None and self._backend is not None:
-            self._ask(lambda backend: backend.retry(problem.path))
+            self._request(lambda backend: backend.retry(problem.path))
 
     def action_activity_retry_all(self) -> None:
         """Retry all problems now."""
-        self._ask(lambda backend: backend.retry())
+        self._request(lambda backend: backend.retry())
 
     def action_activity_resume(self) -> None:
         """Resume after a pause."""
-        self._ask(lambda backend: backend.resume())
+        self._request(lambda backend: backend.resume())
 
-    def _ask(self, request: Callable[[Backend], Awaitable[None]]) -> None:
+    def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
         if self._backend is not None:
-            self.run_worker(self._answered(request, self._backend), group="ask", exit_on_error=True)
+            self.run_worker(self._answered(request, self._backend), group="request", exit_on_error=True)
 
     async def _answered(self, request: Callable[[Backend], Awaitable[None]], backend: Backend) -> None:
         try:
@@ -223,7 +223,7 @@ class ActivityPane(Vertical):
         self._show_sections()
         self.post_message(ActionsChanged())
 
-    def _asks_about_missing_notes(self) -> bool:
+    def _needs_confirmation(self) -> bool:
         """Return whether notes are missing: only that can be accepted by resuming, unlike a missing folder."""
         problems = self._status.problems if self._status is not None else ()
         return any(problem.reason is Reason.MASS_DISAPPEARANCE for problem in problems)

@@ -71,8 +71,8 @@ class ProblemList(OptionRows, inherit_bindings=False):
         more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
         self.set_options([*(ValueOption(problem_content(each), each) for each in shown), *more])
         if shown:
-            kept = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
-            self.highlighted = next(kept, min(self.highlighted or 0, len(shown) - 1))
+            same = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
+            self.highlighted = next(same, min(self.highlighted or 0, len(shown) - 1))
 
     def action_last(self) -> None:
         """Select the last problem, and scroll to the row that counts the rest."""

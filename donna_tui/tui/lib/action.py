@@ -64,7 +64,7 @@ class ActionState:
     no_suggestion: str = ""
     filtered: bool = False
     draft: bool = False
-    asks: bool = False
+    has_question: bool = False
     to_approve: bool = False
     no_approve: str = ""
     no_hunk: str = ""

@@ -112,31 +112,31 @@ def marked_line(raw: str, spans: Spans, style: str) -> Content:
 
 def pairs_of(lines: Iterable[DiffLine]) -> Iterator[Pair]:
     """Pair lines for the side-by-side view: an unchanged line with itself, a removed one with its new version."""
-    gone: list[DiffLine] = []
-    come: list[DiffLine] = []
+    removed: list[DiffLine] = []
+    added: list[DiffLine] = []
     for line in lines:
         if line.kind is LineKind.SAME:
-            yield from _block_pairs(gone, come)
-            gone, come = [], []
+            yield from _block_pairs(removed, added)
+            removed, added = [], []
             yield line, line
         elif line.kind is LineKind.REMOVED:
-            gone.append(line)
+            removed.append(line)
         else:
-            come.append(line)
-    yield from _block_pairs(gone, come)
+            added.append(line)
+    yield from _block_pairs(removed, added)
 
 
-def _block_pairs(gone: list[DiffLine], come: list[DiffLine]) -> Iterator[Pair]:
+def _block_pairs(removed: list[DiffLine], added: list[DiffLine]) -> Iterator[Pair]:
     """Align the lines of a block that have a partner, and fill the gaps with the others."""
     waiting: list[DiffLine] = []
-    added = iter(come)
-    for line in gone:
+    rest = iter(added)
+    for line in removed:
         if line.partner is None:
             waiting.append(line)
             continue
         before = []
         partner = None
-        for each in added:
+        for each in rest:
             if each.new == line.partner:
                 partner = each
                 break
@@ -144,7 +144,7 @@ def _block_pairs(gone: list[DiffLine], come: list[DiffLine]) -> Iterator[Pair]:
         yield from zip_longest(waiting, before)
         waiting = []
         yield line, partner
-    yield from zip_longest(waiting, added)
+    yield from zip_longest(waiting, rest)
 
 
 def _length(diff: FileDiff) -> int:
@@ -347,7 +347,7 @@ class DiffView(LineView):
 
 T = TypeVar("T")
 
-LOOK: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", "unchanged"))
+VIEW_KEYS: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", "unchanged"))
 """The keys of a diff view, as items of a key line."""
 
 

@@ -23,7 +23,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.notes import Edit
 
-KEEP_SECONDS = 1.0
+SAVE_SECONDS = 1.0
 """Seconds between two saves of the typed text; a crash loses at most that."""
 
 
@@ -50,11 +50,11 @@ class EditScreen(Dialogue[str]):
 
     field = query_one(NoteField)
 
-    def __init__(self, edit: Edit, line: int, keys: Keys, keep: Callable[[Edit], Awaitable[None]]) -> None:
+    def __init__(self, edit: Edit, line: int, keys: Keys, save: Callable[[Edit], Awaitable[None]]) -> None:
         super().__init__(keys)
         self._edit = edit
         self._line = line
-        self._keep = keep
+        self._save = save
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -72,18 +72,18 @@ class EditScreen(Dialogue[str]):
     def on_text_area_changed(self) -> None:
         """Schedule a save of the typed text."""
         if self.field.text != self._edit.text and self._timer is None:
-            self._timer = self.set_timer(KEEP_SECONDS, self._save_typed)
+            self._timer = self.set_timer(SAVE_SECONDS, self._save_typed)
 
     @work(group="keep", exclusive=True)
     async def _save_typed(self) -> None:
         self._timer = None
         self._edit = replace(self._edit, text=self.field.text)
-        await self._keep(self._edit)
+        await self._save(self._edit)
 
     @property
     def unsaved(self) -> Unsaved:
         """Return the text typed so far."""
-        return Unsaved(replace(self._edit, text=self.field.text), self._keep)
+        return Unsaved(replace(self._edit, text=self.field.text), self._save)
 
     def action_leave(self) -> None:
         """Close, and show the diff."""

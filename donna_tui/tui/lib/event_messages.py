@@ -183,7 +183,7 @@ def _meeting_missed(event: MeetingEndDispatchFailed) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not noted", "", detail)
 
 
-def _looks_at_calendars(event: MeetingEndPollerStarted) -> Sentence:
+def _polls_calendars(event: MeetingEndPollerStarted) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
 
 
@@ -193,7 +193,7 @@ def _calendars_stopped(event: MeetingEndPollerCancelled) -> Sentence:
     )
 
 
-def _look_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
+def _poll_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
     detail = f"{reason_words(event.reason)} · Donna checks again in a moment"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
@@ -202,9 +202,9 @@ DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence]] = {
     CalendarFetched: _calendar,
     MeetingEndDetected: _meeting_ended,
     MeetingEndDispatchFailed: _meeting_missed,
-    MeetingEndPollerStarted: _looks_at_calendars,
+    MeetingEndPollerStarted: _polls_calendars,
     MeetingEndPollerCancelled: _calendars_stopped,
-    MeetingEndPollerCycleFailed: _look_failed,
+    MeetingEndPollerCycleFailed: _poll_failed,
 }
 
 
@@ -324,8 +324,8 @@ _LONGEST_QUESTION = 200
 def _searched(event: SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
     detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
-    asked = clean_line(event.question)[:_LONGEST_QUESTION]
-    detail = f"“{asked}”: {detail}" if asked else detail
+    question = clean_line(event.question)[:_LONGEST_QUESTION]
+    detail = f"“{question}”: {detail}" if question else detail
     return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
 
 

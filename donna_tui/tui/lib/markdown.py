@@ -95,7 +95,7 @@ _TABLE_RULE = re.compile(r" {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _CELL_END = re.compile(r"(?<!\\)\|")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 
-_STANDS_ALONE = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1[ \t]*){2,}$)| {8}")
+_INTERRUPTS_PARAGRAPH = re.compile(r" {0,3}(?:#{1,6}[ \t]|>|\||<|\$\$|([-*_])[ \t]*(?:\1[ \t]*){2,}$)| {8}")
 """Headings, quotes, tables, HTML, formulas, rules and code: never part of the paragraph before them."""
 
 _INLINE = re.compile(
@@ -297,7 +297,7 @@ def _start(line: str, number: int, state: _State) -> Block:
         return _quoted(line, number, state)
     state.callout = ""
     content, hang = _content(_BLOCK_ID.sub("", line) if "^" in line else line)
-    state.prose = "" if _STANDS_ALONE.match(line) else line
+    state.prose = "" if _INTERRUPTS_PARAGRAPH.match(line) else line
     return Block(content, hang, number)
 
 
@@ -400,7 +400,7 @@ def _continues(before: str, line: str) -> bool:
     """Check whether a line continues the hard-wrapped paragraph or list item before it."""
     if len(before) < HARD_WRAPPED or before.endswith(("  ", "\\")) or not line.strip():
         return False
-    return not any(pattern.match(line) for pattern in (_STANDS_ALONE, _BULLET, _NUMBER, _FENCE))
+    return not any(pattern.match(line) for pattern in (_INTERRUPTS_PARAGRAPH, _BULLET, _NUMBER, _FENCE))
 
 
 def _file_lines(text: str) -> Iterator[str]:

@@ -52,7 +52,7 @@ class AddCalendar(Dialogue[CalendarRow]):
         self._is_reading = False
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="ask-box", id="calendar-box") as box:
+        with Vertical(classes="prompt-box", id="calendar-box") as box:
             box.border_title = Content("Add a calendar")
             with VerticalScroll(id="calendar-fields", can_focus=False):
                 for name, label, placeholder in _FIELDS:

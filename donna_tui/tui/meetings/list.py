@@ -71,8 +71,8 @@ class MeetingList(RowList):
         before = select or (self.selected.meeting.event_id if self.selected is not None else "")
         self._rows = tuple(rows_of(meetings, titles))
         places = {row.meeting.event_id: place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)}
-        coming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
-        wanted = before if before in places else next(coming, meetings[-1].meeting.event_id if meetings else "")
+        upcoming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
+        wanted = before if before in places else next(upcoming, meetings[-1].meeting.event_id if meetings else "")
         self.rows_changed(places.get(wanted, 0))
 
     def select(self, index: int) -> None:

@@ -36,7 +36,6 @@ from donna_tui.tui.meetings.wording import (
     Agenda,
     Span,
     calendars_line,
-    cannot_look,
     day_title,
     has_preview,
     is_in_review,
@@ -45,6 +44,7 @@ from donna_tui.tui.meetings.wording import (
     rests_on,
     state_text,
     why_no_draft_now,
+    why_no_list,
     why_no_note,
 )
 from donna_tui.tui.review.flows import DraftFlows
@@ -54,7 +54,7 @@ from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow,
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, VaultWritten
 
-LOOK_AGAIN = 0.3
+RELOAD_DELAY = 0.3
 """Seconds after an event until the list is read again, so that many events cause one read."""
 
 PAUSE = 0.05
@@ -80,7 +80,7 @@ class MeetingsPane(Horizontal):
         self._agenda = Agenda(local_day(time()))
         self._being_written: set[str] = set()
         self._is_stale = True
-        self._goes_to = ""
+        self._selects_next = ""
         self._timer: Timer | None = None
         self._reading: Timer | None = None
 
@@ -99,7 +99,7 @@ class MeetingsPane(Horizontal):
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the calendar is read once the screen is shown."""
         self._backend = backend
-        self.look()
+        self.reload()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
@@ -119,19 +119,19 @@ class MeetingsPane(Horizontal):
 
     def focus_first(self) -> None:
         """Focus the list, or the notice in its place."""
-        self.go("list")
+        self.show_part("list")
 
     def go_back(self) -> bool:
         """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.has_class("-on-text"):
-            self.go("list")
+            self.show_part("list")
         else:
             return False
         return True
 
-    def go(self, place: str) -> None:
+    def show_part(self, place: str) -> None:
         """Focus a part, and show it on narrow screens."""
         self._place(place)
         self.screen.set_focus(self._part(place))
@@ -150,7 +150,7 @@ class MeetingsPane(Horizontal):
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the list after a note was written or a calendar was read."""
         if any(map(is_about_meetings, event.events)):
-            self.look_soon()
+            self.reload_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         """Update the card for the selected meeting."""
@@ -212,7 +212,7 @@ class MeetingsPane(Horizontal):
 
     def action_view_next(self) -> None:
         """Show the other part, even if it is not visible."""
-        self.go("list" if self.has_class("-on-text") else "text")
+        self.show_part("list" if self.has_class("-on-text") else "text")
 
     def action_view_previous(self) -> None:
         """Show the other part; there are only two."""
@@ -224,7 +224,7 @@ class MeetingsPane(Horizontal):
 
     def _turn_to(self, agenda: Agenda) -> None:
         self._agenda = agenda
-        self.look()
+        self.reload()
 
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
@@ -242,33 +242,33 @@ class MeetingsPane(Horizontal):
 
     def on_show(self) -> None:
         """Read the calendar when the screen is shown."""
-        self.look()
+        self.reload()
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
-            self._look(self._backend)
+            self._load(self._backend)
 
-    def look_at(self, identity: str, day: datetime.date) -> None:
+    def select_meeting(self, identity: str, day: datetime.date) -> None:
         """Select a meeting, which begins on this local day."""
-        self._goes_to, self._agenda = identity, replace(self._agenda, day=day)
-        self.look()
+        self._selects_next, self._agenda = identity, replace(self._agenda, day=day)
+        self.reload()
 
-    def look_soon(self) -> None:
+    def reload_soon(self) -> None:
         """Schedule reading the list, once for several events."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
-    @work(group="look", exclusive=True)
-    async def _look(self, backend: Backend) -> None:
+    @work(group="load", exclusive=True)
+    async def _load(self, backend: Backend) -> None:
         agenda = self._agenda
         try:
             calendars = await backend.drafts.calendars()
             meetings = await backend.drafts.meetings(*agenda.bounds)
         except DonnaError as error:
-            self._show_notice(cannot_look(error))
+            self._show_notice(why_no_list(error))
             return
         self._show_calendars(calendars)
         if not calendars and not meetings:
@@ -288,9 +288,11 @@ class MeetingsPane(Horizontal):
             return
         what = "this series" if row.meeting.series_id else "this meeting"
         key = shown_key(self._keys["meetings.never"], typing=False)
-        said = f"Drafts of {what} are written again." if wanted else f"No more drafts of {what}. {key} turns them on."
-        self.notify(said, timeout=5, markup=False)
-        self.look()
+        message = (
+            f"Drafts of {what} are written again." if wanted else f"No more drafts of {what}. {key} turns them on."
+        )
+        self.notify(message, timeout=5, markup=False)
+        self.reload()
 
     @work(group="write")
     async def write_now(self, backend: Backend, event_id: str) -> None:
@@ -314,7 +316,7 @@ class MeetingsPane(Horizontal):
             self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
         finally:
             self._being_written.discard(event_id)
-            self.look()
+            self.reload()
             self.follow()
 
     @one_dialog("add")
@@ -325,9 +327,9 @@ class MeetingsPane(Horizontal):
         row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
         if row is not None:
             held = plural(row.meetings, "meeting")
-            said = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
-            self.notify(said, timeout=6, markup=False)
-            self.look()
+            message = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
+            self.notify(message, timeout=6, markup=False)
+            self.reload()
 
     @work(group="calendars", exclusive=True)
     async def read_calendars(self, backend: Backend) -> None:
@@ -337,7 +339,7 @@ class MeetingsPane(Horizontal):
             await backend.drafts.refresh()
         except DonnaError as error:
             self.notify(error_text(error), severity="error", timeout=8, markup=False)
-        self.look()
+        self.reload()
 
     def follow(self) -> None:
         """Update the card for the selected meeting: known facts at once, its note after a short delay."""
@@ -346,8 +348,8 @@ class MeetingsPane(Horizontal):
             self.card.show_meeting(None, "", "")
             self.card.show_text("", "")
         else:
-            says = state_text(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
-            self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), says)
+            state = state_text(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
+            self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), state)
         self.post_message(ActionsChanged())
         if self._reading is not None:
             self._reading.stop()
@@ -369,14 +371,14 @@ class MeetingsPane(Horizontal):
         if row.state is MeetingState.DRAFTED and row.draft:
             draft = await backend.drafts.draft(row.draft)
             place = draft.row.path
-            goes = f" · moves to {draft.row.target}" if draft.row.target != place else ""
-            self.card.show_text(draft.text, f"draft in {place}{goes} · {rests_on(len(draft.evidence))}")
+            moves = f" · moves to {draft.row.target}" if draft.row.target != place else ""
+            self.card.show_text(draft.text, f"draft in {place}{moves} · {rests_on(len(draft.evidence))}")
         elif row.state is MeetingState.WRITTEN and row.path:
             self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
         elif has_preview(row):
             found = await backend.drafts.preview(row.meeting.event_id)
-            goes_to = f"would be saved to {found.target} · {rests_on(len(found.evidence))}"
-            self.card.show_text(found.text, goes_to, *map(sentence, found.remarks))
+            destination = f"would be saved to {found.target} · {rests_on(len(found.evidence))}"
+            self.card.show_text(found.text, destination, *map(sentence, found.remarks))
         else:
             self.card.show_text(row.meeting.description, "")
 
@@ -391,8 +393,8 @@ class MeetingsPane(Horizontal):
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
         self.rows.empty_text = nothing_there(agenda, shown_key(self._keys["meetings.span"], typing=False))
         days = {row.meeting.day for row in meetings} if agenda.span is Span.WEEK else set()
-        goes_to, self._goes_to = self._goes_to, ""
-        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=goes_to)
+        selected, self._selects_next = self._selects_next, ""
+        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=selected)
 
     def _show_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
         words, problems = calendars_line(calendars)

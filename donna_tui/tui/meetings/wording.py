@@ -114,7 +114,7 @@ def nothing_there(agenda: Agenda, key: str) -> str:
     return f"No meetings on this day. {key} shows the week." if agenda.span is Span.DAY else "No meetings in this week."
 
 
-def cannot_look(error: DonnaError) -> Words:
+def why_no_list(error: DonnaError) -> Words:
     """Return the notice for a list that cannot be read."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("meetings.refresh", "try again"),), is_error=True)
@@ -151,11 +151,11 @@ def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
 
 
 def _key_hint(row: MeetingRow, keys: Keys) -> str:
-    go, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
+    opens, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
     if row.state is MeetingState.DRAFTED:
-        return f"{go} opens it."
+        return f"{opens} opens it."
     if row.state is MeetingState.WRITTEN:
-        return f"{go} opens it."
+        return f"{opens} opens it."
     if row.state in (MeetingState.FAILED, MeetingState.ENDED):
         return f"{write} writes the draft now."
     return ""

@@ -13,7 +13,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
-from donna_tui.types.memory import CutReason, MemoryChunk, MemorySource, MemoryType, Omitted
+from donna_tui.types.memory import MemoryChunk, MemorySource, MemoryType, Omitted, OmittedReason
 
 METER = 4
 _KIND = 10
@@ -36,16 +36,16 @@ TYPES = {
     MemoryType.PROCEDURAL: "preference",
 }
 WHY_CUT = {
-    CutReason.BUDGET: "too long for what is left",
-    CutReason.COUNT: "enough others fit better",
-    CutReason.COMPRESSED: "part of a summary",
-    CutReason.TYPE: "of another type",
+    OmittedReason.BUDGET: "too long for what is left",
+    OmittedReason.COUNT: "enough others fit better",
+    OmittedReason.COMPRESSED: "part of a summary",
+    OmittedReason.TYPE: "of another type",
 }
 _SHORT_CUT = {
-    CutReason.BUDGET: "too long",
-    CutReason.COUNT: "enough others",
-    CutReason.COMPRESSED: "summed up",
-    CutReason.TYPE: "other type",
+    OmittedReason.BUDGET: "too long",
+    OmittedReason.COUNT: "enough others",
+    OmittedReason.COMPRESSED: "summed up",
+    OmittedReason.TYPE: "other type",
 }
 
 
@@ -114,12 +114,12 @@ def between_line(words: str, columns: str, width: int) -> Content:
     return row_of(Content.styled(words, "quiet"), Content.styled(columns, "quiet"), width)
 
 
-def cut_line(cut: Omitted, width: int) -> Content:
+def omitted_line(omitted: Omitted, width: int) -> Content:
     """Render a memory that was found and omitted, with the reason."""
     why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
-    tokens = count(cut.memory.tokens) if cut.memory.tokens else ""
-    left = Content.assemble((" –  ", "quiet"), (words_of(cut.memory.content), "muted"))
-    return row_of(left, Content.assemble("  ", (why[cut.why], "warning"), (f"{tokens:>7}", "quiet")), width)
+    tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
+    left = Content.assemble((" –  ", "quiet"), (words_of(omitted.memory.content), "muted"))
+    return row_of(left, Content.assemble("  ", (why[omitted.why], "warning"), (f"{tokens:>7}", "quiet")), width)
 
 
 def _content_line(memory: MemoryChunk) -> str:
@@ -147,7 +147,7 @@ class MemoryList(RowList):
         super().__init__(id=id)
         self._total = 0
         self._pages: dict[int, Sequence[MemoryChunk]] = {}
-        self._kept: dict[int, MemoryChunk] = {}
+        self._retained: dict[int, MemoryChunk] = {}
         self._newest = 0.0
 
     @property
@@ -173,17 +173,17 @@ class MemoryList(RowList):
 
     def memory_at(self, index: int) -> MemoryChunk | None:
         """Return the memory in a row; None if it is not loaded, or if there is none."""
-        if index in self._kept:
-            return self._kept[index]
+        if index in self._retained:
+            return self._retained[index]
         page, row = divmod(self._place(index), PAGE)
         found = self._pages.get(page)
         return found[row] if found is not None and 0 <= row < len(found) else None
 
-    def show(self, total: int, pages: Mapping[int, Sequence[MemoryChunk]], kept: Mapping[int, MemoryChunk]) -> None:
+    def show(self, total: int, pages: Mapping[int, Sequence[MemoryChunk]], retained: Mapping[int, MemoryChunk]) -> None:
         """List so many memories, of which these pages are loaded. The cursor stays on its memory if possible."""
         before = self.selected
-        self._kept = {min(index, total + place): kept[index] for place, index in enumerate(sorted(kept))}
-        self._total = total + len(self._kept)
+        self._retained = {min(index, total + place): retained[index] for place, index in enumerate(sorted(retained))}
+        self._total = total + len(self._retained)
         self._pages = dict(pages)
         self._newest = max((memory.at for memories in pages.values() for memory in memories), default=0.0)
         self.rows_changed(self._index_of(before))
@@ -203,7 +203,7 @@ class MemoryList(RowList):
             page: tuple(marked(each, identity, pinned, forgotten) for each in memories)
             for page, memories in self._pages.items()
         }
-        self._kept = {place: marked(each, identity, pinned, forgotten) for place, each in self._kept.items()}
+        self._retained = {place: marked(each, identity, pinned, forgotten) for place, each in self._retained.items()}
         self.refresh()
         self.post_message(self.Selected(self))
 
@@ -221,7 +221,7 @@ class MemoryList(RowList):
 
     def _place(self, index: int) -> int:
         """Convert a row to its position in the whole list, without the rows that are retained."""
-        return index - sum(kept < index for kept in self._kept)
+        return index - sum(retained < index for retained in self._retained)
 
     def _index_of(self, memory: MemoryChunk | None) -> int:
         if memory is not None:
@@ -236,13 +236,13 @@ class MemoryList(RowList):
 
     def _index(self, place: int) -> int:
         """Convert a position in the whole list to its row."""
-        for kept in sorted(self._kept):
-            place += kept <= place
+        for retained in sorted(self._retained):
+            place += retained <= place
         return place
 
     def _indexes_there(self) -> list[int]:
         there = (page * PAGE + row for page, memories in self._pages.items() for row in range(len(memories)))
-        return sorted({*self._kept, *map(self._index, there)})
+        return sorted({*self._retained, *map(self._index, there)})
 
 
 def marked(memory: MemoryChunk, identity: str, pinned: bool | None, forgotten: bool | None) -> MemoryChunk:

@@ -17,7 +17,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.action import ActionState
-from donna_tui.tui.lib.ask_line import AskLine
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
@@ -28,6 +27,7 @@ from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words, set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.keymap import Keys, shown_key
+from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
@@ -40,7 +40,6 @@ from donna_tui.tui.memory.wording import (
     NOTHING_TO_UNDO,
     NOTHING_YET,
     Narrowing,
-    cannot_look,
     citation_text,
     empty_list_text,
     forgets,
@@ -49,6 +48,7 @@ from donna_tui.tui.memory.wording import (
     read_only_note,
     suggestion_line,
     why_no_forgetting,
+    why_no_list,
     why_no_prompt,
     why_no_tick,
 )
@@ -62,9 +62,9 @@ from donna_tui.vault.write.changes import OperationKind, Outcome
 
 _TO_REMEMBER = "I prefer short answers · The server is called cassius"
 
-_KEPT_HERE = "It is stored on this machine, found in search, and recalled where it fits."
+_STORED_HERE = "It is stored on this machine, found in search, and recalled where it fits."
 
-LOOK_AGAIN = 0.4
+RELOAD_DELAY = 0.4
 """Seconds after an event until the list is read again, so that many events cause one read."""
 
 FILL = 0.03
@@ -95,7 +95,7 @@ class MemoryPane(Horizontal):
         self._keys = keys
         self._backend: Backend | None = None
         self._forgotten: list[MemoryChunk] = []
-        self._kept: dict[int, MemoryChunk] = {}
+        self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
         self._writing: VaultFlows | None = None
         self._wrote_last = False
@@ -104,7 +104,7 @@ class MemoryPane(Horizontal):
         self._timer: Timer | None = None
         self._filling: Timer | None = None
         self._status: Status | None = None
-        self._came_from = "list"
+        self._opened_from = "list"
 
     def compose(self) -> ComposeResult:
         with Vertical(id="memory-part"):
@@ -132,7 +132,7 @@ class MemoryPane(Horizontal):
         """Connect to the backend; the list is read once the screen is shown."""
         self._backend = backend
         self._set_status(backend.status())
-        self.look()
+        self.reload()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
@@ -157,7 +157,7 @@ class MemoryPane(Horizontal):
 
     def focus_first(self) -> None:
         """Focus the list, or the notice in its place."""
-        self.go("list")
+        self.show_part("list")
 
     def go_back(self) -> bool:
         """Leave the current level. Return False at the outermost one."""
@@ -166,22 +166,22 @@ class MemoryPane(Horizontal):
         elif self.screen.focused is self.words:
             self._end_words()
         elif self._is_at("text"):
-            self.go(self._came_from)
+            self.show_part(self._opened_from)
             self._follow()
         elif self.screen.focused is self.recall.input:
-            self.go("recall")
+            self.show_part("recall")
         elif self._is_at("recall"):
-            self.go("list")
+            self.show_part("list")
         elif self._narrowing.is_narrow:
             self.action_memory_all()
         else:
             return False
         return True
 
-    def go(self, place: str) -> None:
+    def show_part(self, place: str) -> None:
         """Focus a part, and show it on narrow screens."""
         if place == "text" and not self._is_at("text"):
-            self._came_from = "recall" if self._is_at("recall") else "list"
+            self._opened_from = "recall" if self._is_at("recall") else "list"
         self._place("recall" if place == "ask" else place)
         self.screen.set_focus(self._part(place))
 
@@ -201,7 +201,7 @@ class MemoryPane(Horizontal):
         if focused in (self.rows, self.notice, self.words):
             self._place("list")
         elif focused is self.card.view and not self._is_at("text"):
-            self._came_from = "recall" if self._is_at("recall") else "list"
+            self._opened_from = "recall" if self._is_at("recall") else "list"
             self._place("text")
         elif focused is not None and self.recall in focused.ancestors:
             self._place("recall")
@@ -211,7 +211,7 @@ class MemoryPane(Horizontal):
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the list after something was remembered or forgotten."""
         if any(map(_is_about_memory, event.events)):
-            self.look_soon()
+            self.reload_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
         """Show a note while another process maintains the index."""
@@ -243,7 +243,7 @@ class MemoryPane(Horizontal):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Focus the filtered list on Enter."""
         event.stop()
-        self.go("list")
+        self.show_part("list")
 
     def action_memory_source(self) -> None:
         """List the next source."""
@@ -295,9 +295,9 @@ class MemoryPane(Horizontal):
 
     def action_memory_refresh(self) -> None:
         """Read the list again, and recall again."""
-        self._kept = {}
-        self.look()
-        self.recall.ask_again()
+        self._retained = {}
+        self.reload()
+        self.recall.repeat()
 
     def action_search_focus(self) -> None:
         """Focus the question for a recall: on this screen, the memory is searched."""
@@ -326,12 +326,12 @@ class MemoryPane(Horizontal):
     def _end_words(self) -> None:
         if not self.words.value:
             self.remove_class("-filtering")
-        self.go("list")
+        self.show_part("list")
 
     def _walk(self, by: int) -> None:
         here = self.screen.focused
         place = next((each for each in PLACES if self._part(each) is here), "list")
-        self.go(PLACES[(PLACES.index(place) + by) % len(PLACES)])
+        self.show_part(PLACES[(PLACES.index(place) + by) % len(PLACES)])
 
     def _part(self, place: str) -> Widget:
         first = self.notice if self.has_class("-empty") else self.rows
@@ -341,7 +341,7 @@ class MemoryPane(Horizontal):
     @property
     def _is_in_recall(self) -> bool:
         """Return whether the recall is current, or the card was opened from it."""
-        return self._is_at("recall") or (self._is_at("text") and self._came_from == "recall")
+        return self._is_at("recall") or (self._is_at("text") and self._opened_from == "recall")
 
     def _is_at(self, place: str) -> bool:
         """Return whether a part is the current one, which is set before the focus follows."""
@@ -432,11 +432,13 @@ class MemoryPane(Horizontal):
         outcome = await flow()
         if outcome is not None:
             self._wrote_last = outcome.kind is not OperationKind.UNDO
-            self.look_soon()
+            self.reload_soon()
 
     @one_dialog("remember")
     async def _remember(self, backend: Backend) -> None:
-        window = AskLine("Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _KEPT_HERE)
+        window = LinePrompt(
+            "Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _STORED_HERE
+        )
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
@@ -449,7 +451,7 @@ class MemoryPane(Horizontal):
             self._complain(error)
             return
         self.notify("Remembered.", timeout=3, markup=False)
-        self.look_soon()
+        self.reload_soon()
 
     @work(group="read-around", exclusive=True)
     async def _read_around(self, backend: Backend, memory: MemoryChunk) -> None:
@@ -461,7 +463,7 @@ class MemoryPane(Horizontal):
         if memory == self.selected:
             first = passage.start_line
             self.card.show_around(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
-            self.go("text")
+            self.show_part("text")
 
     @work(group="pin", exclusive=True)
     async def _pin(self, backend: Backend, memory: MemoryChunk) -> None:
@@ -472,7 +474,7 @@ class MemoryPane(Horizontal):
             return
         self.rows.mark(memory.id, pinned=not memory.pinned)
         self.recall.mark(memory.id, pinned=not memory.pinned)
-        self.look_soon()
+        self.reload_soon()
 
     @one_dialog("correct")
     async def _correct(self, backend: Backend, memory: MemoryChunk) -> None:
@@ -488,7 +490,7 @@ class MemoryPane(Horizontal):
             query=self.recall.query_text if memory.score else "",
         )
         if stored:
-            self.look_soon()
+            self.reload_soon()
 
     async def _words_to_correct(self, backend: Backend, memory: MemoryChunk) -> str:
         """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
@@ -520,14 +522,14 @@ class MemoryPane(Horizontal):
         else:
             self._wrote_last = False
             self._forgotten.append(replace(memory, forgotten=True))
-            self._kept |= {
+            self._retained |= {
                 place: replace(each, forgotten=True) for place, each in self.rows.places_of(memory.id).items()
             }
             key = shown_key(self._keys["memory.bring-back"], typing=False)
             self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
         self.rows.mark(memory.id, forgotten=True)
         self.recall.mark(memory.id, forgotten=True)
-        self.look_soon()
+        self.reload_soon()
 
     @one_dialog("forget")
     async def _restore(self, backend: Backend, memory: MemoryChunk) -> None:
@@ -537,17 +539,17 @@ class MemoryPane(Horizontal):
             self._complain(error)
             return
         self._forgotten.remove(memory)
-        self._kept = {place: each for place, each in self._kept.items() if each.id != memory.id}
+        self._retained = {place: each for place, each in self._retained.items() if each.id != memory.id}
         self.rows.mark(memory.id, forgotten=False)
         self.notify("Restored.", timeout=3, markup=False)
-        self.look_soon()
+        self.reload_soon()
 
     @one_dialog("suggestions")
     async def _answer(self, backend: Backend, suggestions: tuple[Suggestion, ...]) -> None:
         remembered = await self.app.push_screen_wait(SuggestionScreen(backend.memory, suggestions, self._keys))
         if remembered:
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
-        self.look_soon()
+        self.reload_soon()
 
     def _complain(self, error: DonnaError) -> None:
         self.notify(error_text(error), severity="error", timeout=8, markup=False)
@@ -555,7 +557,7 @@ class MemoryPane(Horizontal):
     def on_show(self) -> None:
         """Read the list if it became stale while the screen was hidden."""
         if self._is_stale:
-            self.look()
+            self.reload()
 
     def on_memory_list_rows_missing(self, event: MemoryList.RowsMissing) -> None:
         """Schedule reading visible rows that are not loaded."""
@@ -563,24 +565,24 @@ class MemoryPane(Horizontal):
         if self._filling is None:
             self._filling = self.set_timer(FILL, self._fill)
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
-            self._look(self._backend)
+            self._load(self._backend)
 
-    def look_soon(self) -> None:
+    def reload_soon(self) -> None:
         """Schedule reading the list and recalling again, once for several events."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(LOOK_AGAIN, self._look_again)
+        self._timer = self.set_timer(RELOAD_DELAY, self._reload_all)
 
-    def _look_again(self) -> None:
-        self.look()
-        self.recall.ask_again()
+    def _reload_all(self) -> None:
+        self.reload()
+        self.recall.repeat()
 
-    @work(group="look", exclusive=True)
-    async def _look(self, backend: Backend) -> None:
+    @work(group="load", exclusive=True)
+    async def _load(self, backend: Backend) -> None:
         wanted = self._narrowing.wanted(time.time())
         pages = self.rows.pages_in_sight
         try:
@@ -589,14 +591,14 @@ class MemoryPane(Horizontal):
             total = await service.count(wanted)
             found = {page: await service.memories(wanted, limit=PAGE, skip=page * PAGE) for page in pages}
             self._suggestions = await service.suggestions()
-            gone = {each.id for each in self._kept.values() if await service.memory(each.id) is None}
+            still_missing = {each.id for each in self._retained.values() if await service.memory(each.id) is None}
         except DonnaError as error:
-            self._show_notice(cannot_look(error))
+            self._show_notice(why_no_list(error))
             return
-        kept = {place: each for place, each in self._kept.items() if each.id in gone}
-        self._report(total, bool(kept))
+        retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
+        self._report(total, bool(retained))
         self._show_suggestion_count()
-        self.rows.show(total, found, kept)
+        self.rows.show(total, found, retained)
         self._follow()
 
     def _fill(self) -> None:
@@ -611,7 +613,7 @@ class MemoryPane(Horizontal):
             try:
                 found = await backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
             except DonnaError as error:
-                self._show_notice(cannot_look(error))
+                self._show_notice(why_no_list(error))
                 return
             self.rows.fill(page, found)
 
@@ -619,13 +621,13 @@ class MemoryPane(Horizontal):
         """Change the filter, and list from the beginning."""
         if narrowing != self._narrowing:
             self._narrowing = narrowing
-            self._kept = {}
+            self._retained = {}
             self.rows.select(0)
-            self.look()
+            self.reload()
 
-    def _report(self, total: int, keeps: bool) -> None:
+    def _report(self, total: int, has_retained: bool) -> None:
         """Show the number of memories, or a notice if there are none."""
-        if not total and not keeps and not self._narrowing.is_narrow:
+        if not total and not has_retained and not self._narrowing.is_narrow:
             self._show_notice(NOTHING_YET)
             return
         notice_had_focus = self.notice.has_focus

@@ -28,8 +28,8 @@ from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
-from donna_tui.tui.memory.list import between_line, cut_line, marked, packed_line
-from donna_tui.tui.memory.wording import LOADING, NOT_ASKED, cannot_recall, nothing_recalled, recall_facts
+from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed_line
+from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, cannot_recall, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
 
@@ -37,7 +37,7 @@ GAP = 0.12
 """Seconds between two recalls while typing or moving the slider: a recall counts tokens in addition to searching."""
 
 
-class Recalling:
+class RecallRunner:
     """Hold question and budget. Timers and workers belong to `owner`, so that they end with it.
 
     Recalls are always made for a remote model, so that local-only memories are not searched.
@@ -53,7 +53,7 @@ class Recalling:
         self._failed = failed
         self._service: MemoryBackend | None = None
         self._number = 0
-        self._last_asked = -GAP
+        self._last_run = -GAP
         self._timer: Timer | None = None
 
     @property
@@ -64,39 +64,39 @@ class Recalling:
     def connect(self, service: MemoryBackend) -> None:
         """Connect to the service, and recall for the question typed meanwhile."""
         self._service = service
-        self.ask()
+        self.recall()
 
     def typed(self, query: str) -> None:
         """Update the question."""
         self.query = query
-        self._ask_soon()
+        self._recall_soon()
 
     def within(self, budget: int) -> None:
         """Update the budget."""
         self.budget = budget
-        self._ask_soon()
+        self._recall_soon()
 
-    def ask(self) -> None:
+    def recall(self) -> None:
         """Run the recall now. An empty question cancels the previous one."""
         self._number += 1
-        self._last_asked = monotonic()
+        self._last_run = monotonic()
         if self.is_empty:
             self._owner.workers.cancel_group(self._owner, "recall")
         elif self._service is not None:
             self._run(partial(self._recall, self._service, self._number))
 
-    def _ask_soon(self) -> None:
+    def _recall_soon(self) -> None:
         """Schedule a recall; answers to older questions are discarded."""
         self._number += 1
-        wait = self._last_asked + GAP - monotonic()
+        wait = self._last_run + GAP - monotonic()
         if wait <= 0 or self.is_empty:
-            self.ask()
+            self.recall()
         elif self._timer is None:
-            self._timer = self._owner.set_timer(wait, self._ask_what_is_there)
+            self._timer = self._owner.set_timer(wait, self._recall_now)
 
-    def _ask_what_is_there(self) -> None:
+    def _recall_now(self) -> None:
         self._timer = None
-        self.ask()
+        self.recall()
 
     def _run(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
         return self._owner.run_worker(work, group="recall", exclusive=True)
@@ -273,7 +273,7 @@ class RecallList(RowList):
         if isinstance(row, str):
             return between_line(row, "fit  tokens" if index == 0 else "", width)
         if isinstance(row, Omitted):
-            return cut_line(row, width)
+            return omitted_line(row, width)
         return packed_line(index, row, width)
 
 
@@ -313,7 +313,7 @@ class RecallPanel(Vertical):
         super().__init__(id=id, classes="-empty")
         make_panel(self, "Recall")
         self._keys = keys
-        self._recalling = Recalling(self, self._answered, self._failed)
+        self._runner = RecallRunner(self, self._answered, self._failed)
         self._result: RecallResult | None = None
         self._is_connected = False
 
@@ -327,7 +327,7 @@ class RecallPanel(Vertical):
         yield Static(id="recall-facts")
 
     def on_mount(self) -> None:
-        self._show_notice(NOT_ASKED)
+        self._show_notice(NO_QUESTION)
 
     @property
     def result(self) -> RecallResult | None:
@@ -342,7 +342,7 @@ class RecallPanel(Vertical):
     @property
     def query_text(self) -> str:
         """Return the current question."""
-        return self._recalling.query
+        return self._runner.query
 
     @property
     def list(self) -> Widget:
@@ -355,12 +355,12 @@ class RecallPanel(Vertical):
             return
         self._is_connected = True
         self.bar.begin(service.token_budget)
-        self._recalling.budget = self.bar.budget
-        self._recalling.connect(service)
+        self._runner.budget = self.bar.budget
+        self._runner.connect(service)
 
-    def ask_again(self) -> None:
+    def repeat(self) -> None:
         """Repeat the recall."""
-        self._recalling.ask()
+        self._runner.recall()
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show the effect of an action on a memory immediately; the next answer follows the index."""
@@ -380,10 +380,10 @@ class RecallPanel(Vertical):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Run a recall for the input; for an empty one, show examples."""
         event.stop()
-        self._recalling.typed(event.value)
-        if self._recalling.is_empty:
+        self._runner.typed(event.value)
+        if self._runner.is_empty:
             self._result = None
-            self._show_notice(NOT_ASKED)
+            self._show_notice(NO_QUESTION)
         elif self._result is None and not self.notice.has_focus:
             self._show_notice(LOADING)
 
@@ -395,7 +395,7 @@ class RecallPanel(Vertical):
     def on_budget_bar_chosen(self, event: BudgetBar.Chosen) -> None:
         """Recall within another budget."""
         event.stop()
-        self._recalling.within(event.budget)
+        self._runner.within(event.budget)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         """Notify the screen."""

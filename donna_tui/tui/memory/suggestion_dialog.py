@@ -89,15 +89,15 @@ class SuggestionScreen(Dialogue[int]):
         where = f"said in the chat {clean_line(one.session)}, turn {one.turn}"
         self.query_one("#suggestion-from", Static).update(Content(f"{where}, {day(one.at)}" if one.at else where))
         self._report("")
-        self._look(one)
+        self._show_replaced(one)
 
     def _report(self, words: str) -> None:
-        says = self.query_one("#suggestion-replaces", Static)
-        says.update(Content.styled(words, "$text-warning"))
-        says.display = bool(words)
+        warning = self.query_one("#suggestion-replaces", Static)
+        warning.update(Content.styled(words, "$text-warning"))
+        warning.display = bool(words)
 
-    @work(group="look", exclusive=True)
-    async def _look(self, one: Suggestion) -> None:
+    @work(group="load", exclusive=True)
+    async def _show_replaced(self, one: Suggestion) -> None:
         try:
             replaced = await self._memory.replaced_by(one)
         except DonnaError as error:

@@ -131,7 +131,7 @@ NOTHING_YET = Words(
     examples=(("donna chat import FILE", "import your conversations"),),
 )
 NOTHING_TO_UNDO = "Nothing was forgotten or written here that could be undone."
-NOT_ASKED = Words(
+NO_QUESTION = Words(
     "Type a question.",
     "The context for a language model appears here: what fits into the budget, what is left out, and why. "
     "Your notes are searched too; what must stay on this machine is left out.",
@@ -164,7 +164,7 @@ def empty_list_text(narrowing: Narrowing, key: str) -> str:
     return f"No memories match: {narrowing}. {key} lists everything."
 
 
-def cannot_look(error: DonnaError) -> Words:
+def why_no_list(error: DonnaError) -> Words:
     """Explain why there is no list."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("memory.refresh", "try again"),), is_error=True)
@@ -172,7 +172,7 @@ def cannot_look(error: DonnaError) -> Words:
 
 def cannot_recall(error: DonnaError) -> Words:
     """Explain why there is no answer."""
-    return cannot_look(error)
+    return why_no_list(error)
 
 
 def nothing_recalled(query: str, note: str) -> Words:

@@ -12,7 +12,7 @@ def needs_draft(state: ActionState) -> str:
 
 def needs_draft_or_question(state: ActionState) -> str:
     """Require a selected draft, or a question that Enter answers."""
-    return "" if state.asks else needs_draft(state)
+    return "" if state.has_question else needs_draft(state)
 
 
 def needs_approvable(state: ActionState) -> str:

@@ -186,14 +186,14 @@ def does_words(plan: Plan | None) -> str:
         return "no changes in the vault"
     words = {True: "new note", False: "changes"}
     made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
-    gone = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
-    return ", ".join((*made, *gone))
+    deletions = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
+    return ", ".join((*made, *deletions))
 
 
 def _size(plan: Plan | None) -> Content:
     """Format the numbers of lines added and removed."""
     diffs = diff_changes(plan.changes) if plan is not None else ()
     added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
-    come = (f"+{added}", "added-mark") if added else ""
-    go = (f" −{removed}", "removed-mark") if removed else ""
-    return Content.assemble(come, go)
+    plus = (f"+{added}", "added-mark") if added else ""
+    minus = (f" −{removed}", "removed-mark") if removed else ""
+    return Content.assemble(plus, minus)

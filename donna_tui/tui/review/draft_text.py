@@ -89,9 +89,9 @@ class DraftText(LineView):
         self._hunks = {line: hunk for hunk in hunks for line in range(hunk.start_line, hunk.end_line + 1)}
         self._lay_out()
         if keep:
-            self._go_to(self.line_number)
+            self._move_to(self.line_number)
         else:
-            self._go_to_begin()
+            self._move_to_start()
 
     def leave_out(self, left_out: frozenset[int]) -> None:
         """Update the parts that are left out."""
@@ -107,12 +107,12 @@ class DraftText(LineView):
         hunk = self._hunks.get(row.line)
         is_out = hunk is not None and hunk.number in self._left_out
         content = Content(row.content.plain).stylize("gone") if is_out else row.content
-        says = ""
+        label = ""
         if row.is_first:
             begins = is_out and hunk is not None and row.line == self._first_stop(hunk)
-            says = "left out" if begins else "" if is_out else self._cites.get(row.line, "")
+            label = "left out" if begins else "" if is_out else self._cites.get(row.line, "")
         room = min(width - 1, WIDEST_TEXT + _CITES + _GUTTER)
-        return row_of(mark + content, Content.styled(says, "warning" if is_out else "quiet"), room)
+        return row_of(mark + content, Content.styled(label, "warning" if is_out else "quiet"), room)
 
     def base_of(self, index: int) -> str:
         is_here = index < len(self._rows) and self._rows[index].line == self.line_number
@@ -121,7 +121,7 @@ class DraftText(LineView):
     def on_resize(self) -> None:
         self._lay_out()
         if self.line_number == self._begin:
-            self._go_to_begin()
+            self._move_to_start()
         else:
             self._show_cursor()
 
@@ -164,7 +164,7 @@ class DraftText(LineView):
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)
         if row < len(self._rows) and self._rows[row].line in self._stops:
-            self._go_to(self._rows[row].line)
+            self._move_to(self._rows[row].line)
 
     def action_cursor_down(self) -> None:
         """Move to the next line; within a line higher than the screen, scroll by a row."""
@@ -224,20 +224,20 @@ class DraftText(LineView):
         if not self._stops:
             return
         near = min(range(len(self._stops)), key=lambda place: abs(self._stops[place] - self.line_number))
-        self._go_to(self._stops[max(0, min(near + by, len(self._stops) - 1))])
+        self._move_to(self._stops[max(0, min(near + by, len(self._stops) - 1))])
 
     def _turn(self, by: int) -> None:
         """Move by a page, with the cursor on the line at that place."""
         row = self._region.y + by * max(1, self.size.height - 1)
         if self._rows:
-            self._go_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
+            self._move_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
 
-    def _go_to_begin(self) -> None:
+    def _move_to_start(self) -> None:
         """Move to where reading begins, with the text above it visible if possible."""
         self.scroll_to(y=self._first_body_row, animate=False, immediate=True)
-        self._go_to(self._begin)
+        self._move_to(self._begin)
 
-    def _go_to(self, line: int) -> None:
+    def _move_to(self, line: int) -> None:
         """Move the cursor to the line, or to the nearest one with text."""
         self.line_number = min(self._stops, key=lambda stop: abs(stop - line), default=0)
         self._show_cursor()

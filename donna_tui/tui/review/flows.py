@@ -70,7 +70,7 @@ class DraftFlows(PlanFlow):
             "It is one commit, which can be undone.",
             title_of(row),
         )
-        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="redraft"))
+        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does="redraft"))
         return bool(agreed)
 
     async def approve_all(self, rows: tuple[DraftRow, ...], left_out: ExcludedHunks) -> None:
@@ -79,7 +79,7 @@ class DraftFlows(PlanFlow):
         without = {row.id: await self._without(row, left_out) for row in rows}
         found = await service.plan_approvals(without)
         planned = tuple(_planned(row, found[row.id], len(without[row.id])) for row in rows)
-        await self._ask(ApproveAll(planned, service.approve_all, self._keys))
+        await self._prompt(ApproveAll(planned, service.approve_all, self._keys))
 
     async def _without(self, row: DraftRow, left_out: ExcludedHunks) -> frozenset[int]:
         """Return the hunks left out of a draft, if its text is still the version in which they are numbered."""
@@ -97,7 +97,7 @@ class DraftFlows(PlanFlow):
         while True:
             try:
                 plan = await make()
-                answer = await self._ask(PlanScreen(shown(plan), self._keys))
+                answer = await self._prompt(PlanScreen(shown(plan), self._keys))
                 return await self._carry_out(plan, do) if answer is Answer.DO else None
             except DonnaError as error:
                 if not await self._refused(error):

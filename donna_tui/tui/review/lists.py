@@ -75,10 +75,10 @@ def second_line(row: DraftRow, width: int) -> Content:
         tries = f"retry {clock(row.next_try)[:5]}" if row.next_try is not None else "no retry"
         why = f"{_INDENT}{line_of(row.detail)}"
         return row_of(Content.styled(why, "warning"), Content.styled(tries, "quiet"), width)
-    says = _INDENT + kind_of(row) + ("" if row.state is DraftState.WAITING else f", {row.state.value}")
-    room = max(8, width - cell_len(says) - 3)
+    label = _INDENT + kind_of(row) + ("" if row.state is DraftState.WAITING else f", {row.state.value}")
+    room = max(8, width - cell_len(label) - 3)
     where = shorten_path(line_of(row.target), room)
-    return Content.assemble((says, "muted"), (f" → {where}", "quiet")).truncate(width, ellipsis=True, pad=True)
+    return Content.assemble((label, "muted"), (f" → {where}", "quiet")).truncate(width, ellipsis=True, pad=True)
 
 
 class DraftList(RowList):

@@ -41,8 +41,6 @@ from donna_tui.tui.review.wording import (
     NOTHING_AT_ALL,
     NOTHING_WAITS,
     approval_words,
-    asks_for_repository,
-    cannot_look,
     change_of,
     draft_head,
     evidence_head,
@@ -50,9 +48,11 @@ from donna_tui.tui.review.wording import (
     lacks_repository,
     note_of,
     parts_out,
+    repository_prompt,
     text_without,
     why_decided,
     why_no_approval,
+    why_no_list,
     why_no_text,
     why_none_today,
 )
@@ -66,10 +66,10 @@ from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Pla
 
 _WAITING_EDIT = "your own edit of this draft is unsaved, and not included"
 
-LOOK_AGAIN = 0.3
+RELOAD_DELAY = 0.3
 """Seconds after an event until the queue is read again, so that many events cause one read."""
 
-FIRST_LOOK = 0.2
+FIRST_LOAD_DELAY = 0.2
 """Seconds after the start until drafts are counted, so that the first search is not delayed."""
 
 PAUSE = 0.03
@@ -115,7 +115,7 @@ class ReviewPane(Horizontal):
         self._composing: set[str] = set()
         self._everything = False
         self._show = ""
-        self.asks = self._is_declined = False
+        self.has_question = self._is_declined = False
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
         self._timer: Timer | None = None
@@ -144,9 +144,9 @@ class ReviewPane(Horizontal):
         """Connect to the backend; the waiting drafts are counted soon, even while the screen is hidden."""
         self._backend = backend
         if self.display:
-            self.look()
+            self.reload()
         else:
-            self.set_timer(FIRST_LOOK, self.look)
+            self.set_timer(FIRST_LOAD_DELAY, self.reload)
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show why there is no engine."""
@@ -160,7 +160,7 @@ class ReviewPane(Horizontal):
         return replace(
             base,
             draft=row is not None,
-            asks=self.asks,
+            has_question=self.has_question,
             to_approve=any(each.state is DraftState.WAITING for each in self.rows.drafts),
             no_approve=composing or why_no_approval(row, self._keys),
             no_hunk=decided or self._why_no_hunk(),
@@ -174,7 +174,7 @@ class ReviewPane(Horizontal):
 
     def focus_first(self) -> None:
         """Focus the queue, or the notice in its place."""
-        self.go("queue")
+        self.show_part("queue")
 
     def go_back(self) -> bool:
         """Leave the current level. Return False at the outermost one."""
@@ -182,12 +182,12 @@ class ReviewPane(Horizontal):
             self.remove_class("-zoomed")
         elif self.passage.has_focus:
             self.show_passage()
-            self.go("evidence")
+            self.show_part("evidence")
         elif self.is_in_evidence:
-            self.go("draft")
+            self.show_part("draft")
         elif self._is_at("draft"):
-            self.go("queue")
-        elif self.asks:
+            self.show_part("queue")
+        elif self.has_question:
             self.decline()
         elif self._everything:
             self.action_review_everything()
@@ -195,7 +195,7 @@ class ReviewPane(Horizontal):
             return False
         return True
 
-    def go(self, place: str) -> None:
+    def show_part(self, place: str) -> None:
         """Focus a part, and show it on narrow screens."""
         self._place("evidence" if place == "passage" else place)
         self.screen.set_focus(self._part(place))
@@ -247,22 +247,22 @@ class ReviewPane(Horizontal):
 
     def action_review_open(self) -> None:
         """Open the next level: the draft, its sources, the section around one; or agree to create a repository."""
-        if self._backend is not None and self.asks:
-            self.asks = False
+        if self._backend is not None and self.has_question:
+            self.has_question = False
             self._show_notice(CREATING)
             self.create_repository(self._backend)
         elif self.selected is not None and lacks_repository(self.selected):
             self.action_review_regenerate()
         elif self._is_at("queue"):
-            self.go("draft")
+            self.show_part("draft")
         elif self._is_at("draft"):
-            self.go("evidence")
+            self.show_part("evidence")
         elif self._backend is not None:
             self.read_around(self._backend)
 
     def action_review_follow(self) -> None:
         """Follow the link of the line."""
-        self.go("draft")
+        self.show_part("draft")
         self.text.follow_link()
 
     def on_link_followed(self, event: LinkFollowed) -> None:
@@ -283,7 +283,7 @@ class ReviewPane(Horizontal):
         was_there = self._is_at("draft")
         self.toggle_class("-diffing")
         if was_there:
-            self.go("draft")
+            self.show_part("draft")
         self.post_message(ActionsChanged())
 
     def action_review_layout(self) -> None:
@@ -294,11 +294,11 @@ class ReviewPane(Horizontal):
     def action_review_everything(self) -> None:
         """List decided drafts too, or only waiting ones."""
         self._everything = not self._everything
-        self.look()
+        self.reload()
 
     def action_review_refresh(self) -> None:
         """Read the queue again."""
-        self.look()
+        self.reload()
 
     def action_view_next(self) -> None:
         """Show the next part, even if it is not visible."""
@@ -315,7 +315,7 @@ class ReviewPane(Horizontal):
     def _walk(self, by: int) -> None:
         here = self.screen.focused
         place = next((each for each in PLACES if self._part(each) is here), "queue")
-        self.go(PLACES[(PLACES.index(place) + by) % len(PLACES)])
+        self.show_part(PLACES[(PLACES.index(place) + by) % len(PLACES)])
 
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
@@ -446,7 +446,7 @@ class ReviewPane(Horizontal):
     @one_dialog("decide")
     async def _decide(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
         await flow()
-        self.look()
+        self.reload()
 
     @one_dialog("decide")
     async def _edit(self, backend: Backend, row: DraftRow, *, here: bool) -> None:
@@ -461,7 +461,7 @@ class ReviewPane(Horizontal):
             self.notify(objection, timeout=6, markup=False)
         elif self._writing is not None:
             await (self._writing.edit_here(note, line) if here else self._writing.edit_copy(note, line))
-            self.look()
+            self.reload()
 
     def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
         """Return why the note of a draft cannot be edited, as far as that depends on its text."""
@@ -485,14 +485,14 @@ class ReviewPane(Horizontal):
             self._complain(error)
         finally:
             self._composing -= {each.id for each in rows}
-            self.look_soon()
+            self.reload_soon()
 
     async def _compose_each(self, backend: Backend, rows: Iterable[DraftRow]) -> None:
         for each in rows:
             self._composing.add(each.id)
-            self.look()
+            self.reload()
             new = await backend.drafts.regenerate(each.id)
-            self.look(new.id)
+            self.reload(new.id)
 
     @one_dialog("repository")
     async def create_repository(self, backend: Backend) -> None:
@@ -506,7 +506,7 @@ class ReviewPane(Horizontal):
             self._complain(error)
         finally:
             self._composing -= {each.id for each in rows}
-            self.look_soon()
+            self.reload_soon()
 
     @work(group="compose")
     async def write_today(self, skill: str) -> None:
@@ -520,7 +520,7 @@ class ReviewPane(Horizontal):
             self._complain(error)
             return
         if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
-            self.look(row.id)
+            self.reload(row.id)
         else:
             self.notify(why_none_today(skill, row), timeout=6, markup=False)
 
@@ -529,44 +529,44 @@ class ReviewPane(Horizontal):
 
     def on_show(self) -> None:
         """Read the queue when the screen is shown."""
-        self.look()
+        self.reload()
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the queue after a draft was written, or the note of one has changed."""
         if any(map(self._is_about_drafts, event.events)):
-            self.look_soon()
+            self.reload_soon()
 
-    def look(self, show: str = "") -> None:
+    def reload(self, show: str = "") -> None:
         """Reload the queue, and select a draft if it exists."""
         self._show = show or self._show
         if self._backend is not None:
-            self._look(self._backend)
+            self._load(self._backend)
 
     def decline(self) -> None:
         """Show the drafts that failed without a repository instead of the question."""
-        self.asks, self._is_declined = False, True
-        self.look()
+        self.has_question, self._is_declined = False, True
+        self.reload()
 
-    def look_soon(self) -> None:
+    def reload_soon(self) -> None:
         """Schedule reading the queue, once for several events."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
-    @work(group="look", exclusive=True)
-    async def _look(self, backend: Backend) -> None:
+    @work(group="load", exclusive=True)
+    async def _load(self, backend: Backend) -> None:
         try:
             drafts = await backend.drafts.drafts(everything=self._everything)
         except DonnaError as error:
-            self._show_notice(cannot_look(error))
+            self._show_notice(why_no_list(error))
             return
         await self._count_steps(backend)
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
-        self.asks = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
-        if self.asks:
-            self._show_notice(asks_for_repository(backend.status().root, len(drafts)))
+        self.has_question = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
+        if self.has_question:
+            self._show_notice(repository_prompt(backend.status().root, len(drafts)))
         elif drafts:
             self._show_queue(drafts)
         else:
@@ -615,7 +615,7 @@ class ReviewPane(Horizontal):
         await self._report_approval(backend, draft)
 
     @work(group="approval", exclusive=True)
-    async def _look_at_approval(self, backend: Backend, draft: Draft) -> None:
+    async def _reload_approval(self, backend: Backend, draft: Draft) -> None:
         await self._report_approval(backend, draft)
 
     async def _report_approval(self, backend: Backend, draft: Draft) -> None:
@@ -641,7 +641,7 @@ class ReviewPane(Horizontal):
         self._left_out[draft.row.id, draft.etag] = self.left_out ^ {hunk.number}
         self.text.leave_out(self.left_out)
         self.post_message(ActionsChanged())
-        self._look_at_approval(self._backend, draft)
+        self._reload_approval(self._backend, draft)
 
     def show_evidence(self) -> None:
         """Show the sources of the line under the cursor, or else all sources."""

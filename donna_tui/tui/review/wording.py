@@ -48,7 +48,7 @@ _TURNED_OUT = {
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
 
 
-def cannot_look(error: DonnaError) -> Words:
+def why_no_list(error: DonnaError) -> Words:
     """Return the notice for a list that cannot be read."""
     refusal = refusal_of(error)
     return Words(refusal.what, refusal.step, actions=(("review.refresh", "try again"),), is_error=True)
@@ -72,7 +72,7 @@ def lacks_repository(row: DraftRow) -> bool:
     return row.state is DraftState.FAILED and row.reason == Reason.NO_REPOSITORY
 
 
-def asks_for_repository(root: str, drafts: int) -> Words:
+def repository_prompt(root: str, drafts: int) -> Words:
     """Return the question whether to create a repository, in the place of drafts that all failed without one."""
     many = f"{plural(drafts, 'draft')} could not be written"
     return Words(
@@ -145,9 +145,9 @@ def _place(row: DraftRow) -> Content:
     target, path = line_of(row.target), line_of(row.path)
     if row.state is DraftState.WAITING and row.path != row.target:
         folder, _, name = row.target.rpartition("/")
-        goes_to = f"{line_of(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
+        destination = f"{line_of(folder)}/" if folder and name == row.path.rpartition("/")[2] else target
         return Content.assemble(
-            ("draft in ", "$text-disabled"), (path, "$text-muted"), (" → moves to ", "$text-disabled"), goes_to
+            ("draft in ", "$text-disabled"), (path, "$text-muted"), (" → moves to ", "$text-disabled"), destination
         )
     if row.state is DraftState.WAITING:
         return Content.assemble(("saved as a draft in ", "$text-disabled"), target)
@@ -165,14 +165,14 @@ def approval_words(plan: Plan, row: DraftRow) -> str:
     main = next((change for change in plan.changes if change.path == row.target), None)
     others = [change for change in plan.changes if change is not main]
     made = [each for each in others if each.before is None]
-    gone = [each for each in others if each.after is None and each.path != row.path]
+    removed = [each for each in others if each.after is None and each.path != row.path]
     changed = sum(each.before is not None and each.after is not None for each in others)
     parts = (
         _main_words(main) if main is not None else "",
-        f"{line_of(gone[0].path)} is deleted"
-        if len(gone) == 1
-        else f"{plural(len(gone), 'note')} are deleted"
-        if gone
+        f"{line_of(removed[0].path)} is deleted"
+        if len(removed) == 1
+        else f"{plural(len(removed), 'note')} are deleted"
+        if removed
         else "",
         plural(len(made), "more new note") if made else "",
         f"{plural(changed, 'note')} changed beside it" if changed else "",
@@ -193,14 +193,16 @@ def parts_out(number: int) -> tuple[str, ...]:
 
 def text_without(draft: Draft, left_out: frozenset[int]) -> str:
     """Return the text of a draft without some of its hunks."""
-    gone = {
+    removed = {
         line
         for hunk in draft.hunks
         if hunk.number in left_out
         for line in range(hunk.start_line, hunk.end_line + 1)
     }  # fmt: skip
     kept = (
-        draft.text[start:after] for line, (start, _, after) in enumerate(each_line(draft.text), 1) if line not in gone
+        draft.text[start:after]
+        for line, (start, _, after) in enumerate(each_line(draft.text), 1)
+        if line not in removed
     )
     return "".join(kept)
 

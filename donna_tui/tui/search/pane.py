@@ -42,16 +42,16 @@ from donna_tui.tui.lib.places import QuestionPlace
 from donna_tui.tui.search.bar import ScopePicker, SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, Row
-from donna_tui.tui.search.start_page import AskAgain, StartPage, start_facts
+from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
     bar_facts,
-    before_asking,
     changed_note,
     changes_answers,
     changes_start,
+    empty_start_text,
     failed,
     has_more,
     is_at_same_place,
@@ -78,7 +78,7 @@ REFRESH_PAUSE = 1.0
 """Seconds between two searches caused only by changes of the index."""
 
 
-class Asking:
+class SearchRunner:
     """Hold the question and run its searches. `answered` is called with an outcome, and whether it was requested by the
     user rather than a refresh; `failed` with an error.
 
@@ -97,7 +97,7 @@ class Asking:
         self._failed = failed
         self._backend: Backend | None = None
         self._number = 0
-        self._last_asked = -TYPING_GAP
+        self._last_run = -TYPING_GAP
         self._typing: Timer | None = None
         self._refreshing: Timer | None = None
         self._searching: Worker[None] | None = None
@@ -105,22 +105,22 @@ class Asking:
     def connect(self, backend: Backend) -> None:
         """Connect to the backend, and ask what was typed meanwhile."""
         self._backend = backend
-        self.ask(self.question)
+        self.run(self.question)
 
     def typed(self, text: str) -> None:
         """Update the text; answers to older text are discarded. Searches are throttled."""
         self._number += 1
         self.question = replace(self.question, text=text, like=None, most=PAGE)
-        wait = self._last_asked + TYPING_GAP - monotonic()
+        wait = self._last_run + TYPING_GAP - monotonic()
         if wait <= 0:
-            self.ask(self.question)
+            self.run(self.question)
         elif self._typing is None:
-            self._typing = self._owner.set_timer(wait, self._ask_what_is_typed)
+            self._typing = self._owner.set_timer(wait, self._run_typed)
 
-    def ask(self, question: Question) -> None:
+    def run(self, question: Question) -> None:
         """Run a question now. An empty question cancels the previous one."""
         self._number += 1
-        self._last_asked = monotonic()
+        self._last_run = monotonic()
         self.question = question
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
@@ -133,16 +133,16 @@ class Asking:
             with suppress(WorkerError):
                 await self._searching.wait()
 
-    def _ask_what_is_typed(self) -> None:
+    def _run_typed(self) -> None:
         self._typing = None
-        self.ask(self.question)
+        self.run(self.question)
 
-    def look_again_soon(self) -> None:
+    def refresh_soon(self) -> None:
         """Schedule a refresh of the answer, because the index has changed."""
         if self._refreshing is None:
-            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._look_again)
+            self._refreshing = self._owner.set_timer(REFRESH_PAUSE, self._refresh_now)
 
-    def _look_again(self) -> None:
+    def _refresh_now(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
             self._run(partial(self._refresh, self._backend, self._number), "refresh")
@@ -197,7 +197,7 @@ class SearchPane(BareColumn):
         self._first_notes = first_notes
         self._outside = outside
         self._keys = keys
-        self._asking = Asking(self, self._answered, self._failed)
+        self._runner = SearchRunner(self, self._answered, self._failed)
         self._backend: Backend | None = None
         self._status: Status | None = None
         self._outcome: SearchOutcome | None = None
@@ -224,7 +224,7 @@ class SearchPane(BareColumn):
 
     @property
     def question(self) -> Question:
-        return self._asking.question
+        return self._runner.question
 
     @property
     def selected(self) -> Hit | None:
@@ -242,7 +242,7 @@ class SearchPane(BareColumn):
             self.bar.input.value = place.question.text
         self._unfolded.clear()
         self._returns_to = place.passage
-        self._ask(place.question)
+        self._run_question(place.question)
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:
@@ -251,11 +251,11 @@ class SearchPane(BareColumn):
         self._set_status(backend.status())
         self._refresh_start(backend)
         self.preview.connect(backend)
-        self._asking.connect(backend)
+        self._runner.connect(backend)
 
     async def wait_until_idle(self) -> None:
         """Wait until the question is answered."""
-        await self._asking.wait_until_idle()
+        await self._runner.wait_until_idle()
 
     def completed(self) -> None:
         """Load the rest of the start page, once the other screens exist."""
@@ -290,9 +290,9 @@ class SearchPane(BareColumn):
             self._zoom(on=False)
         elif self.question.like is not None:
             self._returns_to = self.question.like.chunk_id
-            self._ask(replace(self.question, like=None))
+            self._run_question(replace(self.question, like=None))
         elif self.question.near_misses:
-            self._ask(replace(self.question, near_misses=False))
+            self._run_question(replace(self.question, near_misses=False))
         elif self.screen.focused is not self._list:
             self._list.focus()
         else:
@@ -319,7 +319,7 @@ class SearchPane(BareColumn):
         if self._recalled is not None and event.value != self._questions[self._recalled]:
             self._recalled = None
         self._returns_to = ""
-        self._asking.typed(event.value)
+        self._runner.typed(event.value)
         if self.question.is_empty:
             self._begin()
 
@@ -361,7 +361,7 @@ class SearchPane(BareColumn):
         event.stop()
         self.post_message(ActionsChanged())
 
-    def on_ask_again(self, event: AskAgain) -> None:
+    def on_repeat_search(self, event: RepeatSearch) -> None:
         """Run a question that was chosen on the start page."""
         event.stop()
         self._type(event.question)
@@ -378,9 +378,9 @@ class SearchPane(BareColumn):
             self._refreshing = self.set_timer(REFRESH_SECONDS, self._refresh_start_again)
         untouched = not self._is_in_list and not self.results.index
         if untouched and any(map(makes_semantic, event.events)):
-            self._ask(self.question)
+            self._run_question(self.question)
         elif any(changes_answers(each) for each in event.events):
-            self._asking.look_again_soon()
+            self._runner.refresh_soon()
             self.preview.changed(event.events)
 
     async def action_search_open(self) -> None:
@@ -503,10 +503,10 @@ class SearchPane(BareColumn):
             return
         self._questions = (text, *(each for each in self._questions if each != text))
         self._recalled = 0 if self._recalled is not None else None
-        self._keep(self._backend, text)
+        self._save_question(self._backend, text)
 
     @work(group="history")
-    async def _keep(self, backend: Backend, text: str) -> None:
+    async def _save_question(self, backend: Backend, text: str) -> None:
         with suppress(DonnaError):  # on a full disk it is known until the end
             await backend.save_question(text)
 
@@ -567,12 +567,12 @@ class SearchPane(BareColumn):
         asked = self.question
         if self._outcome is not None and asked != self._longer and has_more(self._outcome):
             self._longer = replace(asked, most=asked.most + PAGE)
-            self._ask(self._longer)
+            self._run_question(self._longer)
 
     def action_search_more(self) -> None:
         """Search for passages similar to the selected one."""
         self.post_message(RememberPlace(self.place))
-        self._ask(replace(self.question, like=self.selected, near_misses=False))
+        self._run_question(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_undo(self) -> None:
         """Undo what was changed last: an edit in the editor, say."""
@@ -584,18 +584,18 @@ class SearchPane(BareColumn):
 
     def action_search_near(self) -> None:
         """Show or hide near misses."""
-        self._ask(replace(self.question, near_misses=not self.question.near_misses))
+        self._run_question(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:
         """Search in the next mode."""
-        self._ask(self.question.next_mode())
+        self._run_question(self.question.next_mode())
 
     def action_search_refresh(self) -> None:
         """Show the answer that was held back, or ask again."""
         if self._waiting is not None:
             self._draw(self._waiting, keep=True)
         else:
-            self._ask(self.question)
+            self._run_question(self.question)
 
     def action_view_zoom(self) -> None:
         """Zoom the preview, or restore the layout."""
@@ -628,7 +628,7 @@ class SearchPane(BareColumn):
 
     def _begin(self) -> None:
         """Show the start page, or a notice of why it would be empty."""
-        words = None if self._is_listed_already else before_asking(self._status)
+        words = None if self._is_listed_already else empty_start_text(self._status)
         self._clear(words or Words(""))
         self._show_start(on=words is None)
         if words is None:
@@ -660,7 +660,7 @@ class SearchPane(BareColumn):
             return
         scope = await self.app.push_screen_wait(ScopePicker(folders, sources, self.question.scope))
         if scope is not None:
-            self._ask(replace(self.question, scope=scope))
+            self._run_question(replace(self.question, scope=scope))
 
     @one_dialog("why")
     async def _explain(self, backend: Backend, path: str) -> None:
@@ -698,8 +698,8 @@ class SearchPane(BareColumn):
     def _complain(self, error: DonnaError) -> None:
         self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
 
-    def _ask(self, question: Question) -> None:
-        self._asking.ask(question)
+    def _run_question(self, question: Question) -> None:
+        self._runner.run(question)
         self._show_bar()
 
     def _answered(self, outcome: SearchOutcome, asked: bool) -> None:
@@ -772,7 +772,7 @@ class SearchPane(BareColumn):
         before, self._status = self._status, status
         if not self.question.is_empty:
             return
-        if self.has_class("-start") and (self._is_listed_already or before_asking(status) is None):
+        if self.has_class("-start") and (self._is_listed_already or empty_start_text(status) is None):
             self.start.update(status, time())
         else:
             self._begin()

@@ -134,8 +134,8 @@ def place(hit: Hit, room: int) -> str:
     if width_of(whole) <= room:
         return whole + lines
     first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
-    kept = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
-    shorter = (*kept, f"…/{name}" if first else name)
+    shortened_paths = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
+    shorter = (*shortened_paths, f"…/{name}" if first else name)
     fitting = next((each for each in shorter if width_of(each) <= room), None)
     return (shortened(name, room) if fitting is None else fitting) + lines
 
@@ -339,8 +339,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         width, height = self.scrollable_content_region.size
         if not self._notice_strips and not self._rows and width > 2 * _GUTTER:
             margin = self._blank(_GUTTER)
-            said = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
-            self._notice_strips = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in said]
+            rendered = Visual.to_strips(self, self._words, width - 2 * _GUTTER, height, self.visual_style)
+            self._notice_strips = [Strip([*margin, *self._filtered(list(each)), *margin]) for each in rendered]
         return self._notice_strips
 
     def _row(self, place: int, width: int) -> list[Strip]:

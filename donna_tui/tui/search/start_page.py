@@ -52,7 +52,7 @@ SYNTAX = (
 Opens = Callable[[], Message]
 
 
-class AskAgain(Message):
+class RepeatSearch(Message):
     """Posted when a question is chosen to be asked again."""
 
     def __init__(self, question: str) -> None:
@@ -136,8 +136,8 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         """Posted when another line is under the cursor, or none."""
 
     recent = query_one("#start-recent", StartPanel)
-    asked = query_one("#start-asked", StartPanel)
-    coming = query_one("#start-coming", StartPanel)
+    searches = query_one("#start-searches", StartPanel)
+    upcoming = query_one("#start-upcoming", StartPanel)
     example = query_one("#start-try", StartPanel)
 
     def __init__(self, first_notes: tuple[NameMatch, ...] = ()) -> None:
@@ -151,9 +151,9 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         with BareRow(id="start-columns"):
             with BareColumn(classes="start-column"):
                 yield StartPanel("Recent", id="start-recent")
-                yield StartPanel("Recent searches", id="start-asked")
+                yield StartPanel("Recent searches", id="start-searches")
             with BareColumn(classes="start-column"):
-                yield StartPanel("Coming up", id="start-coming")
+                yield StartPanel("Coming up", id="start-upcoming")
                 yield StartPanel("Try", id="start-try")
 
     @property
@@ -246,7 +246,7 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         self.post_message(self.Moved())
 
     def _panels(self) -> tuple[StartPanel, ...]:
-        return (self.recent, self.asked, self.coming, self.example)
+        return (self.recent, self.searches, self.upcoming, self.example)
 
     def _openable(self) -> list[tuple[StartPanel, int, StartLine]]:
         """Return panel, row and line of everything that can be opened, in the order of the cursor."""
@@ -262,15 +262,15 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         """Distribute the lines among the panels."""
         room = max(self.size.height, 4)
         facts, now, status = self.facts, self._now, self._status
-        asked = _asked(facts.questions[: max(2, (room - 2 * _BORDERS) // 3)])
-        recent = _recent(facts.recent[: room - _BORDERS - (len(asked) + _BORDERS if asked else 0)], now)
+        searches = _recent_searches(facts.questions[: max(2, (room - 2 * _BORDERS) // 3)])
+        recent = _recent(facts.recent[: room - _BORDERS - (len(searches) + _BORDERS if searches else 0)], now)
         tried = _tried(facts.example, with_syntax=self.size.height >= _ROOM_FOR_SYNTAX)
-        coming = _coming(facts, now)[: room - _BORDERS - (len(tried) + _BORDERS if tried else 0)]
-        self._fill(self.asked, asked)
+        upcoming = _upcoming(facts, now)[: room - _BORDERS - (len(tried) + _BORDERS if tried else 0)]
+        self._fill(self.searches, searches)
         self._fill(self.example, tried)
         self.recent.show(recent or (StartLine(_opening(status)),), None)
         nothing = "Nothing is due." if status is not None and status.last_reconcile is not None else ""
-        self.coming.show(coming or (StartLine(Content.styled(nothing, "$text-disabled")),), None)
+        self.upcoming.show(upcoming or (StartLine(Content.styled(nothing, "$text-disabled")),), None)
         self._draw()
 
     def _fill(self, panel: StartPanel, lines: tuple[StartLine, ...]) -> None:
@@ -306,21 +306,23 @@ def _folder(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def _asked(questions: Sequence[str]) -> tuple[StartLine, ...]:
-    return tuple(StartLine(Content(clean_line(each)), opens=partial(AskAgain, each)) for each in questions)
+def _recent_searches(questions: Sequence[str]) -> tuple[StartLine, ...]:
+    return tuple(StartLine(Content(clean_line(each)), opens=partial(RepeatSearch, each)) for each in questions)
 
 
 def _tried(example: str, *, with_syntax: bool) -> tuple[StartLine, ...]:
-    asked = (StartLine(Content.styled(f"“{clean_line(example)}”", "$text-accent"), opens=partial(AskAgain, example)),)
+    searches = (
+        StartLine(Content.styled(f"“{clean_line(example)}”", "$text-accent"), opens=partial(RepeatSearch, example)),
+    )
     width = max(len(name) for name, _ in SYNTAX)
     syntax = (
         StartLine(Content.assemble((name.ljust(width), "$text-muted"), (f"  {does}", "$text-disabled")))
         for name, does in SYNTAX
     )
-    return (*(asked if example else ()), *(syntax if with_syntax else ()))
+    return (*(searches if example else ()), *(syntax if with_syntax else ()))
 
 
-def _coming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
+def _upcoming(facts: StartFacts, now: float) -> tuple[StartLine, ...]:
     """Format the number of waiting drafts, the next meetings, and the due tasks."""
     today = datetime.datetime.fromtimestamp(now).astimezone().date()
     waiting = StartLine(
@@ -408,8 +410,10 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
     except DonnaError:
         return replace(facts, drafts=0, meetings=())
     waiting = sum(each.state is DraftState.WAITING for each in drafts)
-    coming = [row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED]
-    return replace(facts, drafts=waiting, meetings=tuple(coming[:_MOST_MEETINGS]))
+    upcoming = [
+        row for row in meetings if row.meeting.end.timestamp() > now and row.state is not MeetingState.CANCELLED
+    ]
+    return replace(facts, drafts=waiting, meetings=tuple(upcoming[:_MOST_MEETINGS]))
 
 
 async def _or_default(answer: Awaitable[T], otherwise: T) -> T:

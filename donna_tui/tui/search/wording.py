@@ -199,11 +199,11 @@ def note_at(source_type: str, path: str) -> str:
     """Return the note that contains an item of a source; empty if none does."""
     if source_type == MemorySource.TASK:
         return path.rpartition("#")[0]
-    beside = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
-    return "" if source_type in beside else path
+    without_note = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
+    return "" if source_type in without_note else path
 
 
-def before_asking(status: Status | None) -> Words | None:
+def empty_start_text(status: Status | None) -> Words | None:
     """Return the text shown instead of an empty start page; None if it has content."""
     if status is None:
         return Words("Opening the vault …", "You can type already.")
@@ -224,11 +224,11 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:
         searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
-    asked = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
+    subject = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
     return Words(
-        f"Nothing relevant {_short(clean_line(asked))}.",
+        f"Nothing relevant {_short(clean_line(subject))}.",
         clean_line(limits),
         actions=(
             *near,

@@ -126,12 +126,12 @@ def footer_actions(state: ActionState, keys: Keys, room: int) -> list[tuple[Acti
     usable = [(action, key) for action in shown if (key := shown_key(keys[action.id], typing=state.typing))]
     last = [item for item in usable if item[0].id in _ALWAYS_LAST][:1]
     left = room - sum(_width(item, state) for item in last)
-    kept: list[tuple[Action, str]] = []
+    fitting: list[tuple[Action, str]] = []
     for item in usable:
-        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(kept) < MOST_ITEMS - 1:
-            kept.append(item)
+        if item[0].id not in _ALWAYS_LAST and left >= _width(item, state) and len(fitting) < MOST_ITEMS - 1:
+            fitting.append(item)
             left -= _width(item, state)
-    return kept + last
+    return fitting + last
 
 
 def _differing(actions: Iterable[Action], state: ActionState) -> list[Action]:
@@ -259,10 +259,10 @@ def facts(status: Status) -> Iterator[Fact]:
 
 def strip_content(status: Status, room: int) -> Content:
     """Render as many facts as fit into `room` cells."""
-    kept = list(facts(status))
-    while len(kept) > 1 and _length(kept) > room:
-        kept.remove(max(kept, key=lambda fact: fact.rank))
-    return Content(_SEPARATOR).join(fact.content for fact in kept).truncate(max(room, 1), ellipsis=True)
+    fitting = list(facts(status))
+    while len(fitting) > 1 and _length(fitting) > room:
+        fitting.remove(max(fitting, key=lambda fact: fact.rank))
+    return Content(_SEPARATOR).join(fact.content for fact in fitting).truncate(max(room, 1), ellipsis=True)
 
 
 def _is_unknown(status: Status) -> bool:
@@ -303,8 +303,8 @@ def _meaning(status: Status) -> Content:
     return Content("words and meaning ready")
 
 
-def _length(kept: list[Fact]) -> int:
-    return sum(fact.content.cell_length for fact in kept) + cell_len(_SEPARATOR) * (len(kept) - 1)
+def _length(fitting: list[Fact]) -> int:
+    return sum(fact.content.cell_length for fact in fitting) + cell_len(_SEPARATOR) * (len(fitting) - 1)
 
 
 class StatusStrip(Widget):

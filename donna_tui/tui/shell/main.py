@@ -215,8 +215,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         others = f" and {plural(len(waiting) - 1, 'other note')}" if len(waiting) > 1 else ""
         key = shown_key(self._keymap.keys[action_id], typing=True)
         what = f"Your edit of {clean_line(waiting[0])}{others} is unsaved, and cannot be saved to disk."
-        said = f"{what} {key} again quits without it."
-        self.notify(said, severity="warning", timeout=8, markup=False)
+        message = f"{what} {key} again quits without it."
+        self.notify(message, severity="warning", timeout=8, markup=False)
         return True
 
     def unsaved(self, screens: Sequence[Screen[object]]) -> Iterator[Unsaved]:
@@ -283,7 +283,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     def on_open_draft(self, event: OpenDraft) -> None:
         event.stop()
         self.show_pane("review")
-        self._review.look(event.identity)
+        self._review.reload(event.identity)
 
     def on_open_note(self, event: OpenNote) -> None:
         event.stop()
@@ -296,7 +296,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _open_meeting(self, identity: str, day: datetime.date) -> None:
         await self._show_completed("meetings")
         if self.is_complete:
-            self._meetings.look_at(identity, day)
+            self._meetings.select_meeting(identity, day)
 
     def on_go_to(self, event: GoTo) -> None:
         """Show another screen."""
@@ -483,14 +483,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_view_backward(self) -> None:
         """Navigate back in the history."""
-        self._go_to(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
+        self._navigate(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
 
     def action_view_forward(self) -> None:
         """Navigate forward in the history."""
         place = self._places.forward(self._place) if self.is_complete else None
-        self._go_to(place, "There is nothing to go forward to.")
+        self._navigate(place, "There is nothing to go forward to.")
 
-    def _go_to(self, place: Place | None, otherwise: str) -> None:
+    def _navigate(self, place: Place | None, otherwise: str) -> None:
         if place is None:
             self.notify(otherwise, timeout=3, markup=False)
         elif isinstance(place, QuestionPlace):
@@ -544,8 +544,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         try:
             await backend.install_model()
         except DonnaError as error:
-            said = f"{clean_line(error.message)} {clean_line(error.hint or '')}"
-            self.notify(said, severity="error", timeout=12, markup=False)
+            message = f"{clean_line(error.message)} {clean_line(error.hint or '')}"
+            self.notify(message, severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
         """Pick an action by its key."""
@@ -636,8 +636,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         pane = pane_of(action)
         if pane is not None:
             self.show_pane(pane)
-            said = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
-            self.notify(said, timeout=5, markup=False)
+            message = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
+            self.notify(message, timeout=5, markup=False)
 
     async def _move(self, action: Action) -> None:
         what = action.method.removeprefix("action_list_")

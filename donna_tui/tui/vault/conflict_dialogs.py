@@ -15,7 +15,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.merge import Merge
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.diff import LOOK, DiffDialogue, DiffView
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialogue, DiffView
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.vault.three_way import ThreeWayView, Titles
@@ -117,7 +117,7 @@ class ConflictScreen(DiffDialogue[ConflictChoice]):
         ways = [("conflict.mine", "overwrite"), ("conflict.reload", "take theirs"), ("conflict.both", "edit both")]
         ways = ways if self._theirs is not None else [("conflict.reload", "discard mine")]
         later = ("esc", "keep for later")
-        return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *LOOK)
+        return KeyLine(self._keys, *merge, *ways, ("conflict.copy", copy), later, *VIEW_KEYS)
 
 
 def _lines(first: int, last: int) -> str:
@@ -180,8 +180,8 @@ class ConflictCopyDialog(Dialogue[Keep]):
         return f"The nearest version in the history is that of commit {clean_line(self._conflict.base_commit[:12])}:"
 
     def _key_line(self) -> KeyLine:
-        is_gone = self._conflict.mine is None
-        mine = "delete the copy" if is_gone else "keep the note"
-        both = [] if is_gone else [("settle.both", "both")]
-        theirs = "make it the note" if is_gone else "keep the copy"
+        is_deleted = self._conflict.mine is None
+        mine = "delete the copy" if is_deleted else "keep the note"
+        both = [] if is_deleted else [("settle.both", "both")]
+        theirs = "make it the note" if is_deleted else "keep the copy"
         return KeyLine(self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "cancel"))

@@ -14,7 +14,6 @@ from textual.widget import Widget
 from donna_tui.memory.checkboxes import checked, line_of_task, task_line, task_typed, with_task
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge_texts
-from donna_tui.tui.lib.ask_line import AskLine
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen
@@ -22,9 +21,10 @@ from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen
-from donna_tui.tui.vault.plan_dialog import Answer, AskFolder, AskPath
+from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
 from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits
 from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.three_way import ThreeWayScreen, Way
@@ -61,7 +61,7 @@ class VaultFlows(PlanFlow):
             return None
         stamp = await asyncio.to_thread(_stamp, file)
         await self._outside.edit(file, line)
-        if self._has_window(file, line) and not await self._ask(_window_open(path, self._keys)):
+        if self._has_window(file, line) and not await self._prompt(_window_open(path, self._keys)):
             return None
         if version is None:
             if stamp != await asyncio.to_thread(_stamp, file):
@@ -117,7 +117,7 @@ class VaultFlows(PlanFlow):
     async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Edit a note on the screen."""
         edit = self._begun(note)
-        text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
+        text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
         if text is None:
             return None
         return await self._write_if_changed(replace(edit, text=text), remarks)
@@ -139,15 +139,15 @@ class VaultFlows(PlanFlow):
     async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         while True:
             check = self._backend.notes.why_not_new
-            window = AskPath("New note", path, self._keys, problem=problem, taken=names_of(notes), check=check)
-            asked = await self._ask(window)
-            if asked is None:
+            window = PathPrompt("New note", path, self._keys, problem=problem, taken=names_of(notes), check=check)
+            new_path = await self._prompt(window)
+            if new_path is None:
                 return None
-            text = fill(template, title=PurePosixPath(asked).stem, now=datetime.now())
+            text = fill(template, title=PurePosixPath(new_path).stem, now=datetime.now())
             try:
-                return await self._created(asked, text)
+                return await self._created(new_path, text)
             except DonnaError as error:
-                path, problem = asked, refusal_of(error).what
+                path, problem = new_path, refusal_of(error).what
 
     async def _created(self, path: str, text: str) -> Outcome | None:
         """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
@@ -172,8 +172,8 @@ class VaultFlows(PlanFlow):
                 f"It is added to {TASKS_NOTE}{f', due {due}' if due else '. “due friday” at its end is the deadline'}."
             )
 
-        text = await self._ask(
-            AskLine("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
+        text = await self._prompt(
+            LinePrompt("Add a task", "add it", self._keys, placeholder="call the bank due tomorrow", hint_for=hint_for)
         )
         if text is None:
             return None
@@ -215,21 +215,23 @@ class VaultFlows(PlanFlow):
         path, problem, taken = note.path, "", names_of(notes) - {note.path}
         while True:
             check = partial(self._backend.notes.why_not_new, besides=note.path)
-            window = AskPath("Move or rename", path, self._keys, problem=problem, taken=taken, check=check)
-            asked = await self._ask(window)
-            if asked is None or asked == note.path:
+            window = PathPrompt("Move or rename", path, self._keys, problem=problem, taken=taken, check=check)
+            new_path = await self._prompt(window)
+            if new_path is None or new_path == note.path:
                 return None
             try:
-                return await self._planned(partial(self._backend.notes.plan_move, note.path, asked, note.etag), remarks)
+                return await self._planned(
+                    partial(self._backend.notes.plan_move, note.path, new_path, note.etag), remarks
+                )
             except DonnaError as error:
-                path, problem = asked, refusal_of(error).what
+                path, problem = new_path, refusal_of(error).what
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
         """Move several notes and folders into a folder."""
-        folder = await self._ask(AskFolder(f"Move {plural(len(paths), 'row')} to", folders))
+        folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
         if folder is None:
             return None
-        return await self._kept(partial(self._backend.notes.plan_move_into, paths, folder))
+        return await self._with_retry(partial(self._backend.notes.plan_move_into, paths, folder))
 
     async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
         """Create a folder, which git stores once a note is in it. Return its path, or None."""
@@ -254,13 +256,13 @@ class VaultFlows(PlanFlow):
     async def remove_empty(self, path: str) -> None:
         """Remove a folder without notes."""
         try:
-            is_gone = await self._backend.notes.remove_folder(path)
+            is_removed = await self._backend.notes.remove_folder(path)
         except DonnaError as error:
             await self._refused(error)
             return
         self._report(
             "Deleted. The folder was empty."
-            if is_gone
+            if is_removed
             else "It contains files that are not notes, so it was not removed."
         )
 
@@ -270,16 +272,16 @@ class VaultFlows(PlanFlow):
         before, problem = path, ""
         while True:
             taken = frozenset(folders)
-            window = AskPath(
+            window = PathPrompt(
                 title, path, self._keys, problem=problem, taken=taken, check=self._check_folder, is_folder=True
             )
-            asked = await self._ask(window)
-            if asked is None or asked == before:
+            new_path = await self._prompt(window)
+            if new_path is None or new_path == before:
                 return ""
             try:
-                return asked if await do(asked) else ""
+                return new_path if await do(new_path) else ""
             except DonnaError as error:
-                path, problem = asked, refusal_of(error).what
+                path, problem = new_path, refusal_of(error).what
 
     async def _check_folder(self, path: str) -> str:
         return await self._backend.notes.why_not_new(f"{path}/note.md")
@@ -310,7 +312,7 @@ class VaultFlows(PlanFlow):
         while True:
             try:
                 plan = await make(unlinks)
-                answer = await self._look(plan, remarks)
+                answer = await self._confirm(plan, remarks)
                 if answer is not Answer.UNLINK:
                     return await self._carry_out(plan) if answer is Answer.DO else None
                 unlinks = True
@@ -324,7 +326,7 @@ class VaultFlows(PlanFlow):
         while True:
             try:
                 conflict = await notes.conflict(path)
-                keep = await self._ask(ConflictCopyDialog(conflict, self._keys))
+                keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
                 return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
             except DonnaError as error:
                 if not await self._refused(error):
@@ -335,7 +337,7 @@ class VaultFlows(PlanFlow):
         while True:
             try:
                 plan = await self._backend.notes.plan_undo_one(operation.id)
-                answer = await self._look(plan, leads=(_lead(operation),))
+                answer = await self._confirm(plan, leads=(_lead(operation),))
                 return await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
                 if not await self._refused(error):
@@ -346,7 +348,7 @@ class VaultFlows(PlanFlow):
         steps = 1
         while True:
             try:
-                chosen, outcome = await self._look_back(kind, steps)
+                chosen, outcome = await self._step(kind, steps)
             except DonnaError as error:
                 if error.reason is Reason.UNDO_CONFLICT:
                     return await self._three_ways(kind, steps, error)
@@ -364,10 +366,10 @@ class VaultFlows(PlanFlow):
         except DonnaError as error:
             self._warn(error)
 
-    async def _keep(self, edit: Edit) -> None:
+    async def _store(self, edit: Edit) -> None:
         """Save an edit until it is written, also across restarts."""
         try:
-            await self.edits.keep(edit)
+            await self.edits.store(edit)
         except DonnaError as error:
             self._warn(error)
 
@@ -378,7 +380,7 @@ class VaultFlows(PlanFlow):
             await self.drop(edit.path)
             self._report("Nothing was changed.")
             return None
-        await self._keep(edit)
+        await self._store(edit)
         return await self._write(edit, remarks)
 
     async def _write(self, edit: Edit, remarks: tuple[str, ...]) -> Outcome | None:
@@ -388,7 +390,7 @@ class VaultFlows(PlanFlow):
                 plan = await self._backend.notes.plan_write(edit.path, edit.text, edit.etag)
                 has_markers = has_conflict_markers(edit.text.encode("utf-8", "surrogatepass"))
                 remarks = (*remarks, STILL_MARKED) if has_markers and STILL_MARKED not in remarks else remarks
-                answer = await self._look(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
+                answer = await self._confirm(plan, remarks, can_discard=True) if plan.changes else Answer.DISCARD
                 outcome = await self._carry_out(plan) if answer is Answer.DO else None
             except DonnaError as error:
                 retry = await self._resolve_refused(edit, error)
@@ -407,13 +409,13 @@ class VaultFlows(PlanFlow):
         theirs = await self._now(edit.path)
         merge = merge_texts(edit.base, edit.text, theirs.text if theirs is not None else "")
         screen = ConflictScreen(edit, theirs.text if theirs is not None else None, merge, self._keys)
-        choice = await self._ask(screen)
+        choice = await self._prompt(screen)
         if choice is None:
             return None
         await self.drop(edit.path)
         retry = await self._apply_choice(choice, edit, theirs, merge)
         if retry is not None:
-            await self._keep(retry)
+            await self._store(retry)
         return retry
 
     async def _apply_choice(
@@ -433,11 +435,11 @@ class VaultFlows(PlanFlow):
 
     async def _edit_conflict_markers(self, edit: Edit) -> Edit | None:
         """Edit a text with conflict markers in the editor, or on this screen if there is no editor."""
-        await self._keep(edit)
+        await self._store(edit)
         line = edit.text[: edit.text.index(MARKER)].count("\n") + 1 if MARKER in edit.text else 1
         try:
             if self._outside.external.no_editor:
-                text = await self._ask(EditScreen(edit, line, self._keys, self._keep))
+                text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
             else:
                 text = await self._in_editor(edit, line)
         except DonnaError as error:  # the edit is kept, and can be taken up again
@@ -461,12 +463,12 @@ class VaultFlows(PlanFlow):
 
     # Undo and redo
 
-    async def _look_back(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
+    async def _step(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
         operations = await self._operations(kind)
         planning = self._backend.notes.plan_undo if kind is OperationKind.UNDO else self._backend.notes.plan_redo
         plan = await planning(steps)
         leads = tuple(map(_lead, operations[:steps]))
-        answer = await self._look(plan, leads=leads, steps=steps, most_steps=len(operations))
+        answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
         outcome = await self._carry_out(plan) if answer is Answer.DO else None
         return answer, outcome
 
@@ -487,9 +489,11 @@ class VaultFlows(PlanFlow):
         screen = ThreeWayScreen(
             refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
         )
-        way = await self._ask(screen)
+        way = await self._prompt(screen)
         if way is Way.MERGE and merged is not None:
-            return await self._kept(partial(self._backend.notes.plan_write, clashes[0].path, merged, _etag(clashes[0])))
+            return await self._with_retry(
+                partial(self._backend.notes.plan_write, clashes[0].path, merged, _etag(clashes[0]))
+            )
         return await self._restored(clashes[0], way) if way is not None else None
 
     async def _restored(self, clash: Clash, way: Way) -> Outcome | None:
@@ -502,8 +506,8 @@ class VaultFlows(PlanFlow):
             resolved = await self._edit_conflict_markers(Edit(path, found, etag, marked))
             return await self._write(resolved, ()) if resolved is not None else None
         if clash.wanted is None:
-            return await self._kept(partial(self._backend.notes.plan_delete, path, etag or ""))
-        return await self._kept(partial(self._backend.notes.plan_write, path, wanted, etag))
+            return await self._with_retry(partial(self._backend.notes.plan_delete, path, etag or ""))
+        return await self._with_retry(partial(self._backend.notes.plan_write, path, wanted, etag))
 
     # Asking and telling
 
@@ -515,7 +519,7 @@ class VaultFlows(PlanFlow):
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
         await self._outside.edit(copy, line)
-        if self._has_window(copy, line) and not await self._ask(_copy_open(edit.path, self._keys)):
+        if self._has_window(copy, line) and not await self._prompt(_copy_open(edit.path, self._keys)):
             return None
         return await self._backend.notes.edited_text(copy)
 
@@ -529,7 +533,7 @@ class VaultFlows(PlanFlow):
             return ""
         empty = Choice(value="", title="empty note")
         choices = [empty, *(Choice(value=path, title=PurePosixPath(path).stem, section="Templates") for path in paths)]
-        path = await self._ask(Picker[str]("New note from", choices, placeholder="template"))
+        path = await self._prompt(Picker[str]("New note from", choices, placeholder="template"))
         if not path:
             return path
         try:
@@ -539,8 +543,8 @@ class VaultFlows(PlanFlow):
             return None
 
     def _warn(self, error: DonnaError) -> None:
-        said = f"Your edit is not saved to disk for now: {refusal_of(error).what}"
-        self._pane.notify(said, severity="warning", timeout=8, markup=False)
+        message = f"Your edit is not saved to disk for now: {refusal_of(error).what}"
+        self._pane.notify(message, severity="warning", timeout=8, markup=False)
 
 
 def _stamp(file: Path) -> tuple[int, int]:

@@ -115,20 +115,20 @@ class HistoryList(RowList):
             return _columns(*words, width=width, tone="warning")
         revision = entry.revision
         operation = revision.operation
-        gone = operation is not None and operation.id in self._undone
-        what = f"{what_of(revision)}  undone" if gone else what_of(revision)
-        tone = "quiet" if gone else "plain" if operation is not None else "muted"
+        is_undone = operation is not None and operation.id in self._undone
+        what = f"{what_of(revision)}  undone" if is_undone else what_of(revision)
+        tone = "quiet" if is_undone else "plain" if operation is not None else "muted"
         return _columns(when(revision.at, self._newest), author_of(revision), what, width=width, tone=tone)
 
 
 def undone(revisions: list[Revision]) -> frozenset[str]:
     """Return the ids of the operations that are undone according to these revisions."""
-    gone: set[str] = set()
+    ids: set[str] = set()
     for revision in reversed(revisions):
         if revision.operation is not None:
-            gone |= set(revision.operation.undoes)
-            gone -= set(revision.operation.redoes)
-    return frozenset(gone)
+            ids |= set(revision.operation.undoes)
+            ids -= set(revision.operation.redoes)
+    return frozenset(ids)
 
 
 def _key(entry: Entry) -> str:

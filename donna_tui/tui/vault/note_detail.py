@@ -159,7 +159,7 @@ class NoteView(PassageView):
             start = self._section_index
         self._choose(max(0, min(start + by, len(self._pages.sections) - 1)))
 
-    def go_to(self, line: int) -> None:
+    def show_line(self, line: int) -> None:
         """Show the section that begins at a line (1-based), marked, or the line itself if it is inside a section."""
         if self._pages.sections:
             index = self._pages.section_of(line)
@@ -248,7 +248,7 @@ class NoteDetail(Container):
     """The detail view of the selected row. The previous note remains visible until the next one is loaded."""
 
     head = query_one("#detail-head", Static)
-    says = query_one("#detail-says", Static)
+    remark_line = query_one("#detail-remark", Static)
     tabs = query_one("#detail-tabs", SectionTabs)
     switcher = query_one("#detail-parts", ContentSwitcher)
     text = query_one("#note", NoteView)
@@ -275,7 +275,7 @@ class NoteDetail(Container):
         with Panel("Note", id="detail-middle"):
             yield Static(id="detail-head")
             yield SectionTabs(id="detail-tabs")
-            yield Static(id="detail-says")
+            yield Static(id="detail-remark")
             with ContentSwitcher(initial="note", id="detail-parts"):
                 yield NoteView(id="note")
                 yield HistoryList(id="history")
@@ -537,9 +537,9 @@ class NoteDetail(Container):
             return
         place = self.text.place if self.note is not None else ""
         self.head.update(note_head(self._row, self.note, place=place, waiting=self._waiting_edit))
-        said = why_special(self._row, self.note)
-        self.says.update(Content.styled(said, "$text-warning"))
-        self.says.display = bool(said)
+        remark = why_special(self._row, self.note)
+        self.remark_line.update(Content.styled(remark, "$text-warning"))
+        self.remark_line.display = bool(remark)
 
     def _name_tabs(self) -> None:
         self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")

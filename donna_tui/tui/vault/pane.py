@@ -37,11 +37,11 @@ from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.tui.vault.wording import (
     EMPTY,
     LOADING,
-    cannot_look,
     is_conflict,
     nothing_matches,
     outside_paths,
     outside_remark,
+    why_no_list,
     why_no_write,
     why_not_here,
     why_nothing,
@@ -58,7 +58,7 @@ from donna_tui.types.events import (
 from donna_tui.types.notes import NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
 
-LOOK_AGAIN = 0.3
+RELOAD_DELAY = 0.3
 """Seconds from an event to a reload of the tree, so that many events cause one reload."""
 
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
@@ -100,7 +100,7 @@ class VaultPane(Horizontal):
         self._redoable: tuple[Operation, ...] | None = None
         self._timer: Timer | None = None
         self._is_stale = True
-        self._goes_to: tuple[str, int] | None = None
+        self._pending_line: tuple[str, int] | None = None
 
     def compose(self) -> ComposeResult:
         with Panel("Notes", id="tree-part"):
@@ -121,7 +121,7 @@ class VaultPane(Horizontal):
         self._writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
         self._load_unsaved_edits(self._writing.edits)
-        self.look()
+        self.reload()
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show the reason why there is no engine."""
@@ -157,10 +157,10 @@ class VaultPane(Horizontal):
         elif self._is_at("tree") and self.note_tree.unmark():
             self._show_tree()
         elif self._is_at("diff"):
-            self._go("note")
+            self._show_part("note")
         elif not self._is_at("tree") and not self.has_class("-empty"):
             self.remove_class("-diffing")
-            self._go("tree")
+            self._show_part("tree")
         else:
             return False
         return True
@@ -190,11 +190,11 @@ class VaultPane(Horizontal):
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, and report writes that could not be recovered."""
         if any(map(_is_about_notes, event.events)):
-            self.look_soon()
+            self.reload_soon()
         for each in event.events:
             if isinstance(each, ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
-                said = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
-                self.notify(said, severity="warning", timeout=12, markup=False)
+                message = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
+                self.notify(message, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
         """Show the selected row in the detail view."""
@@ -230,12 +230,12 @@ class VaultPane(Horizontal):
         if self._is_at("note") and self.detail.tab in ("note", "links"):
             self.detail.follow_link()
         elif self._is_at("note"):
-            self._go("diff")
+            self._show_part("diff")
         elif row is not None and row.is_folder and self._is_at("tree"):
             if not self.note_tree.unfold():
                 self.note_tree.fold()
         else:
-            self._go("note")
+            self._show_part("note")
 
     def action_vault_note(self) -> None:
         """Show the text of the note."""
@@ -257,16 +257,16 @@ class VaultPane(Horizontal):
 
     def action_vault_diff(self) -> None:
         self.add_class("-diffing")
-        self._go("diff")
+        self._show_part("diff")
 
     def action_vault_left(self) -> None:
         """Fold, or move to the left."""
         if self._is_at("tree"):
             self.note_tree.fold()
         elif self._is_at("diff"):
-            self._go("note")
+            self._show_part("note")
         elif self.detail.tab == "note":
-            self._go("tree")
+            self._show_part("tree")
         else:
             self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
@@ -274,7 +274,7 @@ class VaultPane(Horizontal):
         """Unfold, or move to the right."""
         if self._is_at("tree"):
             if not self.note_tree.unfold():
-                self._go("note")
+                self._show_part("note")
         elif self._is_at("note") and self.detail.tab != TABS[-1]:
             self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
@@ -318,7 +318,7 @@ class VaultPane(Horizontal):
 
     def action_vault_refresh(self) -> None:
         """Reload the tree."""
-        self.look()
+        self.reload()
 
     def action_view_zoom(self) -> None:
         """Maximise the focused part, or restore the layout."""
@@ -326,10 +326,10 @@ class VaultPane(Horizontal):
 
     def open_note(self, path: str, line: int = 1) -> None:
         """Show a note at the section of a line (1-based)."""
-        self._goes_to = (path, line)
+        self._pending_line = (path, line)
         if self.note_tree.query_text:
             self._end_filter()
-        self.look(path)
+        self.reload(path)
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -337,30 +337,30 @@ class VaultPane(Horizontal):
         note = self.detail.note
         return (note.path, self.detail.text.line) if note is not None else None
 
-    def look(self, show: str = "") -> None:
+    def reload(self, show: str = "") -> None:
         """Reload the tree, and select a note if it exists; a hidden pane is reloaded when it is shown."""
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
-            self._look(self._backend, show)
+            self._load(self._backend, show)
 
     def on_show(self) -> None:
         """Reload the tree if it became stale while the pane was hidden."""
         if self._is_stale:
-            self.look()
+            self.reload()
 
-    def look_soon(self) -> None:
+    def reload_soon(self) -> None:
         """Schedule a reload of the tree, and restart the delay of a scheduled one."""
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(LOOK_AGAIN, self.look)
+        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
-    @work(group="look", exclusive=True)
-    async def _look(self, backend: Backend, show: str) -> None:
+    @work(group="load", exclusive=True)
+    async def _load(self, backend: Backend, show: str) -> None:
         try:
             notes = await backend.notes.vault_rows()
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
-            self._show_notice(cannot_look(error))
+            self._show_notice(why_no_list(error))
             return
         await self._count_steps(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
@@ -375,10 +375,10 @@ class VaultPane(Horizontal):
     def _arrive(self) -> None:
         """Scroll to the line that `open_note` requested, once its note is loaded."""
         note = self.detail.note
-        if self._goes_to is None or note is None or note.path != self._goes_to[0]:
+        if self._pending_line is None or note is None or note.path != self._pending_line[0]:
             return
-        line, self._goes_to = self._goes_to[1], None
-        self.detail.text.go_to(line)
+        line, self._pending_line = self._pending_line[1], None
+        self.detail.text.show_line(line)
         self._show_tab("note")
 
     @work(group="take-up")
@@ -390,9 +390,9 @@ class VaultPane(Horizontal):
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         if edits.paths:
             others = f" and {plural(len(edits.paths) - 1, 'other note')}" if len(edits.paths) > 1 else ""
-            said = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. The Vault lists it."
-            self.notify(said, timeout=8, markup=False)
-            self.look()
+            message = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. The Vault lists it."
+            self.notify(message, timeout=8, markup=False)
+            self.reload()
 
     async def _count_steps(self, backend: Backend) -> None:
         """Load the operations that can be undone and redone; None if that fails."""
@@ -412,9 +412,9 @@ class VaultPane(Horizontal):
 
     def _show_tab(self, tab: Tab) -> None:
         self.detail.show_tab(tab)
-        self._go("note")
+        self._show_part("note")
 
-    def _go(self, place: str) -> None:
+    def _show_part(self, place: str) -> None:
         """Focus a part, and show it if only one is visible."""
         self._place(place)
         {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place].focus()
@@ -599,7 +599,7 @@ class VaultPane(Horizontal):
 
     @one_dialog("change")
     async def _change_folder(self, flow: Callable[[], Awaitable[str]]) -> None:
-        self.look(await flow())
+        self.reload(await flow())
 
     @property
     def _folder(self) -> str:
@@ -634,12 +634,12 @@ class VaultPane(Horizontal):
         if self._drops != row.path:
             self._drops = row.path
             key = shown_key(self._keys["vault.discard"], typing=False)
-            said = f"This discards your edit for good. {key} again discards it."
-            self.notify(said, severity="warning", timeout=6, markup=False)
+            message = f"This discards your edit for good. {key} again discards it."
+            self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
         await self._writing.drop(row.path)
-        self.look()
+        self.reload()
         self.follow()
 
     @one_dialog("change")
@@ -647,13 +647,13 @@ class VaultPane(Horizontal):
         outcome = await flow()
         if outcome is not None:
             self.note_tree.unmark()
-        self.look(_new_place(outcome))
-        gone = (
+        self.reload(_new_place(outcome))
+        deleted = (
             ()
             if outcome is None
             else (path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if not etag)
         )
-        if self.detail.note is None or self.detail.note.path not in gone:
+        if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()
 
     def _remarks(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.diff import LOOK, DiffDialogue, DiffView
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialogue, DiffView
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
@@ -149,7 +149,7 @@ class PlanScreen(DiffDialogue[Answer]):
         drop = [("plan.discard", "discard")] if proposal.can_discard else []
         unlink = [("plan.unlink", "unlink them")] if proposal.can_unlink else []
         leave = "keep for later" if proposal.can_discard else "cancel"
-        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *LOOK)
+        return KeyLine(self._keys, ("plan.apply", proposal.does), ("esc", leave), *unlink, *steps, *drop, *VIEW_KEYS)
 
 
 def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
@@ -176,7 +176,7 @@ Check = Callable[[str], Awaitable[str]]
 """Finds out why something cannot have a path; empty if it can."""
 
 
-class AskPath(Dialogue[str]):
+class PathPrompt(Dialogue[str]):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
     The result shown for a path was checked, so enter applies it.
@@ -204,11 +204,11 @@ class AskPath(Dialogue[str]):
         self._taken = taken
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="ask-box") as box:
+        with Vertical(classes="prompt-box") as box:
             box.border_title = Content(self._title)
             placeholder = "Folder/Name of the folder" if self._is_folder else "Folder/Name of the note"
             yield LineInput(self._path, placeholder=placeholder, compact=True, select_on_focus=False)
-            yield Static(id="ask-says")
+            yield Static(id="prompt-hint")
             yield KeyLine(self._keys, ("↵", "continue"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
@@ -258,7 +258,7 @@ class AskPath(Dialogue[str]):
     def _show_hint(self, problem: str, path: str = "") -> None:
         becomes = f"It will be called {clean_line(path)}" if path and path != self.field.value else ""
         words = Content.styled(problem or becomes, "$text-warning" if problem else "$text-muted")
-        self.query_one("#ask-says", Static).update(words)
+        self.query_one("#prompt-hint", Static).update(words)
 
 
 def note_path(typed: str) -> str:
@@ -272,7 +272,7 @@ def note_path(typed: str) -> str:
 TOP = "the top of the vault"
 
 
-class AskFolder(Picker[str]):
+class FolderPrompt(Picker[str]):
     """Every folder, by letters of its path, and a new one. Answers with a path; the top of the vault is empty."""
 
     def __init__(self, title: str, folders: Iterable[str]) -> None:

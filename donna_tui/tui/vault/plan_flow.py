@@ -52,7 +52,7 @@ class PlanFlow:
         self._keys = keys
         self._backend = backend
 
-    async def _kept(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+    async def _with_retry(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Plan, review and apply a change; a refusal is shown to the user."""
         while True:
             try:
@@ -67,7 +67,7 @@ class PlanFlow:
         if not plan.changes:
             self._report("Nothing would change.")
             return None
-        answer = await self._look(plan, remarks)
+        answer = await self._confirm(plan, remarks)
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
@@ -85,7 +85,7 @@ class PlanFlow:
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
             return await self._reported(plan, await carry_out(plan)) if await self.creates_repository() else None
-        if not await self._ask(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
+        if not await self._prompt(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
             return None
         return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
 
@@ -103,12 +103,12 @@ class PlanFlow:
         """Ask whether to create a repository in the vault, and create it. Raises DonnaError."""
         refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
         refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
-        agreed = await self._ask(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
+        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
         if agreed:
             await self._backend.notes.create_repository()
         return bool(agreed)
 
-    async def _look(
+    async def _confirm(
         self,
         plan: Plan,
         remarks: tuple[str, ...] = (),
@@ -131,15 +131,15 @@ class PlanFlow:
             is_redone=plan.kind is OperationKind.REDO,
             can_unlink=plan.broken_links > 0,
         )
-        return await self._ask(PlanScreen(proposal, self._keys))
+        return await self._prompt(PlanScreen(proposal, self._keys))
 
     async def _refused(self, error: DonnaError) -> bool:
         """Show a refusal. Return True if the user chooses to retry."""
         does = "try again" if error.reason in _PASSING else ""
-        agreed = await self._ask(RefusalScreen(refusal_of(error), self._keys, does=does))
+        agreed = await self._prompt(RefusalScreen(refusal_of(error), self._keys, does=does))
         return bool(agreed)
 
-    async def _ask(self, screen: Screen[T | None]) -> T | None:
+    async def _prompt(self, screen: Screen[T | None]) -> T | None:
         return await self._pane.app.push_screen_wait(screen)
 
     def _report(self, text: str) -> None:
@@ -153,8 +153,8 @@ def done_words(plan: Plan) -> str:
         return "Committed" if plan.on_disk else "Created" if is_new else "Written"
     if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
         return _DONE[plan.kind]
-    gone = sum(change.after is None for change in plan.changes)
-    many = f" {plural(gone, 'note')}" if gone > 1 else ""
+    deleted = sum(change.after is None for change in plan.changes)
+    many = f" {plural(deleted, 'note')}" if deleted > 1 else ""
     others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
     return f"{_DONE[plan.kind]}{many}{others}"
 
@@ -170,9 +170,9 @@ def _title(plan: Plan, steps: int) -> str:
         return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
         return PLAN_TITLES[plan.kind]
-    gone = sum(change.after is None for change in plan.changes)
-    if gone > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
-        return f"{clean_line(plan.subject)}: {plural(gone, 'note')}"
+    deleted = sum(change.after is None for change in plan.changes)
+    if deleted > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
+        return f"{clean_line(plan.subject)}: {plural(deleted, 'note')}"
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
     return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
@@ -203,7 +203,7 @@ class WaitingEdits:
         for edit in await self._backend.notes.waiting_edits():
             self._edits.setdefault(edit.path, edit)
 
-    async def keep(self, edit: Edit) -> None:
+    async def store(self, edit: Edit) -> None:
         """Save an edit. Raises DonnaError if it is kept in memory only."""
         self._edits[edit.path] = edit
         self.in_memory_only.add(edit.path)
@@ -218,7 +218,7 @@ class WaitingEdits:
     def unsaved(self) -> Iterator[Unsaved]:
         """Return the edits that are not on disk, to retry saving them."""
         for path in self.in_memory_only:
-            yield Unsaved(self._edits[path], self.keep)
+            yield Unsaved(self._edits[path], self.store)
 
     def marked(self, notes: Iterable[NoteRow]) -> tuple[NoteRow, ...]:
         """Mark the rows of notes with an unsaved edit, and add a row for each edit of a missing note."""

@@ -81,7 +81,7 @@ class Switcher(Modal[Switched]):
         self._wanted = ""
         self._answered: str | None = None
         self._picked: How | None = None
-        self._is_asking = False
+        self._is_querying = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="picker-box") as box:
@@ -92,13 +92,13 @@ class Switcher(Modal[Switched]):
     def on_mount(self) -> None:
         self.options.can_focus = False
         self._show_hint("")
-        self._ask()
+        self._query()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Query for the newest input once the running query is answered."""
         event.stop()
         self._wanted = event.value
-        self._ask()
+        self._query()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -121,11 +121,11 @@ class Switcher(Modal[Switched]):
         if self._answered == self._wanted:
             self._pick_selected()
         else:
-            self._ask()
+            self._query()
 
-    def _ask(self) -> None:
-        if not self._is_asking and self._answered != self._wanted:
-            self._is_asking = True
+    def _query(self) -> None:
+        if not self._is_querying and self._answered != self._wanted:
+            self._is_querying = True
             self._answer()
 
     @work(group="names")
@@ -142,7 +142,7 @@ class Switcher(Modal[Switched]):
                     self._answered = query
                     self._show(query, found)
         finally:
-            self._is_asking = False
+            self._is_querying = False
         self._pick_selected()
 
     async def _found(self, query: str) -> tuple[NameMatch, ...]:

@@ -249,7 +249,7 @@ class ThreeWayScreen(Dialogue[Way]):
         else:
             self.notify("The later edits changed the same lines.", timeout=4, markup=False)
 
-    def action_settle(self, way: str) -> None:
+    def action_resolve(self, way: str) -> None:
         """Restore the old version, or edit both."""
         if self._can_resolve:
             self.dismiss(Way(way))

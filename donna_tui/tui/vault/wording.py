@@ -60,9 +60,9 @@ def done_by(operation: Operation) -> str:
 
 def moved_words(operation: Operation) -> str:
     """Format the source and destination of a move; empty if they are ambiguous."""
-    gone = [change.path for change in operation.changes if change.after is None]
-    come = [change.path for change in operation.changes if change.before is None]
-    return f"{clean_line(gone[0])} → {clean_line(come[0])}" if len(gone) == len(come) == 1 else ""
+    removed = [change.path for change in operation.changes if change.after is None]
+    added = [change.path for change in operation.changes if change.before is None]
+    return f"{clean_line(removed[0])} → {clean_line(added[0])}" if len(removed) == len(added) == 1 else ""
 
 
 def paths_words(paths: tuple[str, ...]) -> str:
@@ -111,7 +111,7 @@ _TONES = {
 }
 
 
-def cannot_look(error: DonnaError) -> Words:
+def why_no_list(error: DonnaError) -> Words:
     """Explain why the tree cannot be shown."""
     refusal = refusal_of(error)
     step = refusal.step if error.hint or error.reason is not Reason.INTERNAL else ""

@@ -128,7 +128,7 @@ class GitCommand:
         self._folder = folder.absolute()
         self._git: Git | None = None
 
-    def ask(
+    def run_unchecked(
         self,
         *arguments: str,
         given: bytes = b"",
@@ -163,10 +163,10 @@ class GitCommand:
         literal: bool = True,
         as_configured: Collection[str] = (),
     ) -> Answer:
-        """Run git as `ask` does. Raises VaultWriteError for a status other than 0: `git_failed` or a more specific
+        """Run git as `run_unchecked` does, and raise VaultWriteError for a status other than 0: `git_failed` or another
         reason.
         """
-        answer = self.ask(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
+        answer = self.run_unchecked(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:
             raise refusal(arguments[0], answer.complaint)
         return answer

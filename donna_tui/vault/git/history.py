@@ -46,7 +46,7 @@ class History:
         if place is None:
             return []
         mark = secrets.token_hex(8)
-        answer = self._repo.command.ask(
+        answer = self._repo.command.run_unchecked(
             "log", "-z", f"--max-count={limit}", f"--skip={skip}", "--name-only", "--diff-merges=first-parent",
             "--no-show-signature", *_PLAIN, f"--format={mark}%H%x00%at%x00%an%x00%B%x00",
             *(("--follow", "--", path) if path else ("--", *self._client.include.places)),
@@ -59,7 +59,7 @@ class History:
         place = self._repo.find()
         if place is None or self._repo.tip().commit is None:
             return None
-        found = self._repo.command.ask("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
+        found = self._repo.command.run_unchecked("rev-list", "--max-count=1", f"--before=@{int(at)}", "HEAD")
         if found.status or not found.line:
             return None
         known = self._repo.all_blob_ids(found.line, place)
@@ -73,7 +73,7 @@ class History:
             raise VaultWriteError(Reason.USAGE, "this is not the name of a commit or an operation")
         place = self._repo.place()
         whole = self._repo.command.run("rev-parse", "--quiet", "--verify", f"{commit}^{{commit}}").line
-        parent = self._repo.command.ask("rev-parse", "--quiet", "--verify", f"{whole}^1")
+        parent = self._repo.command.run_unchecked("rev-parse", "--quiet", "--verify", f"{whole}^1")
         sides = (parent.line, whole) if parent.status == 0 else ("--root", whole)
         answer = self._repo.command.run(
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
@@ -176,7 +176,7 @@ class History:
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
         """Return the vault paths that a comparison lists."""
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
-        answer = self._repo.command.ask(verb, *options, *arguments, index=index)
+        answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
         return {os.fsdecode(each) for each in answer.output.split(b"\0")}
 
     def _differs(self, path: str, known: dict[str, str], place: RepoLocation) -> bool:

@@ -107,11 +107,11 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
     """
     if tip.commit is None:
         return False
-    answer = repo.command.ask("log", "-1", "--format=%H%x00%B", "--no-show-signature", tip.commit, "--", path)
+    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", tip.commit, "--", path)
     commit, _, message = answer.output.decode("utf-8", "replace").partition("\0")
     if parse_message(message, commit=commit, at=0.0) is None:
         return False
-    before = repo.command.ask("ls-tree", "-z", "--full-tree", f"{commit}^", "--", place.full(path))
+    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{commit}^", "--", place.full(path))
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 

@@ -26,10 +26,10 @@ def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, n
     if not repo.init_if_missing(name=author.name, email=author.email):
         return False
     place, tip = repo.place(), repo.tip()
-    kept = [path for path in notes if _may_be_kept(files, rules, path)]
-    attributes = attributes_of(repo, place, kept)
-    left_out = {*repo.ignored(kept), *(path for path, each in attributes.items() if why_not_stored(path, each))}
-    changes = list(_first_changes(files, (path for path in kept if path not in left_out)))
+    public = [path for path in notes if _is_public(files, rules, path)]
+    attributes = attributes_of(repo, place, public)
+    left_out = {*repo.ignored(public), *(path for path, each in attributes.items() if why_not_stored(path, each))}
+    changes = list(_first_changes(files, (path for path in public if path not in left_out)))
     stored, extra = stored_changes(repo, place, tip, changes, attributes)
     images = blobs([*(each.after for each in changes if each.after is not None), *extra])
     commit = open_commit(tip.ref, 1, author.line(time.time()), SUBJECT, None)
@@ -38,7 +38,7 @@ def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, n
     return True
 
 
-def _may_be_kept(files: VaultFiles, rules: WriteRules, path: str) -> bool:
+def _is_public(files: VaultFiles, rules: WriteRules, path: str) -> bool:
     """Return whether a note is public: a history may be pushed, and private notes must not leave the machine."""
     try:
         data = files.read(path)

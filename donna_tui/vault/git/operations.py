@@ -117,7 +117,9 @@ def _side(value: str) -> _Side:
 
 def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:
     """Yield the newest operations, newest first: of the chain that ends in `record`, or else of the branch."""
-    answer = repo.command.ask(*_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."]))
+    answer = repo.command.run_unchecked(
+        *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."])
+    )
     seen: set[str] = set()
     for commit, at, message in _each_commit(answer.output if answer.status == 0 else b""):
         operation = parse_message(message, commit=commit, at=at)

@@ -111,7 +111,7 @@ class GitRepo:
         located = locate(self._vault)
         if located is not None:
             check_files(located, whole=True)
-        found = self.command.ask("rev-parse", *_WHERE)
+        found = self.command.run_unchecked("rev-parse", *_WHERE)
         if found.status:
             if "not a git repository (or any" in found.complaint:
                 return None
@@ -146,7 +146,7 @@ class GitRepo:
 
     def tip(self) -> Tip:
         """Return the checked out commit and the newest record."""
-        branch = self.command.ask("symbolic-ref", "--quiet", "HEAD")
+        branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
         commit, record = self._commits("HEAD", self._records())
@@ -178,7 +178,7 @@ class GitRepo:
         """Return those of these vault paths that git ignores and does not track."""
         check_rule_files(self.rule_folders(paths), ".gitignore")
         given = b"".join(f"./{path}\0".encode() for path in paths)
-        answer = self.command.ask("check-ignore", "-z", "--stdin", given=given, literal=False)
+        answer = self.command.run_unchecked("check-ignore", "-z", "--stdin", given=given, literal=False)
         if answer.status not in (0, 1):
             raise refusal("check-ignore", answer.complaint)
         return [each.decode().removeprefix("./") for each in answer.output.split(b"\0") if each]
@@ -221,7 +221,7 @@ class GitRepo:
 
     def drop_ref(self, ref: str) -> None:
         """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
-        self.command.ask("update-ref", "--no-deref", "-d", ref)
+        self.command.run_unchecked("update-ref", "--no-deref", "-d", ref)
 
     def _update(self, message: str, *moves: tuple[str, str, str | None], drop: str = "") -> bool:
         """Compare and swap refs in one transaction: each move has a name, the new commit and the expected old one."""
@@ -241,7 +241,7 @@ class GitRepo:
         """Yield the answers to one command, repeated while another program holds a lock."""
         deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
         while True:
-            answer = self.command.ask(*arguments, given=given)
+            answer = self.command.run_unchecked(*arguments, given=given)
             yield answer
             if ".lock'" not in answer.complaint or time.monotonic() + pause > deadline:
                 return
@@ -282,7 +282,7 @@ class GitRepo:
         known = tuple(map(_stamp, self._setting_files()))
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
-            answer = self.command.ask("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
+            answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
             entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
         return self._settings[1]
@@ -294,13 +294,13 @@ class GitRepo:
 
     def mode(self, path: str) -> int:
         """Return the mode of a note in the last commit, or that of a regular file if it is not there."""
-        found = self.command.ask("ls-tree", "-z", "HEAD", "--", path).output
+        found = self.command.run_unchecked("ls-tree", "-z", "HEAD", "--", path).output
         return int(found[:6], 8) if found.startswith(b"100") else REGULAR_FILE
 
     def all_blob_ids(self, commit: str, place: RepoLocation) -> dict[str, str]:
         """Return the blob of every file below the vault in a commit, by vault path."""
         where = [f"{commit}:{place.prefix.rstrip('/')}"] if place.prefix else [commit]
-        answer = self.command.ask("ls-tree", "-r", "-z", "--full-tree", *where)
+        answer = self.command.run_unchecked("ls-tree", "-r", "-z", "--full-tree", *where)
         return dict(each_entry(answer.output)) if answer.status == 0 else {}
 
 

@@ -73,8 +73,8 @@ def mark_private(
     if not private:
         return tuple(changes)
     moved = plan.kind is OperationKind.MOVE
-    asked = [*private, *(change for change in plan.changes if moved and change.after is None)]
-    known = repo.known(tip, place, [change.path for change in asked])
+    uncertain = [*private, *(change for change in plan.changes if moved and change.after is None)]
+    known = repo.known(tip, place, [change.path for change in uncertain])
     carries_on = moved and any(change.path in known for change in plan.changes if change.after is None)
     hidden = {
         change.path
@@ -83,7 +83,7 @@ def mark_private(
         and not (carries_on and change.before is None)
         and not _may_be_tracked(repo, tip, rules, plan, change)
     }
-    gone = {
+    deleted = {
         change.path
         for change in private
         if change.path in known
@@ -93,7 +93,7 @@ def mark_private(
         and _was_added_by(repo, tip, plan.undoes, place, change.path)
     }
     marked = (replace(each, record_only=each.path in hidden) for each in changes)
-    return tuple(replace(each, stored_after="") if each.path in gone else each for each in marked)
+    return tuple(replace(each, stored_after="") if each.path in deleted else each for each in marked)
 
 
 def _is_private(rules: WriteRules, path: str, *sides: bytes | None) -> bool:
@@ -120,7 +120,7 @@ def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
     """Return whether the branch had the note until an operation of Donna removed it."""
     if tip.commit is None:
         return False
-    answer = repo.command.ask("log", "-1", "--format=%B", "--no-show-signature", tip.commit, "--", path)
+    answer = repo.command.run_unchecked("log", "-1", "--format=%B", "--no-show-signature", tip.commit, "--", path)
     message = answer.output.decode("utf-8", "replace")
     return parse_message(message, commit="", at=0.0) is not None
 
@@ -133,5 +133,5 @@ def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: Rep
     first = repo.command.run(*listed, tip.commit, "--", path).output.decode().split()[-1:]
     if not first:
         return False
-    before = repo.command.ask("ls-tree", "-z", "--full-tree", f"{first[0]}^", "--", place.full(path))
+    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{first[0]}^", "--", place.full(path))
     return before.status != 0 or not before.output  # the first commit has no parent

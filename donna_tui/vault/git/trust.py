@@ -95,8 +95,8 @@ def _main_repository(folder: Path, git_dir: Path, pointer: Path) -> Path:
     """Return the repository that a linked work tree shares. Raises VaultWriteError unless it lists this work tree."""
     common = (git_dir / os.fsdecode(read_small(pointer) or b"").rstrip("\r\n")).resolve()
     back = git_dir / os.fsdecode(read_small(git_dir / "gitdir") or b"").rstrip("\r\n")
-    is_kept = git_dir.parent.name == "worktrees" and git_dir.parent.parent == common
-    if not is_kept or back.name != ".git" or back.parent.resolve() != folder:
+    is_inside = git_dir.parent.name == "worktrees" and git_dir.parent.parent == common
+    if not is_inside or back.name != ".git" or back.parent.resolve() != folder:
         raise not_trusted(
             f"this folder says that it is a work tree of {clean_line(str(common))}, which does not name it",
             "if it is yours and was moved: git worktree repair",
@@ -111,7 +111,9 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
         file = git_dir / name
         if not _is_regular(file):
             continue
-        answer = git.ask("config", "--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree")
+        answer = git.run_unchecked(
+            "config", "--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree"
+        )
         if answer.status == 0:
             if (git_dir / answer.line).resolve() == folder:
                 return

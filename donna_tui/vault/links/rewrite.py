@@ -61,18 +61,18 @@ def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkInd
     return _Rewriter(note, there, moves, notes).rewritten(text)
 
 
-def unlink(text: str, *, note: str, gone: Collection[str], notes: LinkIndex) -> Relinked:
+def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) -> Relinked:
     """Replace every link to a deleted note by its displayed text, in the note at path `note`.
 
     Links without displayed text, such as definitions, are preserved and counted as `dangling`.
     """
-    if not _may_name_any(text, gone):
+    if not _may_name_any(text, deleted):
         return Relinked(text, 0)
     pieces: list[str] = []
     kept: list[LinkKind] = []
     done = count = dangling = 0
     for link in find_links(text):
-        if _destination(link, note, notes) not in gone:
+        if _destination(link, note, notes) not in deleted:
             kept.append(link.kind)
             continue
         label = text[link.label[0] : link.label[1]]
@@ -351,19 +351,19 @@ class LinksBroken:
     remarks: tuple[str, ...] = ()
 
 
-def break_links(vault_state: PlanContext, gone: Collection[str], *, unlinks: bool) -> LinksBroken:
+def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinksBroken:
     """Plan the effect of deleting these notes on links in others; with `unlinks` the displayed text replaces each link.
 
     Raises VaultWriteError.
     """
-    first = next(iter(gone))
+    first = next(iter(deleted))
     listed = vault_state.notes(first)
     index = LinkIndex(listed.paths)
 
     def changed(text: str, note: str) -> Relinked:
-        return unlink(text, note=note, gone=gone, notes=index)
+        return unlink(text, note=note, deleted=deleted, notes=index)
 
-    others = [_other(vault_state, other, first, changed) for other in listed.paths if other not in gone]
+    others = [_other(vault_state, other, first, changed) for other in listed.paths if other not in deleted]
     linked = [other for other in others if other.change is not None or other.dangling]
     unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
     count = sum(other.count + other.dangling for other in linked)

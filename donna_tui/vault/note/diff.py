@@ -83,15 +83,15 @@ class FileDiff:
 
 def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDiff, ...]:
     """Return the difference of each file. One removed file and one added file that share most lines count as a move."""
-    gone = [change for change in changes if change.after is None]
-    come = [change for change in changes if change.before is None]
-    if len(gone) != 1 or len(come) != 1 or gone == come:
+    deleted = [change for change in changes if change.after is None]
+    created = [change for change in changes if change.before is None]
+    if len(deleted) != 1 or len(created) != 1 or deleted == created:
         return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
-    moved = diff_bytes(come[0].path, gone[0].before, come[0].after, context=context)
-    if 2 * moved.removed > (gone[0].before or b"").count(b"\n") + 1:
+    moved = diff_bytes(created[0].path, deleted[0].before, created[0].after, context=context)
+    if 2 * moved.removed > (deleted[0].before or b"").count(b"\n") + 1:
         return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
-    others = (change for change in changes if change not in (gone[0], come[0]))
-    return replace(moved, old_path=gone[0].path), *diff_changes(tuple(others), context=context)
+    others = (change for change in changes if change not in (deleted[0], created[0]))
+    return replace(moved, old_path=deleted[0].path), *diff_changes(tuple(others), context=context)
 
 
 def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context: int = 3) -> FileDiff:
@@ -158,10 +158,10 @@ def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[Dif
         i, j = run.left + run.size, run.right + run.size
 
 
-def _block(old: list[str], new: list[str], gone: range, come: range, *, mixed: bool) -> Iterator[DiffLine]:
+def _block(old: list[str], new: list[str], old_range: range, new_range: range, *, mixed: bool) -> Iterator[DiffLine]:
     """Yield the removed and the added lines of a block, with the words that changed between paired lines."""
-    removed = [_line(LineKind.REMOVED, old[i], i + 1, None) for i in gone]
-    added = [_line(LineKind.ADDED, new[j], None, j + 1) for j in come]
+    removed = [_line(LineKind.REMOVED, old[i], i + 1, None) for i in old_range]
+    added = [_line(LineKind.ADDED, new[j], None, j + 1) for j in new_range]
     if max(len(removed), len(added)) <= _LONGEST_BLOCK:
         for a, b in partners([line.text for line in removed], [line.text for line in added]):
             before, after = changed_words(removed[a].text, added[b].text)

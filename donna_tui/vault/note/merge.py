@@ -226,8 +226,8 @@ def _check(merged: str, is_present: bool, wanted: Mapping[str, Any], body: str) 
     found = parse_frontmatter(merged)
     if found.problem:
         raise _refusal(f"after the change, {found.problem}", _CORRECT_NOTE)
-    is_said = found.present == is_present and json.dumps(found.data) == json.dumps(wanted)
-    if not is_said or merged[found.body_start :] != body or merged.startswith(_BOM):
+    is_equal = found.present == is_present and json.dumps(found.data) == json.dumps(wanted)
+    if not is_equal or merged[found.body_start :] != body or merged.startswith(_BOM):
         raise _refusal("the two texts cannot be merged without changing a value", _CORRECT_NOTE)
 
 

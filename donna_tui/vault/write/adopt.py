@@ -11,7 +11,7 @@ from donna_tui.vault.git.objects import blob_changes, blob_id
 from donna_tui.vault.git.repository import RepoLocation
 from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Version
-from donna_tui.vault.write.plan_context import PlanContext, gone
+from donna_tui.vault.write.plan_context import PlanContext, note_missing
 from donna_tui.vault.write.protocol import WriteContext
 from donna_tui.vault.write.recovery import record_changes
 
@@ -22,14 +22,14 @@ class Adopter:
     def __init__(self, vault_state: PlanContext, history: History, context: WriteContext) -> None:
         self._vault_state, self._history, self._context = vault_state, history, context
 
-    def keep(self, place: RepoLocation, path: str) -> Version:
+    def store_version(self, place: RepoLocation, path: str) -> Version:
         """Store the current bytes of a note in git, unless it has them, so that they can be restored after an editor.
 
         Must be called within `alone`.
         """
         data = self._vault_state.read(path)
         if data is None:
-            raise gone(path)
+            raise note_missing(path)
         change = Change(path=path, before=None, after=data)
         self._check(place, change)
         committed = self._committed(place, path)
@@ -49,7 +49,7 @@ class Adopter:
         """
         now = self._vault_state.read(version.path)
         if now is None:
-            raise gone(version.path)
+            raise note_missing(version.path)
         before: bytes | None = version.data
         committed = self._committed(place, version.path)
         if committed != version.committed and committed is not None:

@@ -117,12 +117,12 @@ def revert(folder: int, name: str, waiting: str, change: Change) -> bool:
         _restore(folder, name, waiting, change)
     left = found(folder, waiting)
     if left == change.before:
-        may_go = left is None or found(folder, name) == left
+        is_removable = left is None or found(folder, name) == left
     else:
-        may_go = left is None or (change.after is not None and change.after.startswith(left))
-    if may_go:
+        is_removable = left is None or (change.after is not None and change.after.startswith(left))
+    if is_removable:
         remove(folder, waiting)
-    return may_go
+    return is_removable
 
 
 def complete(folder: int, name: str, waiting: str, change: Change) -> bool:
@@ -132,10 +132,10 @@ def complete(folder: int, name: str, waiting: str, change: Change) -> bool:
     """
     if found(folder, waiting) not in (None, change.before, change.after):
         give_name(folder, name, waiting, change.after)
-    may_go = found(folder, waiting) in (None, change.before, change.after)
-    if may_go:
+    is_removable = found(folder, waiting) in (None, change.before, change.after)
+    if is_removable:
         remove(folder, waiting)
-    return may_go
+    return is_removable
 
 
 def give_name(folder: int, name: str, waiting: str, ours: bytes | None) -> None:

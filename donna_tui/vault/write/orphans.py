@@ -78,7 +78,7 @@ class OrphanFiles:
             data = found(folder, name)
             operation, change = self._change(name)
             note = self._note(parts, change, data)
-            if not data or self._is_kept(folder, data, operation, change, note):
+            if not data or self._is_stored(folder, data, operation, change, note):
                 remove(folder, name)
                 os.fsync(folder)
                 return Restored(path, Fate.REMOVED)
@@ -91,7 +91,9 @@ class OrphanFiles:
         if self._place is None:
             return
         yield from each_operation(self._repo, self._repo.record())
-        refs = self._repo.command.ask("for-each-ref", "--format=%(objectname)", f"{self._place.refs}/pending/")
+        refs = self._repo.command.run_unchecked(
+            "for-each-ref", "--format=%(objectname)", f"{self._place.refs}/pending/"
+        )
         for commit in refs.output.decode("ascii", "replace").split():
             yield from each_operation(self._repo, commit, limit=1)
 
@@ -111,10 +113,10 @@ class OrphanFiles:
         tip = self._repo.tip().commit
         blob, folder = blob_id(data, self._place.object_format), "/".join(parts)
         known = self._repo.all_blob_ids(tip, self._place) if tip else {}
-        beside = (PurePosixPath(path) for path, each in known.items() if each == blob)
-        return next((path.name for path in beside if str(path.parent) == (folder or ".")), "")
+        same_text = (PurePosixPath(path) for path, each in known.items() if each == blob)
+        return next((path.name for path in same_text if str(path.parent) == (folder or ".")), "")
 
-    def _is_kept(
+    def _is_stored(
         self, folder: int, data: bytes, operation: Operation | None, change: BlobChange | None, note: str
     ) -> bool:
         """Return whether the text is in the note or the history, or is a prefix of what Donna was about to write."""

@@ -75,7 +75,7 @@ class PlanContext:
         self.rules.check_path(path)
         before = self.read(path)
         if before is None:
-            raise gone(path)
+            raise note_missing(path)
         if not seen(before):
             raise changed_meanwhile(path)
         return before
@@ -113,7 +113,7 @@ class PlanContext:
         return not_ours | {change.path for change in changes if self.rules.refuses(change)}
 
 
-def gone(path: str) -> VaultWriteError:
+def note_missing(path: str) -> VaultWriteError:
     """Return the error for a note that does not exist."""
     return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
 

@@ -10,7 +10,7 @@ from donna_tui.vault.links.rewrite import LinksBroken, LinksMoved, break_links, 
 from donna_tui.vault.note.merge import merge_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen
 from donna_tui.vault.write.files import changed_meanwhile
-from donna_tui.vault.write.plan_context import PlanContext, gone
+from donna_tui.vault.write.plan_context import PlanContext, note_missing
 
 
 class Planner:
@@ -36,7 +36,7 @@ class Planner:
         self._recover()
         before = self._vault_state.read(path)
         if not seen(before):
-            raise changed_meanwhile(path) if before is not None else gone(path)
+            raise changed_meanwhile(path) if before is not None else note_missing(path)
         if before is None:
             self._vault_state.check_new(path)
         elif data != before:
@@ -81,12 +81,12 @@ class Planner:
         self._vault_state.check_new(dst, besides=src)
         moved = move_links(self._vault_state, src, dst, before) if links else LinksMoved(before, (), ())
         mode = self._vault_state.mode(src, before)
-        leave = Change(path=src, before=before, after=None, mode=mode)
-        arrive = Change(path=dst, before=None, after=moved.own, mode=mode)
-        for change in (leave, arrive):
+        removal = Change(path=src, before=before, after=None, mode=mode)
+        creation = Change(path=dst, before=None, after=moved.own, mode=mode)
+        for change in (removal, creation):
             self._rules.check(change)
         # if only the case differs, some systems would find the old file under the new name
-        order = (leave, arrive) if src.casefold() == dst.casefold() else (arrive, leave)
+        order = (removal, creation) if src.casefold() == dst.casefold() else (creation, removal)
         return Plan(
             kind=OperationKind.MOVE,
             subject=subject,

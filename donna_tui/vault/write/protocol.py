@@ -293,7 +293,7 @@ def is_done(context: WriteContext, intent: Intent) -> bool:
 def _contains(context: WriteContext, tip: str | None, commit: str) -> bool:
     if tip is None:
         return False
-    answer = context.repo.command.ask("merge-base", "--is-ancestor", commit, tip)
+    answer = context.repo.command.run_unchecked("merge-base", "--is-ancestor", commit, tip)
     if answer.status not in (0, 1) and "Not a valid" not in answer.complaint:
         raise refusal("merge-base", answer.complaint)
     return answer.status == 0

@@ -78,7 +78,7 @@ def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | Non
     if is_done(context, intent):
         problem = _end(context, place, intent, found)
     elif any(map(_is_edited, found)):
-        problem = _clash(intent, found, _keep(context, place, intent.operation, found))
+        problem = _clash(intent, found, _record(context, place, intent.operation, found))
     elif any(each.state is State.AFTER for each in found):
         problem = _roll_forward(context, place, intent, found)
     else:
@@ -100,7 +100,7 @@ def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
         found = [_examined(context, place, intent, number) for number in range(len(intent.operation.changes))]
         if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
             return
-        _keep(context, place, intent.operation, found)
+        _record(context, place, intent.operation, found)
         if _cleared(context, found):
             context.journal.clear()
 
@@ -109,7 +109,7 @@ def _end(context: WriteContext, place: RepoLocation, intent: Intent, found: Sequ
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
     _follow(context, place, intent)
     third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
-    return _clash(intent, third, _keep(context, place, intent.operation, third)) if third else None
+    return _clash(intent, third, _record(context, place, intent.operation, third)) if third else None
 
 
 def _roll_forward(
@@ -122,7 +122,7 @@ def _roll_forward(
     if missing <= images.keys():
         _finish(context, place, intent, found, [images[each] for each in sorted(missing)])
         return None
-    return _lost(intent, _keep(context, place, intent.operation, found))
+    return _lost(intent, _record(context, place, intent.operation, found))
 
 
 def _is_edited(found: Found) -> bool:
@@ -183,7 +183,7 @@ def _state(place: RepoLocation, change: BlobChange, found: bytes | VaultReadErro
     return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
-def _keep(context: WriteContext, place: RepoLocation, operation: Operation, found: Sequence[Found]) -> str:
+def _record(context: WriteContext, place: RepoLocation, operation: Operation, found: Sequence[Found]) -> str:
     """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
     return record_changes(

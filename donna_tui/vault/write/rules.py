@@ -47,8 +47,8 @@ class WriteRules:
 
         A conflict copy may be deleted and restored; no other plan ever names one.
         """
-        comes_or_goes = change.before is None or change.after is None
-        check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=comes_or_goes)
+        creates_or_deletes = change.before is None or change.after is None
+        check_target(change.path, allowlist=self.allowlist, ignore=self.ignore, copies=creates_or_deletes)
         for data in (change.before, change.after):
             if data is not None and self.sensitivity(change.path, data) is Sensitivity.DONNA_SENSITIVE:
                 message = f"this note is marked {self.sensitive_key}: Donna never changes it"

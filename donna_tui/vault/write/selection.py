@@ -82,11 +82,13 @@ class SelectionPlanner:
             if new not in moves:
                 self._vault_state.check_new(new, besides=old)
         moved = move_many(self._vault_state, moves, before) if links else FolderMoved(before, (), ())
-        leave = [self._change(old, data, None) for old, data in before.items()]
-        arrive = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
+        removal = [self._change(old, data, None) for old, data in before.items()]
+        creation = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
         folds = {old.casefold() for old in moves}
         # where only the case differs, some systems would find the old file under the new name
-        order = [*leave, *arrive] if any(new.casefold() in folds for new in moves.values()) else [*arrive, *leave]
+        order = (
+            [*removal, *creation] if any(new.casefold() in folds for new in moves.values()) else [*creation, *removal]
+        )
         return Plan(
             kind=OperationKind.MOVE,
             subject=subject,

@@ -205,7 +205,7 @@ class VaultWriter:
             trouble = recover(self._context, place)
             if trouble is not None:
                 self._on_recovered(trouble)
-            return self._adopter.keep(place, path)
+            return self._adopter.store_version(place, path)
 
     def plan_since(self, version: Version) -> Plan:
         """Plan a commit of the changes that another program made to a note since that version."""
@@ -248,7 +248,7 @@ class VaultWriter:
             return
         with alone(place):
             below = place.pending(self._context.journal.home(), BESIDE)
-            listed = self.repo.command.ask("for-each-ref", "--format=%(refname)", f"{below}*")
+            listed = self.repo.command.run_unchecked("for-each-ref", "--format=%(refname)", f"{below}*")
             for ref in listed.output.decode("ascii", "replace").split():
                 for operation in each_operation(self.repo, ref, limit=1):
                     record_changes(self._context, place, operation, operation.changes, ())
@@ -347,6 +347,6 @@ def _emptied_folders(plan: Plan) -> list[str]:
     """Return the folders that an undo or a redo takes notes from, the deepest first, to remove those it created."""
     if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
         return []
-    gone = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
-    folders = {folder.as_posix() for path in gone for folder in path.parents if folder.name}
+    deleted = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
+    folders = {folder.as_posix() for path in deleted for folder in path.parents if folder.name}
     return sorted(folders, key=lambda folder: (-folder.count("/"), folder))

@@ -6,12 +6,12 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from donna_tui.cli.lazy_verbs import reduced_to_verb
 from donna_tui.cli.main import OPEN, app
-from donna_tui.cli.narrowed import narrowed
 
 
 def verbs_of(args: list[str]) -> dict[str, object]:
-    group = get_command(narrowed(app, args, OPEN))
+    group = get_command(reduced_to_verb(app, args, OPEN))
     assert isinstance(group, TyperGroup)
     return dict(group.commands)
 

@@ -15,7 +15,7 @@ from donna_tui.tui.lib.inputs import KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys
 
 
-class AskLine(Dialogue[str]):
+class LinePrompt(Dialogue[str]):
     """An input; enter returns its text. `hint_for` describes the effect below it."""
 
     field = query_one(LineInput)
@@ -28,10 +28,10 @@ class AskLine(Dialogue[str]):
         self._hint_for = hint_for
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="ask-box") as box:
+        with Vertical(classes="prompt-box") as box:
             box.border_title = Content(self._title)
             yield LineInput(placeholder=self._placeholder, compact=True)
-            yield Static(Content(self._hint_for("")), id="ask-says")
+            yield Static(Content(self._hint_for("")), id="prompt-hint")
             yield KeyLine(self._keys, ("↵", self._does), ("esc", "cancel"))
 
     def on_mount(self) -> None:
@@ -51,4 +51,4 @@ class AskLine(Dialogue[str]):
             self._show_hint("Type something first.", "$text-warning")
 
     def _show_hint(self, words: str, style: str = "$text-muted") -> None:
-        self.query_one("#ask-says", Static).update(Content.styled(words, style))
+        self.query_one("#prompt-hint", Static).update(Content.styled(words, style))

@@ -19,16 +19,16 @@ LIKENESS = 0.7
 """How alike a misspelt verb is to the one that was meant, from 0 to 1."""
 
 
-def narrowed(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
+def reduced_to_verb(app: Typer, args: Sequence[str], otherwise: str) -> Typer:
     """Return the app with the command or group named first in `args`, or else with `otherwise`."""
     if args and args[0] in ABOUT_ALL:
         return app
     verbs = {_name(each): each for each in _verbs(app)}
-    asked = verbs[args[0] if args and args[0] in verbs else otherwise]
-    narrow = copy(app)
-    narrow.registered_commands = [asked] if isinstance(asked, CommandInfo) else []
-    narrow.registered_groups = [asked] if isinstance(asked, TyperInfo) else []
-    return narrow
+    wanted = verbs[args[0] if args and args[0] in verbs else otherwise]
+    reduced = copy(app)
+    reduced.registered_commands = [wanted] if isinstance(wanted, CommandInfo) else []
+    reduced.registered_groups = [wanted] if isinstance(wanted, TyperInfo) else []
+    return reduced
 
 
 def verb_meant(app: Typer, args: Sequence[str]) -> str:
