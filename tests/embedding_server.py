@@ -15,7 +15,7 @@ DIM = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """One request that came; header names are in lower case."""
 
     path: str
@@ -37,7 +37,7 @@ class Told:
     wait: float = 0.0
 
 
-Behaviour = Callable[[Asked, int], Told]
+Behaviour = Callable[[ReceivedRequest, int], Told]
 """What is told to a request, by it and its number from 1."""
 
 
@@ -55,7 +55,7 @@ def good(texts: Sequence[str], dim: int = DIM) -> dict[str, Any]:
     return {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
 
 
-def well(asked: Asked, number: int) -> Told:
+def well(asked: ReceivedRequest, number: int) -> Told:
     """A good answer."""
     return Told(good(asked.texts))
 
@@ -70,7 +70,7 @@ class EmbeddingServer:
 
     def __init__(self, behaviour: Behaviour = well) -> None:
         self.behaviour = behaviour
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.ended = threading.Event()
         self._lock = threading.Lock()
         server = self
@@ -78,10 +78,10 @@ class EmbeddingServer:
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                came = Asked(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
+                came = ReceivedRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
                 with server._lock:
-                    server.asked.append(came)
-                    number = len(server.asked)
+                    server.requests.append(came)
+                    number = len(server.requests)
                 told = server.behaviour(came, number)
                 if told.wait:
                     server.ended.wait(told.wait)
@@ -112,7 +112,7 @@ class EmbeddingServer:
     def texts(self) -> list[str]:
         """Every text that came, in order."""
         with self._lock:
-            return [text for asked in self.asked for text in asked.texts]
+            return [text for asked in self.requests for text in asked.texts]
 
     @contextlib.contextmanager
     def serving(self) -> Iterator[EmbeddingServer]:

@@ -11,7 +11,7 @@ from tests.git_vaults import User, fill, new_writer, tree_of
 
 
 @dataclass(frozen=True)
-class Desk:
+class Sandbox:
     """A user with a vault in a repository, and the Donna who writes to it."""
 
     user: User
@@ -105,31 +105,31 @@ LAYOUTS = (
 Layout = Callable[[User, Path], Path]
 
 
-def new_desk(base: Path, layout: Layout) -> Desk:
+def new_sandbox(base: Path, layout: Layout) -> Sandbox:
     user = User(base / "home")
     vault = layout(user, base)
-    return Desk(user, vault, new_writer(vault, base / "state"))
+    return Sandbox(user, vault, new_writer(vault, base / "state"))
 
 
-def work(desk: Desk) -> None:
+def work(sandbox: Sandbox) -> None:
     """Four operations, taken back and done again in steps of several sizes; the files follow at every step."""
-    writer, at_first = desk.writer, tree_of(desk.vault)
+    writer, at_first = sandbox.writer, tree_of(sandbox.vault)
     writer.write("Inbox/new note.md", "new\n")
     writer.write("Projects/one.md", "# One\n\nrewritten\n")
     writer.move("Projects/one.md", "Projects/sub/uno.md")
     writer.delete("Inbox/old.md")
-    at_last = tree_of(desk.vault)
+    at_last = tree_of(sandbox.vault)
     assert {"Inbox/new note.md", "Projects/sub/uno.md"} <= set(at_last)
     assert not {"Inbox/old.md", "Projects/one.md"} & set(at_last)
     writer.undo_last()
     writer.undo_last(2)
     writer.undo_last()
-    assert tree_of(desk.vault) == at_first
+    assert tree_of(sandbox.vault) == at_first
     writer.redo(3)
     writer.redo()
-    assert tree_of(desk.vault) == at_last
+    assert tree_of(sandbox.vault) == at_last
     writer.undo_last(4)
-    assert tree_of(desk.vault) == at_first
+    assert tree_of(sandbox.vault) == at_first
     writer.redo(4)
-    assert tree_of(desk.vault) == at_last
+    assert tree_of(sandbox.vault) == at_last
     assert [each.kind for each in writer.undoable()] == ["delete", "move", "write", "write"]

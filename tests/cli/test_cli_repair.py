@@ -11,111 +11,117 @@ import pytest
 from donna_tui.platform.paths import app_paths
 from donna_tui.vault.conflicts import original_of
 from tests.cli.running import Donna
-from tests.faults.nursery import Nursery, open_nursery
+from tests.faults.fork_server import ForkServer, open_fork_server
 from tests.faults.test_write_save_gc import NOTE, UNCOMMITTED, everything, stop_in_a_write
-from tests.faults.writes import CALLS, Desk, litter, new_desk
+from tests.faults.writes import CALLS, Sandbox, litter, new_sandbox
 
 NEWER = b"Saved by the editor since.\n"
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with open_nursery() as opened:
+def fork_server() -> Iterator[ForkServer]:
+    with open_fork_server() as opened:
         yield opened
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return new_desk(tmp_path / "desk")
+def sandbox(tmp_path: Path) -> Sandbox:
+    return new_sandbox(tmp_path / "sandbox")
 
 
-def findings(donna: Donna, desk: Desk, *more: str) -> dict[str, list[str]]:
+def findings(donna: Donna, sandbox: Sandbox, *more: str) -> dict[str, list[str]]:
     """The messages and hints of the doctor, by the id of the finding."""
     found: dict[str, list[str]] = {}
-    for each in donna("doctor", "--space", desk.vault, "--json", *more).json["findings"]:
+    for each in donna("doctor", "--space", sandbox.vault, "--json", *more).json["findings"]:
         found.setdefault(each["id"], []).append(f"{each['message']} | {each['hint']}")
     return found
 
 
-def test_a_write_reports_the_text_that_an_interrupted_one_displaced(donna: Donna, desk: Desk, nursery: Nursery) -> None:
-    stop_in_a_write(desk, nursery)
-    desk.put(NOTE, NEWER)
-    state = app_paths({"DONNA_HOME": str(donna.home)}).space_state(desk.vault)
+def test_a_write_reports_the_text_that_an_interrupted_one_displaced(
+    donna: Donna, sandbox: Sandbox, fork_server: ForkServer
+) -> None:
+    stop_in_a_write(sandbox, fork_server)
+    sandbox.put(NOTE, NEWER)
+    state = app_paths({"DONNA_HOME": str(donna.home)}).space_state(sandbox.vault)
     state.mkdir(parents=True)
-    (desk.base / "state" / "writes").rename(state / "writes")
-    ran = donna("write", "Inbox/new.md", "--space", desk.vault, stdin="New.\n")
+    (sandbox.base / "state" / "writes").rename(state / "writes")
+    ran = donna("write", "Inbox/new.md", "--space", sandbox.vault, stdin="New.\n")
     assert ran.code == 0
     assert f"donna: {NOTE}: Donna was stopped while writing" in ran.err
     (shown,) = [line for line in ran.err.splitlines() if "donna diff" in line]
     kept = shown.rpartition("donna diff ")[2]
-    assert f"-{UNCOMMITTED.decode()}" in donna("diff", kept, "--space", desk.vault).out + "\n"
-    (doctor,) = findings(donna, desk)["saved text"]
+    assert f"-{UNCOMMITTED.decode()}" in donna("diff", kept, "--space", sandbox.vault).out + "\n"
+    (doctor,) = findings(donna, sandbox)["saved text"]
     assert NOTE in doctor
     assert kept in doctor
 
 
 @pytest.mark.parametrize("repository", [True, False], ids=["git", "no git any more"])
 def test_text_whose_journal_is_lost_is_listed_and_restored(
-    donna: Donna, desk: Desk, nursery: Nursery, repository: bool
+    donna: Donna, sandbox: Sandbox, fork_server: ForkServer, repository: bool
 ) -> None:
     """The state folder is gone: the file beside the note is the only copy, and becomes a conflict copy."""
-    stop_in_a_write(desk, nursery)
-    desk.put(NOTE, NEWER)
-    shutil.rmtree(desk.base / "state")
+    stop_in_a_write(sandbox, fork_server)
+    sandbox.put(NOTE, NEWER)
+    shutil.rmtree(sandbox.base / "state")
     if not repository:
-        shutil.rmtree(desk.git_dir)
-    (left,) = litter(desk)
-    (listed,) = findings(donna, desk)["leftovers"]
+        shutil.rmtree(sandbox.git_dir)
+    (left,) = litter(sandbox)
+    (listed,) = findings(donna, sandbox)["leftovers"]
     assert Path(left).name in listed
     assert "--repair" in listed
-    assert findings(donna, desk, "--repair")["repair"]
-    assert not litter(desk)
-    assert desk.notes()[NOTE] == NEWER
-    (copy,) = (path for path, data in desk.notes().items() if data == UNCOMMITTED)
+    assert findings(donna, sandbox, "--repair")["repair"]
+    assert not litter(sandbox)
+    assert sandbox.notes()[NOTE] == NEWER
+    (copy,) = (path for path, data in sandbox.notes().items() if data == UNCOMMITTED)
     if repository:
         assert original_of(copy) == NOTE
-    assert "leftovers" not in findings(donna, desk)
+    assert "leftovers" not in findings(donna, sandbox)
 
 
-def test_a_note_that_was_being_deleted_returns_to_its_name(donna: Donna, desk: Desk, nursery: Nursery) -> None:
-    stop_in_a_write(desk, nursery, ("delete", NOTE))
-    shutil.rmtree(desk.base / "state")
-    assert NOTE not in desk.notes()
-    assert donna("doctor", "--repair", "--space", desk.vault).code == 0
-    assert desk.notes()[NOTE] == UNCOMMITTED
-    assert not litter(desk)
+def test_a_note_that_was_being_deleted_returns_to_its_name(
+    donna: Donna, sandbox: Sandbox, fork_server: ForkServer
+) -> None:
+    stop_in_a_write(sandbox, fork_server, ("delete", NOTE))
+    shutil.rmtree(sandbox.base / "state")
+    assert NOTE not in sandbox.notes()
+    assert donna("doctor", "--repair", "--space", sandbox.vault).code == 0
+    assert sandbox.notes()[NOTE] == UNCOMMITTED
+    assert not litter(sandbox)
 
 
-def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, desk: Desk) -> None:
+def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, sandbox: Sandbox) -> None:
     """A copy of a committed note, the beginning of one that was being written, and an upload under way."""
-    committed = desk.notes()["Inbox/t0.md"]
-    desk.put(f"Inbox/.donna-{'a' * 20}-0", committed)
-    desk.put(f"Inbox/.donna-{'b' * 20}-0", b"")
-    desk.put("Inbox/.donna-upload-00", b"half")
-    before = desk.notes()
-    assert donna("doctor", "--repair", "--space", desk.vault).code == 0
+    committed = sandbox.notes()["Inbox/t0.md"]
+    sandbox.put(f"Inbox/.donna-{'a' * 20}-0", committed)
+    sandbox.put(f"Inbox/.donna-{'b' * 20}-0", b"")
+    sandbox.put("Inbox/.donna-upload-00", b"half")
+    before = sandbox.notes()
+    assert donna("doctor", "--repair", "--space", sandbox.vault).code == 0
     gone = {f"Inbox/.donna-{letter * 20}-0" for letter in "ab"}
-    assert desk.notes() == {path: data for path, data in before.items() if path not in gone}
+    assert sandbox.notes() == {path: data for path, data in before.items() if path not in gone}
 
 
-def test_text_of_a_home_that_is_lost_outlives_garbage_collection(donna: Donna, desk: Desk, nursery: Nursery) -> None:
-    stop_in_a_write(desk, nursery, CALLS["write over"])
-    shutil.rmtree(desk.base / "state")
+def test_text_of_a_home_that_is_lost_outlives_garbage_collection(
+    donna: Donna, sandbox: Sandbox, fork_server: ForkServer
+) -> None:
+    stop_in_a_write(sandbox, fork_server, CALLS["write over"])
+    shutil.rmtree(sandbox.base / "state")
     for number in range(2):
-        assert donna("write", f"Inbox/{number}.md", "--space", desk.vault, stdin="New.\n").code == 0
-    (waiting,) = (desk.vault / "Inbox").glob(".donna-*")
+        assert donna("write", f"Inbox/{number}.md", "--space", sandbox.vault, stdin="New.\n").code == 0
+    (waiting,) = (sandbox.vault / "Inbox").glob(".donna-*")
     waiting.unlink()
-    desk.git("gc", "--quiet", "--prune=now")
-    assert UNCOMMITTED in everything(desk)
+    sandbox.git("gc", "--quiet", "--prune=now")
+    assert UNCOMMITTED in everything(sandbox)
 
 
-def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, desk: Desk) -> None:
-    donna("mv", "Inbox/t0.md", "Projects/t9.md", "--space", desk.vault)
-    donna("rm", "Projects/t1.md", "--space", desk.vault)
-    desk.put("Projects/elsewhere/plain.md", desk.notes()["Projects/plain.md"])
-    (desk.vault / "Projects/plain.md").unlink()
+def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, sandbox: Sandbox) -> None:
+    donna("mv", "Inbox/t0.md", "Projects/t9.md", "--space", sandbox.vault)
+    donna("rm", "Projects/t1.md", "--space", sandbox.vault)
+    sandbox.put("Projects/elsewhere/plain.md", sandbox.notes()["Projects/plain.md"])
+    (sandbox.vault / "Projects/plain.md").unlink()
     moved, deleted, renamed, never = (
-        donna("get", path, "--space", desk.vault)
+        donna("get", path, "--space", sandbox.vault)
         for path in ("Inbox/t0.md", "Projects/t1.md", "Projects/plain.md", "Inbox/never.md")
     )
     assert "no longer exists" in moved.err

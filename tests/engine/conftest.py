@@ -8,31 +8,31 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.helpers import EVAL_VAULT, Desk, index_once, new_desk
+from tests.engine.helpers import EVAL_VAULT, Sandbox, index_once, new_sandbox
 from tests.engine.providers import FaultyModel, serve
 
 FOLDERS = ("Queries", "Editing", "Getting Started", "Scripting")
 
 
 @pytest.fixture(scope="session")
-def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Desk:
+def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Sandbox:
     """A vault of real documentation with a complete index. Do not change it: `vault` gives a copy."""
     if not EVAL_VAULT.is_dir():
         pytest.skip(f"the vault of real notes is not at {EVAL_VAULT}")
-    desk = new_desk(tmp_path_factory.mktemp("indexed"), model_cache)
+    sandbox = new_sandbox(tmp_path_factory.mktemp("indexed"), model_cache)
     for folder in FOLDERS:
-        shutil.copytree(EVAL_VAULT / folder, desk.root / folder)
-    asyncio.run(index_once(desk))
-    return desk
+        shutil.copytree(EVAL_VAULT / folder, sandbox.root / folder)
+    asyncio.run(index_once(sandbox))
+    return sandbox
 
 
 @pytest.fixture
-def vault(indexed: Desk, tmp_path: Path, model_cache: Path) -> Desk:
+def vault(indexed: Sandbox, tmp_path: Path, model_cache: Path) -> Sandbox:
     """A copy of the vault of real notes, with its index."""
-    desk = new_desk(tmp_path, model_cache)
-    shutil.copytree(indexed.root, desk.root, dirs_exist_ok=True)
-    shutil.copytree(indexed.paths.space_state(indexed.root), desk.paths.space_state(desk.root))
-    return desk
+    sandbox = new_sandbox(tmp_path, model_cache)
+    shutil.copytree(indexed.root, sandbox.root, dirs_exist_ok=True)
+    shutil.copytree(indexed.paths.space_state(indexed.root), sandbox.paths.space_state(sandbox.root))
+    return sandbox
 
 
 @pytest.fixture

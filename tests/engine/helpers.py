@@ -40,7 +40,7 @@ async def eventually(predicate: Callable[[], object], what: str = "") -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Sandbox:
     """A test's vault and Donna's own folders, all below one folder."""
 
     root: Path
@@ -75,14 +75,14 @@ class Desk:
         return {(path, content) for path, content in self.rows(sql)}
 
 
-def new_desk(folder: Path, model_cache: Path | None = None) -> Desk:
+def new_sandbox(folder: Path, model_cache: Path | None = None) -> Sandbox:
     """An empty vault below `folder`; with `model_cache`, the exported model is at hand."""
     root, home = folder / "vault", folder / "home"
     root.mkdir(parents=True, exist_ok=True)
     paths = AppPaths(home / "config", home / "state", home / "cache", home / "logs").make()
     if model_cache:
         (paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
-    return Desk(root, paths)
+    return Sandbox(root, paths)
 
 
 def hide_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,7 +97,7 @@ class Running:
     engine: Engine
     events: list[EngineEvent] = field(default_factory=list)
 
-    def said(self, kind: type[E]) -> list[E]:
+    def events_of(self, kind: type[E]) -> list[E]:
         """All events of a kind so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
@@ -124,7 +124,7 @@ class Running:
 
     async def until_renamed(self, old: str, new: str) -> None:
         await eventually(
-            lambda: any((e.old_path, e.path) == (old, new) for e in self.said(NoteRenamed)), f"{old} became {new}"
+            lambda: any((e.old_path, e.path) == (old, new) for e in self.events_of(NoteRenamed)), f"{old} became {new}"
         )
 
     async def settled(self, *, vectors: bool = True) -> None:
@@ -140,7 +140,7 @@ class Running:
                 and (not vectors or (self.engine.model_known.is_set() and coverage.vectors == coverage.notes))
             )
 
-        await eventually(lambda: self.said(ReconcileDone), "a comparison")
+        await eventually(lambda: self.events_of(ReconcileDone), "a comparison")
         await eventually(complete, "a complete index")
 
     def problems(self) -> set[str]:
@@ -150,7 +150,7 @@ class Running:
 
 @contextlib.asynccontextmanager
 async def open_engine(
-    desk: Desk,
+    sandbox: Sandbox,
     *,
     watch: bool = True,
     config: MemoryConfig | None = None,
@@ -158,9 +158,9 @@ async def open_engine(
     by_meaning: bool = True,
     clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Running]:
-    """An engine on the vault of a desk; it is stopped however the test ends."""
+    """Run an engine on the vault of a sandbox; it is stopped however the test ends."""
     settings = config or quick_config()
-    engine = Engine(desk.space, settings, desk.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
+    engine = Engine(sandbox.space, settings, sandbox.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:
@@ -170,9 +170,9 @@ async def open_engine(
         await engine.stop()
 
 
-async def index_once(desk: Desk, config: MemoryConfig | None = None) -> Running:
+async def index_once(sandbox: Sandbox, config: MemoryConfig | None = None) -> Running:
     """Start, bring up to date, stop: what `donna index` does."""
-    async with open_engine(desk, watch=False, config=config, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, config=config, by_meaning=False) as running:
         await running.engine.sync()
     return running
 

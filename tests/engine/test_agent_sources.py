@@ -20,7 +20,7 @@ from donna_tui.types.search import SearchRequest
 from donna_tui.vault.include import Include
 from donna_tui.vault.open import included, indexed_client, open_writer, vault_client
 from donna_tui.vault.write.changes import expecting
-from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
+from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of, tree
 from tests.engine.helpers import eventually, everything_below
 from tests.engine.providers import FaultyModel, serve
 
@@ -37,39 +37,39 @@ OTHERS = (
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentDesk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentSandbox:
     """A workspace full of what is none of Donna's business, and links that lead out of it."""
     serve(monkeypatch, FaultyModel())
-    desk = agent_desk(tmp_path)
+    sandbox = agent_sandbox(tmp_path)
     for path in SOURCES:
-        desk.write(path, f"# Note\n\nkestrel in {path}\n")
+        sandbox.write(path, f"# Note\n\nkestrel in {path}\n")
     for path in OTHERS:
-        desk.write(path, f"# Note\n\nkestrel {CANARY} in {path}\n")
+        sandbox.write(path, f"# Note\n\nkestrel {CANARY} in {path}\n")
     outside = tmp_path / "outside"
     (outside / "folder").mkdir(parents=True)
     for file in (outside / "secret.md", outside / "folder" / "x.md"):
         file.write_text(f"kestrel {CANARY}")
-    (desk.root / "memory/link.md").symlink_to(outside / "secret.md")
-    (desk.root / "memory/linked").symlink_to(outside / "folder")
-    (desk.root / "memory/up.md").symlink_to("../README.md")
-    return desk
+    (sandbox.root / "memory/link.md").symlink_to(outside / "secret.md")
+    (sandbox.root / "memory/linked").symlink_to(outside / "folder")
+    (sandbox.root / "memory/up.md").symlink_to("../README.md")
+    return sandbox
 
 
-async def test_only_the_sources_are_indexed(desk: AgentDesk) -> None:
-    before = tree(desk.root)
-    async with agent_engine(desk) as running:
+async def test_only_the_sources_are_indexed(sandbox: AgentSandbox) -> None:
+    before = tree(sandbox.root)
+    async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel")
         assert paths_of(outcome) == sorted(SOURCES)
         assert (outcome.stale, outcome.indexed) == (False, True)
         assert not (await fresh(running, CANARY, mode="keyword")).hits
-        assert {path for path, _ in desk.texts()} == set(SOURCES)
+        assert {path for path, _ in sandbox.texts()} == set(SOURCES)
         assert await running.engine.folders() == ("memory", "memory/deep", "memory/deep/er")
-    assert tree(desk.root) == before
-    assert not any(CANARY.encode() in data for data in everything_below(desk.home))
+    assert tree(sandbox.root) == before
+    assert not any(CANARY.encode() in data for data in everything_below(sandbox.home))
 
 
-def test_only_the_sources_are_listed_and_read(desk: AgentDesk) -> None:
-    for client in (indexed_client(desk.config, desk.root), vault_client(desk.config, desk.root)):
+def test_only_the_sources_are_listed_and_read(sandbox: AgentSandbox) -> None:
+    for client in (indexed_client(sandbox.config, sandbox.root), vault_client(sandbox.config, sandbox.root)):
         assert list(client.list()) == sorted(SOURCES)
         assert all(client.read(path).path == path for path in SOURCES)
         links = ("memory/link.md", "memory/linked/x.md", "memory/up.md")
@@ -98,11 +98,11 @@ class Opened:
             self.names.append(arguments[0])
 
 
-async def test_nothing_else_is_even_opened(desk: AgentDesk) -> None:
+async def test_nothing_else_is_even_opened(sandbox: AgentSandbox) -> None:
     opened = Opened()
     opened.on = True
     try:
-        async with agent_engine(desk) as running:
+        async with agent_engine(sandbox) as running:
             await fresh(running, "kestrel")
     finally:
         opened.on = False
@@ -114,8 +114,8 @@ async def test_nothing_else_is_even_opened(desk: AgentDesk) -> None:
 
 
 @pytest.mark.parametrize("what", ["link", "folder", "fifo", "link to itself", "link out"])
-async def test_a_memory_file_that_is_no_file(desk: AgentDesk, tmp_path: Path, what: str) -> None:
-    file = desk.root / "MEMORY.md"
+async def test_a_memory_file_that_is_no_file(sandbox: AgentSandbox, tmp_path: Path, what: str) -> None:
+    file = sandbox.root / "MEMORY.md"
     file.unlink()
     if what == "folder":
         file.mkdir()
@@ -124,27 +124,27 @@ async def test_a_memory_file_that_is_no_file(desk: AgentDesk, tmp_path: Path, wh
         os.mkfifo(file)
     else:
         file.symlink_to({"link": "README.md", "link to itself": "MEMORY.md", "link out": "/etc/passwd"}[what])
-    async with agent_engine(desk) as running:
+    async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel")
         assert paths_of(outcome) == sorted(set(SOURCES) - {"MEMORY.md"})
-    assert not any(CANARY.encode() in data for data in everything_below(desk.home))
+    assert not any(CANARY.encode() in data for data in everything_below(sandbox.home))
 
 
-async def test_a_memory_folder_that_leads_out_is_not_followed(desk: AgentDesk, tmp_path: Path) -> None:
-    (desk.root / "memory").rename(desk.root / "memory-kept")
-    (desk.root / "memory").symlink_to(tmp_path / "outside")
-    async with agent_engine(desk, watch=True) as running:
+async def test_a_memory_folder_that_leads_out_is_not_followed(sandbox: AgentSandbox, tmp_path: Path) -> None:
+    (sandbox.root / "memory").rename(sandbox.root / "memory-kept")
+    (sandbox.root / "memory").symlink_to(tmp_path / "outside")
+    async with agent_engine(sandbox, watch=True) as running:
         assert paths_of(await fresh(running, "kestrel")) == ["MEMORY.md"]
         (tmp_path / "outside" / "new.md").write_text("kestrel")
         assert paths_of(await fresh(running, "kestrel")) == ["MEMORY.md"]
 
 
-async def test_swapping_the_folder_for_a_link_removes_what_was_known(desk: AgentDesk, tmp_path: Path) -> None:
-    async with agent_engine(desk) as running:
+async def test_swapping_the_folder_for_a_link_removes_what_was_known(sandbox: AgentSandbox, tmp_path: Path) -> None:
+    async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel")
-    (desk.root / "memory").rename(tmp_path / "taken")
-    (desk.root / "memory").symlink_to(tmp_path / "outside")
-    async with agent_engine(desk) as running:
+    (sandbox.root / "memory").rename(tmp_path / "taken")
+    (sandbox.root / "memory").symlink_to(tmp_path / "outside")
+    async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel")
         assert not (await fresh(running, CANARY, mode="keyword")).hits
 
@@ -153,16 +153,19 @@ async def test_swapping_the_folder_for_a_link_removes_what_was_known(desk: Agent
     "path",
     ["README.md", "notes/x.md", "new.md", ".x.md", "memory/.x.md", "MEMORY.md/x.md", "Inbox/x.md", "memory/x.markdown"],
 )
-def test_nothing_is_written_beside_the_sources(desk: AgentDesk, path: str) -> None:
-    for writer in (open_writer(desk.config, desk.space), open_writer(desk.config, desk.space, allowlist=("*",))):
+def test_nothing_is_written_beside_the_sources(sandbox: AgentSandbox, path: str) -> None:
+    for writer in (
+        open_writer(sandbox.config, sandbox.space),
+        open_writer(sandbox.config, sandbox.space, allowlist=("*",)),
+    ):
         with pytest.raises(VaultWriteError):
             writer.planner.write(path, "text", seen=expecting(None))
 
 
 @pytest.mark.parametrize("path", ["memory/new.md", "memory/deep/new.md"])
-def test_sources_may_be_written(desk: AgentDesk, path: str) -> None:
-    shutil.rmtree(desk.root / "Memory")  # no file may be made that some systems take for one that is there
-    plan = open_writer(desk.config, desk.space).planner.write(path, "text", seen=expecting(None))
+def test_sources_may_be_written(sandbox: AgentSandbox, path: str) -> None:
+    shutil.rmtree(sandbox.root / "Memory")  # no file may be made that some systems take for one that is there
+    plan = open_writer(sandbox.config, sandbox.space).planner.write(path, "text", seen=expecting(None))
     assert [change.path for change in plan.changes] == [path]
 
 
@@ -172,10 +175,12 @@ def test_sources_may_be_written(desk: AgentDesk, path: str) -> None:
 class Hints:
     """What a watcher of the sources noticed."""
 
-    def __init__(self, desk: AgentDesk, quiet_ms: int = 25) -> None:
+    def __init__(self, sandbox: AgentSandbox, quiet_ms: int = 25) -> None:
         self.paths: set[str] = set()
         self.everything = self.times = 0
-        self.watcher = Watcher(desk.root, EventHub(), self._take, include=included(desk.config), quiet_ms=quiet_ms)
+        self.watcher = Watcher(
+            sandbox.root, EventHub(), self._take, include=included(sandbox.config), quiet_ms=quiet_ms
+        )
 
     def _take(self, hint: Hint) -> None:
         self.times += 1
@@ -184,8 +189,8 @@ class Hints:
 
 
 @pytest.fixture
-def hints(desk: AgentDesk) -> Hints:
-    return Hints(desk)
+def hints(sandbox: AgentSandbox) -> Hints:
+    return Hints(sandbox)
 
 
 async def watched(hints: Hints, work: Callable[[], Any]) -> None:
@@ -198,49 +203,49 @@ async def watched(hints: Hints, work: Callable[[], Any]) -> None:
         await asyncio.gather(task, return_exceptions=True)
 
 
-async def test_only_the_sources_are_watched(desk: AgentDesk, hints: Hints) -> None:
+async def test_only_the_sources_are_watched(sandbox: AgentSandbox, hints: Hints) -> None:
     async def work() -> None:
         for path in ("README.md", "notes/other.md", ".env", "memory-old/x.md", "node_modules/a/README.md", "new.md"):
-            desk.write(path, "changed")
-        desk.write("memory/2026-01-01.md", "changed")
+            sandbox.write(path, "changed")
+        sandbox.write("memory/2026-01-01.md", "changed")
         await eventually(lambda: "memory/2026-01-01.md" in hints.paths)
-        desk.write("MEMORY.md", "changed")
+        sandbox.write("MEMORY.md", "changed")
         await eventually(lambda: "MEMORY.md" in hints.paths)
 
     await watched(hints, work)
     assert hints.paths <= {"MEMORY.md", "memory", "memory/2026-01-01.md"}
 
 
-def test_no_other_folder_is_given_to_the_system(desk: AgentDesk, hints: Hints) -> None:
-    folders = {folder.relative_to(desk.root.resolve()).as_posix() for folder in hints.watcher._folders()}
+def test_no_other_folder_is_given_to_the_system(sandbox: AgentSandbox, hints: Hints) -> None:
+    folders = {folder.relative_to(sandbox.root.resolve()).as_posix() for folder in hints.watcher._folders()}
     assert folders == {".", "memory", "memory/deep", "memory/deep/er"}
 
 
-async def test_a_burst_of_saves_is_one_hint(desk: AgentDesk) -> None:
-    hints = Hints(desk, quiet_ms=1_000)
+async def test_a_burst_of_saves_is_one_hint(sandbox: AgentSandbox) -> None:
+    hints = Hints(sandbox, quiet_ms=1_000)
     wanted = {f"memory/{number}.md" for number in range(20)}
 
     async def work() -> None:
         for path in wanted:
-            desk.write(path, "changed")
+            sandbox.write(path, "changed")
         await eventually(lambda: hints.paths >= wanted)
 
     await watched(hints, work)
     assert hints.times == 1
 
 
-async def test_folders_that_come_are_watched_too(desk: AgentDesk, hints: Hints) -> None:
+async def test_folders_that_come_are_watched_too(sandbox: AgentSandbox, hints: Hints) -> None:
     async def work() -> None:
-        desk.write("memory/fresh/one.md", "text")
+        sandbox.write("memory/fresh/one.md", "text")
         await eventually(lambda: hints.everything, "the folder was noticed")
-        desk.write("memory/fresh/one.md", "changed")
+        sandbox.write("memory/fresh/one.md", "changed")
         await eventually(lambda: "memory/fresh/one.md" in hints.paths)
 
     await watched(hints, work)
 
 
-async def test_a_watched_memory_follows_its_files(desk: AgentDesk, tmp_path: Path) -> None:
-    quick = agent_desk(tmp_path, sync={"watch_debounce_ms": 50, "on_search": False})
+async def test_a_watched_memory_follows_its_files(sandbox: AgentSandbox, tmp_path: Path) -> None:
+    quick = agent_sandbox(tmp_path, sync={"watch_debounce_ms": 50, "on_search": False})
     async with agent_engine(quick, watch=True) as running:
         await running.until_found("kestrel", "MEMORY.md")
         quick.write("memory/2026-02-02.md", "a numbat walks")
@@ -248,7 +253,7 @@ async def test_a_watched_memory_follows_its_files(desk: AgentDesk, tmp_path: Pat
         quick.write("memory/made/later/x.md", "a dingo runs")
         await running.until_found("dingo", "memory/made/later/x.md")
         (quick.root / "memory/2026-02-02.md").unlink()
-        await eventually(lambda: "memory/2026-02-02.md" in {event.path for event in running.said(NoteDeleted)})
+        await eventually(lambda: "memory/2026-02-02.md" in {event.path for event in running.events_of(NoteDeleted)})
         assert not (await running.engine.search(SearchRequest(text=CANARY, mode="keyword"))).hits
 
 
@@ -263,17 +268,17 @@ def test_what_is_included() -> None:
 
 
 async def test_the_history_of_a_workspace_is_that_of_the_memory_alone(tmp_path: Path) -> None:
-    desk = agent_desk(tmp_path)
-    desk.write("MEMORY.md", "# Memory\n")
-    desk.write("secrets.env", "API=sk-123\n")
-    desk.write("memory/day.md", "# Day\n")
+    sandbox = agent_sandbox(tmp_path)
+    sandbox.write("MEMORY.md", "# Memory\n")
+    sandbox.write("secrets.env", "API=sk-123\n")
+    sandbox.write("memory/day.md", "# Day\n")
     for arguments in (
         ("init", "-q"),
         ("add", "-A"),
         ("-c", "user.name=Me", "-c", "user.email=me@x.invalid", "commit", "-qm", "All"),
     ):
-        subprocess.run(["git", *arguments], cwd=desk.root, check=True)
-    async with agent_engine(desk, watch=True) as running:
+        subprocess.run(["git", *arguments], cwd=sandbox.root, check=True)
+    async with agent_engine(sandbox, watch=True) as running:
         [revision] = await running.engine.notes.history()
         assert set(revision.paths) == {"MEMORY.md", "memory/day.md"}
         changes = await running.engine.notes.revision_changes(revision.commit)

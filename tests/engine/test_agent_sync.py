@@ -21,7 +21,7 @@ from donna_tui.types.errors import Reason, SpaceError, VaultReadError, VaultWrit
 from donna_tui.types.events import ReconcileDone
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.open import open_writer, vault_client
-from tests.engine.agent_desks import AgentDesk, agent_desk, agent_engine, fresh, paths_of, tree
+from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of, tree
 from tests.engine.helpers import eventually, everything_below
 from tests.engine.providers import FaultyModel, serve
 
@@ -33,10 +33,10 @@ def model(monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel())
 
 
-def filled(desk: AgentDesk) -> AgentDesk:
-    desk.write("MEMORY.md", "# Memory\n\nThe kestrel nests in the tower.\n")
-    desk.write("memory/2026-01-01.md", "# Day\n\nA kestrel was seen.\n")
-    return desk
+def filled(sandbox: AgentSandbox) -> AgentSandbox:
+    sandbox.write("MEMORY.md", "# Memory\n\nThe kestrel nests in the tower.\n")
+    sandbox.write("memory/2026-01-01.md", "# Day\n\nA kestrel was seen.\n")
+    return sandbox
 
 
 # Not indexed
@@ -50,16 +50,16 @@ async def test_what_is_not_indexed_says_so_and_writes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, watch: bool
 ) -> None:
     access = {"read-only": {"access": "ro"}, "none": {"access": "none"}, "off": {"enabled": False}}.get(case, {})
-    desk = agent_desk(tmp_path, **access)
+    sandbox = agent_sandbox(tmp_path, **access)
     if case == "a file":
-        desk.root.parent.mkdir()
-        desk.root.write_text("x")
+        sandbox.root.parent.mkdir()
+        sandbox.root.write_text("x")
     elif case != "missing":
-        filled(desk)
+        filled(sandbox)
     if case == "read-only disk":
         monkeypatch.setattr("os.access", lambda path, mode: mode & 2 == 0)
     before = tree(tmp_path)
-    async with agent_engine(desk, watch=watch) as running:
+    async with agent_engine(sandbox, watch=watch) as running:
         for outcome in (await fresh(running, "kestrel"), await fresh(running, "kestrel", 0), await running.search("x")):
             assert (outcome.indexed, outcome.stale, outcome.hits) == (False, False, ())
             assert outcome.reason == "not_indexed"
@@ -68,9 +68,9 @@ async def test_what_is_not_indexed_says_so_and_writes_nothing(
         assert status.state == "paused"
         assert "not indexed" in status.state_detail
         await refuses(running.engine)
-    await asyncio.to_thread(list_spaces, desk.config, desk.paths)
+    await asyncio.to_thread(list_spaces, sandbox.config, sandbox.paths)
     assert tree(tmp_path) == before
-    assert not desk.home.exists()
+    assert not sandbox.home.exists()
 
 
 async def refuses(engine: object) -> None:
@@ -87,47 +87,47 @@ async def refuses(engine: object) -> None:
 
 
 def test_a_memory_that_may_not_be_read_is_not(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, access="none"))
+    sandbox = filled(agent_sandbox(tmp_path, access="none"))
     with pytest.raises(SpaceError) as caught:
-        vault_client(desk.config, desk.root)
+        vault_client(sandbox.config, sandbox.root)
     assert caught.value.reason is Reason.NOT_INDEXED
     with pytest.raises(SpaceError):
-        open_writer(desk.config, desk.space)
+        open_writer(sandbox.config, sandbox.space)
 
 
 def test_a_memory_that_may_be_read_is_not_written(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, access="ro"))
-    assert "kestrel" in vault_client(desk.config, desk.root).read("MEMORY.md").text
+    sandbox = filled(agent_sandbox(tmp_path, access="ro"))
+    assert "kestrel" in vault_client(sandbox.config, sandbox.root).read("MEMORY.md").text
     with pytest.raises(SpaceError) as caught:
-        open_writer(desk.config, desk.space)
+        open_writer(sandbox.config, sandbox.space)
     assert caught.value.reason is Reason.NOT_INDEXED
 
 
 @pytest.mark.parametrize("watch", [False, True])
 async def test_a_workspace_that_comes_later_is_indexed_then(tmp_path: Path, watch: bool) -> None:
-    desk = agent_desk(tmp_path)
-    async with agent_engine(desk, watch=watch) as running:
+    sandbox = agent_sandbox(tmp_path)
+    async with agent_engine(sandbox, watch=watch) as running:
         assert not (await fresh(running, "kestrel")).indexed
-        filled(desk)
+        filled(sandbox)
         several = await asyncio.gather(*(fresh(running, "kestrel") for _ in range(5)))
         assert all(outcome.indexed and len(paths_of(outcome)) == 2 for outcome in several)
 
 
 async def test_a_workspace_that_goes_is_not_indexed_any_more(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path))
+    async with agent_engine(sandbox, watch=True) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
-        desk.root.rename(tmp_path / "away")
+        sandbox.root.rename(tmp_path / "away")
         gone = await fresh(running, "kestrel")
         assert (gone.indexed, gone.hits) == (False, ())
-        (tmp_path / "away").rename(desk.root)
+        (tmp_path / "away").rename(sandbox.root)
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
 
 
 async def test_an_empty_memory_is_indexed_and_silent(tmp_path: Path) -> None:
-    desk = agent_desk(tmp_path)
-    desk.root.mkdir(parents=True)
-    async with agent_engine(desk) as running:
+    sandbox = agent_sandbox(tmp_path)
+    sandbox.root.mkdir(parents=True)
+    async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel")
         assert (outcome.indexed, outcome.stale, outcome.hits, outcome.note) == (True, False, (), "")
 
@@ -137,22 +137,22 @@ async def test_an_empty_memory_is_indexed_and_silent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("watch", [False, True])
 async def test_a_search_finds_what_was_just_saved(tmp_path: Path, watch: bool) -> None:
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
-    async with agent_engine(desk, watch=watch) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
+    async with agent_engine(sandbox, watch=watch) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
         for number in range(8):
-            desk.write("MEMORY.md", f"# Memory\n\nThe numbat{number} walks.\n")
+            sandbox.write("MEMORY.md", f"# Memory\n\nThe numbat{number} walks.\n")
             outcome = await fresh(running, f"numbat{number}")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
-        desk.write("memory/new.md", "A dingo runs.")
+        sandbox.write("memory/new.md", "A dingo runs.")
         assert paths_of(await fresh(running, "dingo")) == ["memory/new.md"]
-        (desk.root / "memory/new.md").unlink()
+        (sandbox.root / "memory/new.md").unlink()
         assert paths_of(await fresh(running, "dingo")) == []
 
 
 async def test_vectors_are_fresh_too(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
-    async with agent_engine(desk) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
+    async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "The kestrel nests in the tower.", mode="semantic")
         assert (outcome.mode, outcome.stale) == ("semantic", False)
         assert running.engine.status().coverage.vectors == 2
@@ -173,11 +173,11 @@ def held(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
 
 
 async def test_without_time_the_answer_is_stale_and_says_so(tmp_path: Path, held: asyncio.Event) -> None:
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
+    async with agent_engine(sandbox, watch=True) as running:
         await fresh(running, "kestrel")
         held.clear()
-        desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+        sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
         outcome = await fresh(running, "kestrel", 0)
         assert outcome.stale
         assert outcome.note.startswith(LATE)
@@ -206,11 +206,11 @@ async def test_a_slow_model_makes_a_stale_answer_by_the_deadline(
 ) -> None:
     slow = SlowModel()
     serve(monkeypatch, slow)
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
     try:
-        async with agent_engine(desk, watch=watch) as running:
+        async with agent_engine(sandbox, watch=watch) as running:
             await fresh(running, "kestrel")
-            desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             outcome = await fresh(running, "numbat", 0.3)
             assert outcome.stale
             assert paths_of(outcome) == ["MEMORY.md"]  # its words are in
@@ -221,48 +221,48 @@ async def test_a_slow_model_makes_a_stale_answer_by_the_deadline(
 
 
 async def test_the_settings_say_how_long_a_search_waits(tmp_path: Path, held: asyncio.Event) -> None:
-    desk = filled(agent_desk(tmp_path, sync={**QUIET, "search_deadline_ms": 0}))
+    sandbox = filled(agent_sandbox(tmp_path, sync={**QUIET, "search_deadline_ms": 0}))
     held.clear()
-    async with agent_engine(desk) as running:
+    async with agent_engine(sandbox) as running:
         assert (await fresh(running, "kestrel", None)).stale
         held.set()
         assert not (await fresh(running, "kestrel", 15)).stale
 
 
 async def test_where_searches_do_not_sync_a_change_is_told(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync={**QUIET, "on_search": False}))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync={**QUIET, "on_search": False}))
+    async with agent_engine(sandbox, watch=True) as running:
         outcome = await fresh(running, "kestrel")
         assert (outcome.stale, outcome.note, outcome.hits) == (True, DIFFERS, ())
         await running.engine.sync()
         outcome = await fresh(running, "kestrel")
         assert (outcome.stale, len(paths_of(outcome))) == (False, 2)
-        desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+        sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
         outcome = await fresh(running, "numbat")
         assert (outcome.stale, outcome.note) == (True, DIFFERS)
 
 
 async def test_many_notes_gone_at_once_are_told(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path))
-    desk.write("memory/third.md", "A kestrel again.")
-    async with agent_engine(desk) as running:
+    sandbox = filled(agent_sandbox(tmp_path))
+    sandbox.write("memory/third.md", "A kestrel again.")
+    async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel")
     for path in ("MEMORY.md", "memory/2026-01-01.md", "memory/third.md"):
-        (desk.root / path).unlink()
-    async with agent_engine(desk) as running:
+        (sandbox.root / path).unlink()
+    async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel")
         assert (outcome.stale, outcome.note, len(paths_of(outcome))) == (True, MISSING, 3)
 
 
 async def test_a_hundred_searches_share_few_comparisons(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
+    async with agent_engine(sandbox, watch=True) as running:
         await fresh(running, "kestrel")
-        desk.write("memory/new.md", "A dingo runs.")
-        before = len(running.said(ReconcileDone))
+        sandbox.write("memory/new.md", "A dingo runs.")
+        before = len(running.events_of(ReconcileDone))
         outcomes = await asyncio.gather(*(fresh(running, "dingo") for _ in range(100)))
         assert all(paths_of(outcome) == ["memory/new.md"] and not outcome.stale for outcome in outcomes)
-        assert len(running.said(ReconcileDone)) - before <= 4
+        assert len(running.events_of(ReconcileDone)) - before <= 4
 
 
 async def test_every_caller_gets_a_round_that_began_after_its_call() -> None:
@@ -307,41 +307,41 @@ async def test_a_round_that_fails_does_not_stop_the_next() -> None:
 @pytest.mark.parametrize("on_start", [True, False])
 async def test_at_the_start_of_a_session(tmp_path: Path, on_start: bool) -> None:
     sync = {"watch": False, "on_search": False, "on_session_start": on_start}
-    desk = filled(agent_desk(tmp_path, sync=sync))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=sync))
+    async with agent_engine(sandbox, watch=True) as running:
         if on_start:
             await running.until_found("kestrel", "MEMORY.md")
         else:
             assert (await fresh(running, "kestrel")).stale
-            assert running.said(ReconcileDone) == []
-    async with agent_engine(desk) as running:  # one that does not stay has its session in the search
+            assert running.events_of(ReconcileDone) == []
+    async with agent_engine(sandbox) as running:  # one that does not stay has its session in the search
         assert (await fresh(running, "kestrel")).stale is not on_start
 
 
 async def test_every_so_often(tmp_path: Path) -> None:
     sync = {**QUIET, "on_search": False, "interval_minutes": 0.002}
-    desk = filled(agent_desk(tmp_path, sync=sync))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync=sync))
+    async with agent_engine(sandbox, watch=True) as running:
         await running.until_found("kestrel", "MEMORY.md")
-        desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+        sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
         await running.until_found("numbat", "MEMORY.md")
         assert running.engine.status().watcher == "off"
 
 
 async def test_without_interval_nothing_is_compared_by_itself(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync={**QUIET, "on_search": False}))
-    async with agent_engine(desk, watch=True) as running:
+    sandbox = filled(agent_sandbox(tmp_path, sync={**QUIET, "on_search": False}))
+    async with agent_engine(sandbox, watch=True) as running:
         await asyncio.sleep(0.3)
-        assert running.said(ReconcileDone) == []
+        assert running.events_of(ReconcileDone) == []
 
 
 async def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync={"watch_debounce_ms": 100}))
-    async with agent_engine(desk, watch=True) as first:
+    sandbox = filled(agent_sandbox(tmp_path, sync={"watch_debounce_ms": 100}))
+    async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
-        async with agent_engine(desk) as second:
+        async with agent_engine(sandbox) as second:
             assert second.engine.read_only
-            desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
 
@@ -349,19 +349,19 @@ async def test_a_second_process_waits_for_the_first(tmp_path: Path) -> None:
 async def test_it_does_not_wait_for_what_is_written_after_the_question(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = filled(agent_desk(tmp_path, sync={"watch_debounce_ms": 100}))
+    sandbox = filled(agent_sandbox(tmp_path, sync={"watch_debounce_ms": 100}))
     looks: list[frozenset[str]] = []
 
     def one_more_each_time(client: VaultClient, database: Database) -> Iterator[str]:
         if looks:
-            desk.write(f"memory/later-{len(looks)}.md", "# Later\n")
+            sandbox.write(f"memory/later-{len(looks)}.md", "# Later\n")
         looks.append(frozenset(differing(client, database)))
         return iter(looks[-1])
 
-    async with agent_engine(desk, watch=True) as first:
+    async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
-        async with agent_engine(desk) as second:
-            desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+        async with agent_engine(sandbox) as second:
+            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             monkeypatch.setattr("donna_tui.engine.freshness.differing", one_more_each_time)
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
@@ -370,12 +370,12 @@ async def test_it_does_not_wait_for_what_is_written_after_the_question(
 
 
 async def test_a_second_process_says_when_the_first_does_nothing(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, sync=QUIET))
-    async with agent_engine(desk, watch=True) as first:
+    sandbox = filled(agent_sandbox(tmp_path, sync=QUIET))
+    async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
-        async with agent_engine(desk) as second:
+        async with agent_engine(sandbox) as second:
             assert not (await fresh(second, "kestrel")).stale
-            desk.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
+            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             outcome = await fresh(second, "kestrel", 0.3)
             assert (outcome.stale, outcome.note) == (True, LATE)
             assert len(paths_of(outcome)) == 2
@@ -385,7 +385,7 @@ async def test_a_second_process_says_when_the_first_does_nothing(tmp_path: Path)
 
 
 async def test_two_agents_do_not_see_each_other(tmp_path: Path) -> None:
-    peter, paula = filled(agent_desk(tmp_path)), agent_desk(tmp_path, "paula")
+    peter, paula = filled(agent_sandbox(tmp_path)), agent_sandbox(tmp_path, "paula")
     paula.write("MEMORY.md", "# Memory\n\nThe axolotl sleeps.\n")
     assert peter.space.state != paula.space.state
     async with agent_engine(peter, watch=True) as one, agent_engine(paula, watch=True) as two:
@@ -399,7 +399,7 @@ async def test_two_agents_do_not_see_each_other(tmp_path: Path) -> None:
 
 
 async def test_two_agents_in_one_workspace_have_an_index_each(tmp_path: Path) -> None:
-    peter, paula = (agent_desk(tmp_path, named, workspace="both") for named in ("peter", "paula"))
+    peter, paula = (agent_sandbox(tmp_path, named, workspace="both") for named in ("peter", "paula"))
     filled(peter)
     assert peter.root == paula.root
     async with agent_engine(peter, watch=True) as one, agent_engine(paula, watch=True) as two:
@@ -409,37 +409,37 @@ async def test_two_agents_in_one_workspace_have_an_index_each(tmp_path: Path) ->
 
 
 async def test_an_agents_workspace_is_not_the_last_vault(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path))
-    async with agent_engine(desk) as running:
+    sandbox = filled(agent_sandbox(tmp_path))
+    async with agent_engine(sandbox) as running:
         await fresh(running, "kestrel")
-    assert known_spaces(desk.paths) == []
-    (row,) = list_spaces(MemoryConfig(agents=desk.config.agents), desk.paths)
+    assert known_spaces(sandbox.paths) == []
+    (row,) = list_spaces(MemoryConfig(agents=sandbox.config.agents), sandbox.paths)
     assert (row.id, row.kind, row.state, row.notes) == ("peter", "agent", "indexed", 2)
 
 
 async def test_the_store_is_where_the_settings_say(tmp_path: Path) -> None:
-    desk = filled(agent_desk(tmp_path, store={"path": str(tmp_path / "memory" / "{agentId}.sqlite")}))
-    async with agent_engine(desk) as running:
+    sandbox = filled(agent_sandbox(tmp_path, store={"path": str(tmp_path / "memory" / "{agentId}.sqlite")}))
+    async with agent_engine(sandbox) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
-    assert desk.database == tmp_path / "memory" / "peter" / "index-1.db"
-    assert desk.database.is_file()
+    assert sandbox.database == tmp_path / "memory" / "peter" / "index-1.db"
+    assert sandbox.database.is_file()
     assert (tmp_path / "memory" / "peter").stat().st_mode & 0o777 == 0o700
 
 
 async def test_an_agent_writes_and_takes_back(tmp_path: Path) -> None:
     """The owner can undo what was written to a memory, and the index follows."""
-    desk = filled(agent_desk(tmp_path))
-    writer = open_writer(desk.config, desk.space)
+    sandbox = filled(agent_sandbox(tmp_path))
+    writer = open_writer(sandbox.config, sandbox.space)
     writer.init_if_missing()
     from donna_tui.vault.write.changes import expecting
 
     writer.apply(writer.planner.write("memory/new.md", "A dingo runs.\n", seen=expecting(None)))
-    async with agent_engine(desk) as running:
+    async with agent_engine(sandbox) as running:
         assert paths_of(await fresh(running, "dingo")) == ["memory/new.md"]
     with pytest.raises(VaultWriteError):
         writer.planner.write("elsewhere.md", "x", seen=expecting(None))
-    etag = vault_client(desk.config, desk.root).read("MEMORY.md").etag
+    etag = vault_client(sandbox.config, sandbox.root).read("MEMORY.md").etag
     writer.apply(writer.planner.write("MEMORY.md", "The dingo again.\n", seen=expecting(etag)))
-    async with agent_engine(desk) as running:
+    async with agent_engine(sandbox) as running:
         assert paths_of(await fresh(running, "dingo")) == ["MEMORY.md", "memory/new.md"]
-    await eventually(lambda: (desk.root / "MEMORY.md").read_text() == "The dingo again.\n")
+    await eventually(lambda: (sandbox.root / "MEMORY.md").read_text() == "The dingo again.\n")

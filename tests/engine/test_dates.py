@@ -11,18 +11,18 @@ import pytest
 
 from donna_tui.platform.paths import resource
 from donna_tui.vault.note.read import iso_date
-from tests.engine.helpers import index_once, new_desk, open_engine
+from tests.engine.helpers import index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.usefixtures("alone")
 
 
 async def test_a_fresh_clone_is_filtered_by_the_dates_of_its_notes(tmp_path: Path) -> None:
     """Every file of a clone has the time of the clone."""
-    desk = new_desk(tmp_path)
-    shutil.copytree(resource("vault_templates", "demo"), desk.root, dirs_exist_ok=True)
-    for file in desk.root.rglob("*.md"):
+    sandbox = new_sandbox(tmp_path)
+    shutil.copytree(resource("vault_templates", "demo"), sandbox.root, dirs_exist_ok=True)
+    for file in sandbox.root.rglob("*.md"):
         os.utime(file)
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         hits = (await running.search("standup before:2026-03-10 type:meeting")).hits
         standups = sorted({(hit.path, iso_date(hit.dated_at)) for hit in hits if "standup" in hit.path})
@@ -35,29 +35,29 @@ async def test_a_fresh_clone_is_filtered_by_the_dates_of_its_notes(tmp_path: Pat
 
 
 async def test_a_changed_time_alone_is_stored_and_nothing_is_embedded(tmp_path: Path) -> None:
-    desk = new_desk(tmp_path)
-    file = desk.write("plain.md", "A note without any date.\n\n- [ ] a task in it\n")
+    sandbox = new_sandbox(tmp_path)
+    file = sandbox.write("plain.md", "A note without any date.\n\n- [ ] a task in it\n")
     os.utime(file, (1_000_000_000, 1_000_000_000))
-    await index_once(desk)
-    chunks = desk.rows("SELECT id, chunk_id, embed_hash FROM memory_chunks ORDER BY id")
+    await index_once(sandbox)
+    chunks = sandbox.rows("SELECT id, chunk_id, embed_hash FROM memory_chunks ORDER BY id")
     os.utime(file, (1_100_000_000, 1_100_000_000))
-    await index_once(desk)
-    assert desk.rows("SELECT DISTINCT modified_at, dated_at FROM memory_documents") == [(1.1e9, 1.1e9)]
-    assert desk.rows("SELECT id, chunk_id, embed_hash FROM memory_chunks ORDER BY id") == chunks
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+    await index_once(sandbox)
+    assert sandbox.rows("SELECT DISTINCT modified_at, dated_at FROM memory_documents") == [(1.1e9, 1.1e9)]
+    assert sandbox.rows("SELECT id, chunk_id, embed_hash FROM memory_chunks ORDER BY id") == chunks
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         assert not (await running.search("note before:2002-01-01")).hits
         assert (await running.search("note after:2004-01-01")).hits
 
 
 async def test_an_index_of_before_gets_the_dates_without_embedding(tmp_path: Path) -> None:
-    desk = new_desk(tmp_path)
-    desk.write("2026-03-12.md", "A day.")
-    await index_once(desk)
-    chunks = desk.rows("SELECT id, chunk_id, embedding_version FROM memory_chunks")
-    connection = apsw.Connection(str(desk.database))
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("2026-03-12.md", "A day.")
+    await index_once(sandbox)
+    chunks = sandbox.rows("SELECT id, chunk_id, embedding_version FROM memory_chunks")
+    connection = apsw.Connection(str(sandbox.database))
     connection.execute("ALTER TABLE memory_documents DROP COLUMN dated_at")
     connection.execute("DELETE FROM migrations WHERE name = '0006_dates'")
     connection.close()
-    await index_once(desk)
-    assert [iso_date(at) for (at,) in desk.rows("SELECT dated_at FROM memory_documents")] == ["2026-03-12"]
-    assert desk.rows("SELECT id, chunk_id, embedding_version FROM memory_chunks") == chunks
+    await index_once(sandbox)
+    assert [iso_date(at) for (at,) in sandbox.rows("SELECT dated_at FROM memory_documents")] == ["2026-03-12"]
+    assert sandbox.rows("SELECT id, chunk_id, embedding_version FROM memory_chunks") == chunks

@@ -18,9 +18,9 @@ from donna_tui.drafts.approval import start_in
 from donna_tui.tui.meetings.list import state_word
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason
-from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
+from tests.engine.draft_engines import LAST_TIME, NOTE, DraftEngine, draft_engine, meeting
 from tests.unit.calendar_parts import calendar, event
-from tests.unit.calendar_server import Asked, Reply, serving
+from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
 LATER = datetime.timedelta(days=1, hours=2)
 TYPED = "- typed by hand"
@@ -31,17 +31,17 @@ def moved(by: datetime.timedelta, found: Meeting, **details: object) -> Meeting:
     return replace(found, start=start, end=found.end + by, day=start.date(), **details)  # type: ignore[arg-type]
 
 
-def type_into(here: Office, path: str = NOTE) -> None:
-    here.desk.write(path, here.text(path).replace("## Notes\n", f"## Notes\n\n{TYPED}\n", 1))
+def type_into(here: DraftEngine, path: str = NOTE) -> None:
+    here.sandbox.write(path, here.text(path).replace("## Notes\n", f"## Notes\n\n{TYPED}\n", 1))
 
 
-async def follow(here: Office, *meetings: Meeting) -> None:
+async def follow(here: DraftEngine, *meetings: Meeting) -> None:
     await here.hold(*meetings)
     await here.engine.drafts.follow_calendar()
 
 
 async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         type_into(here)
         await follow(here, moved(LATER, meeting()))
@@ -65,7 +65,7 @@ async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> Non
 
 
 async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         await follow(here, meeting("Gateway planning"))
         (path,) = (name for name in here.notes() if name.startswith("Meetings/2024-01-17"))
@@ -75,7 +75,7 @@ async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> No
 
 
 async def test_a_cancelled_meeting_withdraws_its_draft_and_brings_it_back_when_it_takes_place(tmp_path: Path) -> None:
-    async with office(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
+    async with draft_engine(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
         await here.write(meeting())
         await follow(here, meeting(cancelled=True))
         assert NOTE not in here.notes()
@@ -86,7 +86,7 @@ async def test_a_cancelled_meeting_withdraws_its_draft_and_brings_it_back_when_i
 
 
 async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_path: Path) -> None:
-    async with office(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
+    async with draft_engine(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
         row = await here.write(meeting())
         type_into(here)
         await follow(here, meeting(cancelled=True))
@@ -101,7 +101,7 @@ async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_pa
 
 
 async def test_a_draft_that_failed_is_dropped_when_its_meeting_is_cancelled(tmp_path: Path) -> None:
-    async with office(tmp_path, repository=False, clock=lambda: meeting().start.timestamp() - 600) as here:
+    async with draft_engine(tmp_path, repository=False, clock=lambda: meeting().start.timestamp() - 600) as here:
         await here.hold(meeting())
         assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.FAILED
         await follow(here, meeting(cancelled=True))
@@ -109,7 +109,7 @@ async def test_a_draft_that_failed_is_dropped_when_its_meeting_is_cancelled(tmp_
 
 
 async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert (await here.row(row.id)).meeting_at == meeting().start.timestamp()
         await here.hold(moved(LATER, meeting()))
@@ -119,23 +119,23 @@ async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Pa
 
 
 async def test_a_meeting_that_is_over_keeps_its_draft(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         await follow(here, meeting(cancelled=True))
         assert NOTE in here.notes()
 
 
 async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         own = LAST_TIME.replace("type: meeting", "type: meeting\ncalendar_event_id: gateway-2")
-        here.desk.write("Notes of mine.md", own)
+        here.sandbox.write("Notes of mine.md", own)
         await here.indexed()
         assert await here.engine.drafts.has_note(meeting())
         assert not await here.engine.drafts.has_note(meeting(event="gateway-3"))
 
 
 async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.write(meeting(series_id="weekly"))
         await here.indexed()
         assert await here.engine.drafts.has_note(meeting(event="new-uid", series_id="weekly"))
@@ -152,22 +152,22 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     file = tmp_path / "team.ics"
     file.write_bytes(calendar(event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", "SUMMARY:Plan", uid="plan")))
     (tmp_path / "page.ics").write_text("<html>")
-    async with office(tmp_path, clock=start.timestamp) as here:
-        desk = here.engine.drafts
+    async with draft_engine(tmp_path, clock=start.timestamp) as here:
+        sandbox = here.engine.drafts
         for place, reason in (("nowhere.ics", "calendar_failed"), ("page.ics", "calendar_failed")):
             with pytest.raises(DonnaError) as refused:
-                await desk.add_calendar(str(tmp_path / place))
+                await sandbox.add_calendar(str(tmp_path / place))
             assert refused.value.reason == reason
             assert place.removesuffix(".ics") in refused.value.message
         with pytest.raises(DonnaError, match="https") as refused:
-            await desk.add_calendar("http://example.org/team.ics")
+            await sandbox.add_calendar("http://example.org/team.ics")
         assert not user_file().exists()
-        row = await desk.add_calendar(str(file), "Team")
+        row = await sandbox.add_calendar(str(file), "Team")
         assert (row.name, row.meetings, row.problem) == ("Team", 1, "")
-        (found,) = await desk.meetings(start.timestamp(), start.timestamp() + 60)
+        (found,) = await sandbox.meetings(start.timestamp(), start.timestamp() + 60)
         assert (found.meeting.title, found.unwanted) == ("Plan", "No one else is invited.")
         with pytest.raises(DonnaError, match="named Team already") as refused:
-            await desk.add_calendar(str(file), "Team")
+            await sandbox.add_calendar(str(file), "Team")
         assert refused.value.reason is Reason.CONFLICT
     assert [each.name for each in load_trusted().config.calendars] == ["Team"]
 
@@ -180,18 +180,18 @@ async def test_the_password_of_a_calendar_is_kept_in_a_private_file_and_not_in_t
     entry = event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", "SUMMARY:Plan", uid="plan")
     proof = f"Basic {base64.b64encode(b'ann:hunter2 #x').decode()}"
 
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         return Reply(body=calendar(entry)) if asked.headers.get("Authorization") == proof else Reply(401)
 
     with serving(answers) as site:
-        async with office(tmp_path, clock=start.timestamp) as here:
-            desk = here.engine.drafts
+        async with draft_engine(tmp_path, clock=start.timestamp) as here:
+            sandbox = here.engine.drafts
             with pytest.raises(DonnaError) as refused:
-                await desk.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="wrong")
+                await sandbox.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="wrong")
             assert refused.value.reason is Reason.LOGIN_REFUSED
             settings = user_file().parent
             assert [file.name for file in settings.iterdir()] == [] if settings.exists() else True
-            row = await desk.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="hunter2 #x")
+            row = await sandbox.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="hunter2 #x")
             assert (row.name, row.meetings, row.problem) == ("The Team", 1, "")
         (config,) = load_trusted().config.calendars
         assert (config.username, config.password_file) == ("ann", user_file().parent / "the-team-password")

@@ -13,7 +13,7 @@ from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task
 from donna_tui.engine.draft_scheduler import DraftScheduler, templates_dir
 from donna_tui.types.drafts import Attendee, Meeting
 from donna_tui.types.errors import DonnaError, Reason
-from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Office, git, meeting, office
+from tests.engine.draft_engines import LAST_TIME, NOTE, THIS_WEEK, DraftEngine, draft_engine, git, meeting
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -50,7 +50,7 @@ def section(text: str, name: str) -> list[str]:
 
 
 async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+    async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         await here.write(meeting())
         assert section(here.text(NOTE), "Last time") == [
             "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024",
@@ -63,7 +63,7 @@ async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
 
 
 async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+    async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         draft = await here.engine.drafts.draft((await here.write(meeting())).id)
         cited = {each.number: each for each in draft.evidence}
         lines = draft.text.splitlines()
@@ -77,7 +77,7 @@ async def test_each_line_has_its_own_source(tmp_path: Path) -> None:
 
 
 async def test_a_box_is_carried_over_as_a_link_and_no_task_is_doubled(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+    async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         row = await here.write(meeting())
         assert section(here.text(NOTE), "Still open from last time") == [
             "- Write the runbook, due 2024-01-20 ([[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]])"
@@ -96,7 +96,7 @@ async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path
         "# 1:1 with Ben\n\n- Ben feels stretched by the Acme renewal\n\n- [ ] Find help for Ben before the Acme renewal\n",
         "Projects/Ideas.md": "# Ideas\n\nAcme renewal: ask for twice the price.\n",
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         people = (Attendee("Dana Wolf"), Attendee("Ben Long"))
         row = await here.write(meeting("Acme renewal", attendees=people, description=""))
         text = here.text(row.path)
@@ -107,7 +107,7 @@ async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path
 
 
 async def test_week_after_week_only_what_the_person_wrote_is_quoted(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={LAST: WEEKLY}) as here:
+    async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         for week in range(3):
             day = THIS_WEEK + datetime.timedelta(weeks=week)
             event = meeting(event=f"gateway/{week}", day=day, series_id="gateway")
@@ -127,7 +127,7 @@ async def test_week_after_week_only_what_the_person_wrote_is_quoted(tmp_path: Pa
             text = text.replace("## Notes\n", f"## Notes\n\n- We asked \\#finance in week {week + 1} about T(1)\n")
             text = text.replace("## Decisions\n", f"## Decisions\n\n- The report of week {week + 1} is free\n")
             text = text.replace("## Action items\n", f"## Action items\n\n- [ ] Send the report of week {week + 1}\n")
-            here.desk.write(row.path, text)
+            here.sandbox.write(row.path, text)
             await here.approve(row)
             await here.indexed()
 
@@ -137,7 +137,7 @@ async def test_a_project_note_is_background(tmp_path: Path) -> None:
         "# Offsite\n\nThe hut above Bergen is ours from 18 to 20 May.\n\n## Decisions\n\n- Everybody goes by train\n"
     )
     notes = {"Projects/Offsite.md": f"{offsite}\n- [ ] Collect dietary wishes\n"}
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting("Offsite planning"))
         text = here.text(row.path)
         assert section(text, "Background") == ["- [[Projects/Offsite|Offsite]]", "  - Everybody goes by train"]
@@ -158,19 +158,19 @@ https://meet.example/abc
 
 
 async def test_an_agenda_is_without_ways_to_dial_in(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting(description=INVITATION))
         assert section(here.text(row.path), "Agenda") == ["- Redis", "- Costs of the second region"]
 
 
 async def test_a_note_is_named_and_placed_as_the_last_of_its_series(tmp_path: Path) -> None:
     notes = {LAST: "gone\n", "Projects/Gateway/2024-01-10 Gateway team.md": WEEKLY}
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting())
         assert row.path == "Projects/Gateway/2024-01-17 Gateway team.md"
         (here.root / "Elsewhere").mkdir()
         (here.root / "Projects/Gateway/2024-01-10 Gateway team.md").rename(here.root / "Elsewhere/2024-01-10 x.md")
-        here.desk.write("Elsewhere/2024-01-10 x.md", WEEKLY.replace("date:", "series: other\ndate:"))
+        here.sandbox.write("Elsewhere/2024-01-10 x.md", WEEKLY.replace("date:", "series: other\ndate:"))
         await here.indexed()
         assert (await here.write(meeting("Other", event="other"))).path.startswith("Meetings/")
 
@@ -179,7 +179,7 @@ async def test_a_note_is_named_and_placed_as_the_last_of_its_series(tmp_path: Pa
 
 
 async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         await here.approve(row)
         front = here.front(NOTE)
@@ -193,14 +193,14 @@ async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
 
 
 async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
-    async with office(tmp_path, meeting_note={"person_pages": False}) as here:
+    async with draft_engine(tmp_path, meeting_note={"person_pages": False}) as here:
         await here.approve(await here.write(meeting()))
         assert not any(path.startswith("People/") for path in here.notes())
 
 
 async def test_people_get_no_page_where_git_ignores_them(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        here.desk.write(".gitignore", "People/\n")
+    async with draft_engine(tmp_path) as here:
+        here.sandbox.write(".gitignore", "People/\n")
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
         assert plan.paths == (NOTE,)
@@ -209,11 +209,11 @@ async def test_people_get_no_page_where_git_ignores_them(tmp_path: Path) -> None
 
 
 async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
         assert "People/Bo.md" in plan.paths
-        here.desk.write("People/Bo.md", "# Bo\n\nwritten meanwhile\n")
+        here.sandbox.write("People/Bo.md", "# Bo\n\nwritten meanwhile\n")
         await here.engine.drafts.approve(row.id, plan)
         assert "donna_draft" not in here.front(NOTE)
         assert here.text("People/Bo.md") == "# Bo\n\nwritten meanwhile\n"
@@ -247,7 +247,7 @@ async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
         LAST: WEEKLY,
         "Projects/Gateway.md": "---\ndate: 2024-01-02\n---\n# Gateway\n\nIt hands taps to the ledger of the city.\n",
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         await here.write(meeting("Gateway team"))
         task = model.task
         assert task is not None
@@ -278,7 +278,7 @@ async def test_the_frontmatter_of_a_template_is_merged_into_one_block(tmp_path: 
     (templates / "meeting_note.md.j2").write_text(
         "---\ntags: [meeting]\ntype: evil\ndonna: public\ndonna_draft: false\nroom: {{ event.title }}\n---\n# {{ event.title }}\n"
     )
-    async with office(tmp_path, templates=templates) as here:
+    async with draft_engine(tmp_path, templates=templates) as here:
         row = await here.write(meeting())
         front = here.front(row.path)
         assert (front["tags"], front["room"], front["type"]) == (["meeting"], "Gateway team", "meeting")
@@ -301,7 +301,7 @@ async def test_a_day_is_that_of_its_notes(tmp_path: Path) -> None:
         "Daily/2024-01-18.md": "- Flew to the moon and back\n",
         "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         text = here.text(result.path)
         assert section(text, "Met") == ["- [[Meetings/2024-01-17 Roof|2024-01-17 Roof]]"]
@@ -323,7 +323,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         text = here.text(result.path)
         assert "last week: [[Reviews/2024-W02|2024-W02]]" in text
@@ -338,10 +338,10 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
 
 
 async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={"Projects/House.md": "- [x] Old thing\n- [ ] Paint the fence\n"}) as here:
+    async with draft_engine(tmp_path, notes={"Projects/House.md": "- [x] Old thing\n- [ ] Paint the fence\n"}) as here:
 
         def committed(text: str, day: str) -> None:
-            here.desk.write("Projects/House.md", text)
+            here.sandbox.write("Projects/House.md", text)
             os.environ["GIT_COMMITTER_DATE"] = f"{day}T12:00:00Z"
             try:
                 git(here.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qam", day)
@@ -367,7 +367,7 @@ def recently(days: int = 1) -> str:
     return (datetime.date.today() - datetime.timedelta(days=days)).isoformat()
 
 
-async def profiles(here: Office) -> list[str]:
+async def profiles(here: DraftEngine) -> list[str]:
     results = await here.engine.drafts.write_new("person_profile", datetime.date.today())
     return [result.path for result in results]
 
@@ -378,7 +378,7 @@ async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stan
         "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",
         f"Daily/{recently(20)}.md": "[[People/Zoe]] [[People/Zoe]] [[People/Zoe]] [[People/Zoe]]\n",
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         assert await profiles(here) == ["Inbox/Alice.md"]
         text = here.text("Inbox/Alice.md")
         assert [line.partition(" (")[0] for line in section(text, "What I know")] == [
@@ -391,13 +391,13 @@ async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stan
 
 async def test_two_mentions_are_too_few(tmp_path: Path) -> None:
     notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         assert await profiles(here) == []
 
 
 async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> None:
     notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         drafts = here.engine.drafts
         (result,) = await drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         assert "Alice likes tea" in here.text(result.path)
@@ -409,7 +409,7 @@ async def test_a_profile_of_one_person_is_written_on_demand(tmp_path: Path) -> N
 
 async def test_a_note_that_says_nothing_is_no_last_time_of_words(tmp_path: Path) -> None:
     empty: Meeting = meeting()
-    async with office(tmp_path, notes={LAST: LAST_TIME.partition("## Notes")[0]}) as here:
+    async with draft_engine(tmp_path, notes={LAST: LAST_TIME.partition("## Notes")[0]}) as here:
         await here.write(empty)
         assert section(here.text(NOTE), "Last time") == [
             "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024"

@@ -16,7 +16,7 @@ from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Task
 from donna_tui.engine.draft_scheduler import DraftScheduler
 from donna_tui.types.drafts import Attendee, DraftState
 from donna_tui.vault.note.read import parse_frontmatter
-from tests.engine.offices import LAST_TIME, NOTE, Office, meeting, office
+from tests.engine.draft_engines import LAST_TIME, NOTE, DraftEngine, draft_engine, meeting
 from tests.hostile import make_hostile_vault
 
 pytestmark = pytest.mark.usefixtures("alone")
@@ -76,7 +76,7 @@ def assert_harmless(text: str) -> None:
         assert not re.search(r"(?<=\s)#[^\s#]", line), line
 
 
-def assert_links_lead_somewhere(here: Office, text: str) -> None:
+def assert_links_lead_somewhere(here: DraftEngine, text: str) -> None:
     """Every link with a folder is to a note, and none leads out of the vault."""
     body = re.sub(r"\\.", "", text)
     for target in re.findall(r"\[\[([^\]|]*)", body):
@@ -97,7 +97,7 @@ async def test_an_obedient_model_gets_nothing_but_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     monkeypatch.setattr(DraftScheduler, "_drafter", Obedient([order, "Ana will write the plan."]))
-    async with office(tmp_path, notes={"Secret/diary.md": "# Diary\n"}) as here:
+    async with draft_engine(tmp_path, notes={"Secret/diary.md": "# Diary\n"}) as here:
         before = {path: here.text(path) for path in here.notes()}
         row = await here.write(meeting())
         assert row.state is DraftState.WAITING
@@ -119,7 +119,7 @@ async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) 
         "title": f"Gateway team {order}", "description": order, "location": order,
         "attendees": (Attendee(order, "x@example.org"), Attendee("../../x"), Attendee("Ana ]] [[Bo"), Attendee("\u200b")),
     }  # fmt: skip
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         before = here.notes()
         row = await here.write(meeting(**invited))
         assert row.state is DraftState.WAITING
@@ -137,7 +137,7 @@ async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) 
 
 @pytest.mark.parametrize("order", ORDERS)
 async def test_the_id_of_an_entry_is_a_value_and_nothing_else(tmp_path: Path, order: str) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting(event=order))
         front = parse_frontmatter(here.text(NOTE))
         assert set(front.data) <= KEYS
@@ -152,7 +152,7 @@ async def test_an_earlier_note_gets_nothing_but_words(tmp_path: Path, order: str
     notes = {
         "Meetings/2024-01-10-gateway-team.md": f"{LAST_TIME}\nThe gateway team will {order} do it now.\n\n- [ ] {order}\n"
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting())
         assert row.state is DraftState.WAITING
         assert_harmless(here.text(NOTE))
@@ -168,7 +168,7 @@ async def test_a_hostile_calendar_gets_one_harmless_note_for_each_meeting(tmp_pa
     found = await read_ics(data, "work", window, ZoneInfo("UTC"))
     chosen = list({each.series_id or each.event_id: each for each in found.meetings}.values())[:60]
     assert len(chosen) > 10
-    async with office(tmp_path / "office") as here:
+    async with draft_engine(tmp_path / "engine") as here:
         before = here.notes()
         await here.hold(*chosen)
         rows = [await here.engine.drafts.write_now(each.event_id) for each in chosen]

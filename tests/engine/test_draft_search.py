@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui.types.memory import MemoryType
 from donna_tui.types.search import Filters, Mode, SearchRequest
-from tests.engine.helpers import Running, index_once, new_desk, open_engine
+from tests.engine.helpers import Running, index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -35,10 +35,10 @@ async def found(running: Running, text: str, mode: Mode = "hybrid", **filters: o
 
 @pytest.mark.parametrize("mode", ["hybrid", "keyword", "semantic"])
 async def test_a_draft_is_found_only_when_it_is_asked_for(tmp_path: Path, mode: Mode) -> None:
-    desk = new_desk(tmp_path)
-    desk.write("store.md", ORIGINAL)
-    desk.write("Inbox/rollout.md", DRAFT)
-    async with open_engine(desk, watch=False) as running:
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("store.md", ORIGINAL)
+    sandbox.write("Inbox/rollout.md", DRAFT)
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await running.settled()
         assert await found(running, QUESTION, mode) == [("store.md", False)]
@@ -56,13 +56,13 @@ async def test_a_draft_is_found_only_when_it_is_asked_for(tmp_path: Path, mode: 
 
 async def test_what_is_approved_is_found_after_what_it_quotes(tmp_path: Path) -> None:
     """The quote has a word of the question in its title and headings as well."""
-    desk = new_desk(tmp_path)
-    desk.write("store.md", ORIGINAL)
-    desk.write("Inbox/rollout.md", DRAFT)
-    await index_once(desk)
-    (desk.root / "Inbox/rollout.md").unlink()
-    desk.write("Meetings/Gateway rollout.md", APPROVED)
-    async with open_engine(desk, watch=False) as running:
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("store.md", ORIGINAL)
+    sandbox.write("Inbox/rollout.md", DRAFT)
+    await index_once(sandbox)
+    (sandbox.root / "Inbox/rollout.md").unlink()
+    sandbox.write("Meetings/Gateway rollout.md", APPROVED)
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         paths = [path for path, _ in await found(running, QUESTION, "keyword")]
         assert paths == ["store.md", "Meetings/Gateway rollout.md"]
@@ -72,10 +72,10 @@ async def test_what_is_approved_is_found_after_what_it_quotes(tmp_path: Path) ->
 
 
 async def test_what_says_more_than_it_quotes_keeps_its_place(tmp_path: Path) -> None:
-    desk = new_desk(tmp_path)
-    desk.write("store.md", ORIGINAL)
-    desk.write("rollout.md", APPROVED.replace("([[store]])", "Jonas rolls it out in stages ([[store]])."))
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("store.md", ORIGINAL)
+    sandbox.write("rollout.md", APPROVED.replace("([[store]])", "Jonas rolls it out in stages ([[store]])."))
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         paths = [path for path, _ in await found(running, "who rolls out the gateway sessions in stages", "keyword")]
         assert paths == ["rollout.md", "store.md"]

@@ -15,7 +15,18 @@ from donna_tui.engine.draft_scheduler import DraftScheduler
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import MemoryFilter, MemorySource
-from tests.engine.offices import LAST_TIME, NOTE, THIS_WEEK, Broken, Counting, day, git, hunk_with, meeting, office
+from tests.engine.draft_engines import (
+    LAST_TIME,
+    NOTE,
+    THIS_WEEK,
+    Broken,
+    Counting,
+    day,
+    draft_engine,
+    git,
+    hunk_with,
+    meeting,
+)
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -23,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("alone")
 
 
 async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         before = here.head()
         row = await here.write(meeting())
         assert (row.state, row.path, row.target) == (DraftState.WAITING, NOTE, NOTE)
@@ -39,7 +50,7 @@ async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
 
 
 async def test_nothing_is_said_twice_and_no_heading_is_empty_but_those_for_the_person(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         lines = [line for line in here.text(NOTE).splitlines() if line]
         said = [line.removeprefix("- [ ] ").removeprefix("- ") for line in lines if line.startswith("- ")]
@@ -49,7 +60,7 @@ async def test_nothing_is_said_twice_and_no_heading_is_empty_but_those_for_the_p
 
 
 async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         before = (here.head(), here.text(NOTE))
         assert await here.engine.drafts.write_now("gateway-2") == row
@@ -60,7 +71,7 @@ async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
 async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Counting(delay=0.2)
     monkeypatch.setattr(DraftScheduler, "_drafter", slow)
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.hold(meeting())
         rows = await asyncio.gather(*(here.engine.drafts.write_now("gateway-2") for _ in range(3)))
         assert len({row.id for row in rows}) == 1
@@ -69,7 +80,7 @@ async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 async def test_a_draft_of_low_autonomy_waits_in_the_inbox(tmp_path: Path) -> None:
-    async with office(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
+    async with draft_engine(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
         row = await here.write(meeting())
         assert (row.path, row.target) == ("Inbox/2024-01-17-gateway-team.md", NOTE)
         await here.approve(row)
@@ -83,7 +94,7 @@ async def test_a_draft_of_low_autonomy_waits_in_the_inbox(tmp_path: Path) -> Non
 
 
 async def test_a_note_of_high_autonomy_waits_for_nobody(tmp_path: Path) -> None:
-    async with office(tmp_path, meeting_note={"autonomy_level": "high"}) as here:
+    async with draft_engine(tmp_path, meeting_note={"autonomy_level": "high"}) as here:
         row = await here.write(meeting())
         assert (row.state, row.path) == (DraftState.APPROVED, NOTE)
         assert "donna_draft" not in here.front(NOTE)
@@ -91,7 +102,7 @@ async def test_a_note_of_high_autonomy_waits_for_nobody(tmp_path: Path) -> None:
 
 
 async def test_a_note_of_the_user_is_left_alone(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={NOTE: "mine\n"}) as here:
+    async with draft_engine(tmp_path, notes={NOTE: "mine\n"}) as here:
         row = await here.write(meeting())
         assert row.path == "Meetings/2024-01-17-gateway-team-2.md"
         await here.approve(row)
@@ -101,7 +112,7 @@ async def test_a_note_of_the_user_is_left_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("level", ["low", "medium"])
 async def test_two_meetings_of_one_name_and_day_are_two_notes(tmp_path: Path, level: str) -> None:
-    async with office(tmp_path, meeting_note={"autonomy_level": level}) as here:
+    async with draft_engine(tmp_path, meeting_note={"autonomy_level": level}) as here:
         first = await here.write(meeting(event="one"))
         second = await here.write(meeting(event="two"))
         await here.approve(first)
@@ -112,7 +123,7 @@ async def test_two_meetings_of_one_name_and_day_are_two_notes(tmp_path: Path, le
 
 
 async def test_without_a_repository_it_fails_in_words(tmp_path: Path) -> None:
-    async with office(tmp_path, repository=False) as here:
+    async with draft_engine(tmp_path, repository=False) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason) == (DraftState.FAILED, Reason.NO_REPOSITORY.value)
         assert "git" in row.detail or "repository" in row.detail
@@ -128,14 +139,14 @@ async def test_a_broken_template_is_told_with_its_line(tmp_path: Path) -> None:
     templates = tmp_path / "templates"
     templates.mkdir()
     (templates / "meeting_note.md.j2").write_text("# x\n{{ nothing }}\n")
-    async with office(tmp_path, templates=templates) as here:
+    async with draft_engine(tmp_path, templates=templates) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason) == (DraftState.FAILED, "template_error")
         assert "line 2" in row.detail
 
 
 async def test_a_preview_is_what_is_written_and_writes_nothing(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.hold(meeting())
         before = (here.head(), here.notes())
         preview = await here.engine.drafts.preview("gateway-2")
@@ -153,7 +164,7 @@ async def test_a_preview_is_what_is_written_and_writes_nothing(tmp_path: Path) -
 
 
 async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
         outcome = await here.engine.drafts.approve(row.id, plan)
@@ -166,7 +177,7 @@ async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
 
 
 async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         before = {path: here.text(path) for path in here.notes()}
         await here.approve(row)
@@ -180,7 +191,7 @@ async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
 
 
 async def test_what_is_left_out_is_not_in_the_note(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         draft = await here.engine.drafts.draft(row.id)
         await here.approve(row, frozenset({hunk_with(draft, "Order two new machines")}))
@@ -189,7 +200,7 @@ async def test_what_is_left_out_is_not_in_the_note(tmp_path: Path) -> None:
 
 
 async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_rejection(row.id)
         assert plan.paths == (NOTE,)
@@ -206,10 +217,10 @@ async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
 
 
 async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_approval(row.id)
-        here.desk.write(NOTE, here.text(NOTE) + "\nmore\n")
+        here.sandbox.write(NOTE, here.text(NOTE) + "\nmore\n")
         with pytest.raises(DonnaError):
             await here.engine.drafts.approve(row.id, plan)
         assert (await here.row(row.id)).state is DraftState.WAITING
@@ -217,10 +228,10 @@ async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
 
 
 async def test_a_draft_anew_says_what_is_known_now(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         changed = LAST_TIME.replace("Order two new machines", "Return three old machines")
-        here.desk.write("Meetings/2024-01-10-gateway-team.md", changed)
+        here.sandbox.write("Meetings/2024-01-10-gateway-team.md", changed)
         await here.indexed()
         again = await here.engine.drafts.regenerate(row.id)
         assert (again.id, again.state, again.path) == (row.id, DraftState.WAITING, NOTE)
@@ -229,7 +240,7 @@ async def test_a_draft_anew_says_what_is_known_now(tmp_path: Path) -> None:
 
 
 async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
         before = here.text(NOTE)
@@ -243,7 +254,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(DraftScheduler, "_drafter", Broken(Reason.DISK_FULL))
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
         await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
@@ -265,14 +276,14 @@ async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
 ) -> None:
     broken = Broken()
     monkeypatch.setattr(DraftScheduler, "_drafter", broken)
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert row.state is DraftState.WAITING
         draft = await here.engine.drafts.draft(row.id)
         assert draft.remarks[0] == "Drafted from your notes only: the model is away"
         assert "Order two new machines" in here.text(NOTE)
         typed = here.text(NOTE).replace("## Notes\n", "## Notes\n\n- typed by hand\n")
-        here.desk.write(NOTE, typed)
+        here.sandbox.write(NOTE, typed)
         with pytest.raises(DonnaError) as refused:
             await here.engine.drafts.regenerate(row.id)
         assert refused.value.reason is Reason.MODEL_CALL_FAILED
@@ -286,12 +297,12 @@ async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
 
 
 async def test_a_draft_anew_never_writes_over_what_was_typed(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         typed = here.text(NOTE).replace("Order two new machines", "Order three new machines")
-        here.desk.write(NOTE, typed)
+        here.sandbox.write(NOTE, typed)
         last = LAST_TIME.replace("Order two new machines", "Return the old machines")
-        here.desk.write("Meetings/2024-01-10-gateway-team.md", last)
+        here.sandbox.write("Meetings/2024-01-10-gateway-team.md", last)
         await here.indexed()
         with pytest.raises(DonnaError) as refused:
             await here.engine.drafts.regenerate(row.id)
@@ -300,10 +311,10 @@ async def test_a_draft_anew_never_writes_over_what_was_typed(tmp_path: Path) -> 
 
 
 async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         text = here.text(NOTE).replace("Ana will write the migration plan for the gateway", "Bo writes the great plan")
-        here.desk.write(NOTE, text)
+        here.sandbox.write(NOTE, text)
         draft = await here.engine.drafts.draft(row.id)
         assert "great plan" in draft.text
         await here.approve(row, frozenset({hunk_with(draft, "- Whether the old cache")}))
@@ -321,14 +332,14 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
 
 
 async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         (here.root / NOTE).unlink()
         assert (await here.row(row.id)).state is DraftState.GONE
 
 
 async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         (here.root / "Projects").mkdir()
         (here.root / NOTE).rename(here.root / "Projects/mine.md")
@@ -338,9 +349,9 @@ async def test_a_draft_that_is_moved_is_found(tmp_path: Path) -> None:
 
 
 async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
-        here.desk.write(NOTE, here.text(NOTE).replace("donna_draft: true\n", ""))
+        here.sandbox.write(NOTE, here.text(NOTE).replace("donna_draft: true\n", ""))
         assert await here.engine.drafts.drafts() == ()
         assert (await here.row(row.id)).state is DraftState.APPROVED
 
@@ -350,7 +361,7 @@ async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) ->
 
 async def test_a_private_note_is_quoted_only_where_nobody_else_reads_it(tmp_path: Path) -> None:
     private = LAST_TIME.replace("type: meeting", "type: meeting\ndonna: local-only")
-    async with office(tmp_path, notes={"Meetings/2024-01-10-gateway-team.md": private}) as here:
+    async with draft_engine(tmp_path, notes={"Meetings/2024-01-10-gateway-team.md": private}) as here:
         row = await here.write(meeting())
         assert "Last time" not in here.text(row.path)
         assert "migration plan" not in here.text(row.path)
@@ -361,14 +372,14 @@ async def test_a_private_note_is_quoted_only_where_nobody_else_reads_it(tmp_path
 
 
 async def test_a_draft_of_open_notes_is_not_private(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         assert "donna" not in here.front(NOTE)
 
 
 async def test_a_private_project_note_is_no_background_for_others(tmp_path: Path) -> None:
     private = "---\ndonna: local-only\n---\n# Gateway team\n\n- [ ] Talk about the gateway team costs\n"
-    async with office(tmp_path, notes={"Projects/gateway team.md": private}) as here:
+    async with draft_engine(tmp_path, notes={"Projects/gateway team.md": private}) as here:
         await here.write(meeting())
         assert "Talk about the gateway team costs" not in here.text(NOTE)
         assert "Projects/gateway team" not in here.text(NOTE)
@@ -378,9 +389,9 @@ async def test_a_private_project_note_is_no_background_for_others(tmp_path: Path
 
 
 async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
-        here.desk.write(NOTE, here.text(NOTE) + "\n- [ ] Paint the gateway team room purple\n")
+        here.sandbox.write(NOTE, here.text(NOTE) + "\n- [ ] Paint the gateway team room purple\n")
         await here.indexed()
         later = meeting(event="gateway-3", day=datetime.date(2024, 1, 24))
         draft = await here.engine.drafts.draft((await here.write(later)).id)
@@ -396,7 +407,7 @@ async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path)
 
 async def test_an_earlier_meeting_is_known_in_any_script(tmp_path: Path) -> None:
     notes = {"Meetings/2024-01-09 ÜBERSICHT Größen.md": "# x\n\nThe kestrels were counted in the morning by all.\n"}
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         row = await here.write(meeting("Übersicht größen"))
         assert row.path == "Meetings/2024-01-17 ÜBERSICHT Größen.md"
         assert "kestrels were counted" in here.text(row.path)
@@ -410,7 +421,7 @@ DONE = "# House\n\n- [x] Paint the door ✅ 2024-01-17\n- [ ] Call the roofer\n"
 
 
 async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         head = here.head()
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert (result.skipped, result.reason) == (True, "nothing")
@@ -419,7 +430,7 @@ async def test_a_day_with_nothing_is_not_written(tmp_path: Path) -> None:
 
 
 async def test_a_day(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
+    async with draft_engine(tmp_path, notes={"Projects/House.md": DONE}) as here:
         await here.write(meeting())
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert result.path == "Reflections/2024-01-17.md"
@@ -431,7 +442,7 @@ async def test_a_day(tmp_path: Path) -> None:
 async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_path: Path, level: str) -> None:
     chosen = {"autonomy_level": level}
     notes = {"Projects/House.md": DONE}
-    async with office(tmp_path, notes=notes, daily_reflection=chosen, commitment_log=chosen) as here:
+    async with draft_engine(tmp_path, notes=notes, daily_reflection=chosen, commitment_log=chosen) as here:
         (reflection,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         await here.indexed()
         (commitments,) = await here.engine.drafts.write_new("commitment_log", THIS_WEEK)
@@ -444,7 +455,7 @@ async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_pat
 
 
 async def test_a_week_carries_over_what_is_open(tmp_path: Path) -> None:
-    async with office(tmp_path, notes={"Projects/House.md": DONE}) as here:
+    async with draft_engine(tmp_path, notes={"Projects/House.md": DONE}) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
         assert result.path == "WeeklyReview/2024-W03.md"
         assert "Call the roofer" in here.text(result.path).partition("## Carried over")[2]
@@ -452,7 +463,7 @@ async def test_a_week_carries_over_what_is_open(tmp_path: Path) -> None:
 
 async def test_a_link_to_a_private_meeting_makes_a_day_private(tmp_path: Path) -> None:
     private = "---\ntype: meeting\nidempotency_key: gateway-2\ndonna: local-only\n---\n# Secret\n"
-    async with office(tmp_path, notes={"Meetings/secret.md": private}) as here:
+    async with draft_engine(tmp_path, notes={"Meetings/secret.md": private}) as here:
         await here.hold(meeting())
         (result,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
         assert "[[Meetings/secret" in here.text(result.path)
@@ -467,7 +478,7 @@ async def test_a_person_is_brought_up_to_date_and_undone(tmp_path: Path) -> None
         "People/Ana Lima.md": STUB, "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
         "People/Bo.md": "---\ntype: person\n---\n# Bo\n\nwritten by hand\n",
     }  # fmt: skip
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         results = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert [result.path for result in results] == ["Inbox/Ana Lima.md"]
         row = await here.row(results[0].draft)
@@ -489,7 +500,7 @@ async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> No
         "Projects/secret.md": "---\ndonna: local-only\n---\n# Ana Lima\n\n- [ ] Ask Ana Lima about the illness\n",
         "Projects/Rocket.md": "# Rocket\n\nAna Lima leads the rocket project since May.\n",
     }
-    async with office(tmp_path, notes=notes) as here:
+    async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", THIS_WEEK)
         assert "about the illness" in here.text(result.path)
         assert here.front(result.path)["donna"] == "local-only"
@@ -497,19 +508,21 @@ async def test_a_private_task_makes_a_persons_page_private(tmp_path: Path) -> No
 
 async def test_the_draft_of_today_is_written_on_demand_and_given_again_as_it_is(tmp_path: Path) -> None:
     noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC).timestamp()
-    async with office(tmp_path, clock=lambda: noon, notes={"Daily/2024-01-17.md": "- We chose SQLite.\n"}) as here:
-        desk = here.engine.drafts
-        row = await desk.write_today("daily_reflection")
+    async with draft_engine(
+        tmp_path, clock=lambda: noon, notes={"Daily/2024-01-17.md": "- We chose SQLite.\n"}
+    ) as here:
+        sandbox = here.engine.drafts
+        row = await sandbox.write_today("daily_reflection")
         assert row is not None
         assert (row.state, row.target) == (DraftState.WAITING, "Reflections/2024-01-17.md")
         assert "We chose SQLite." in here.text(row.path)
         await here.approve(row)
-        again = await desk.write_today("daily_reflection")
+        again = await sandbox.write_today("daily_reflection")
         assert (again.id, again.state) == (row.id, DraftState.APPROVED)
 
 
 async def test_where_there_is_nothing_to_write_about_today_no_draft_is_written(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
+    async with draft_engine(tmp_path) as here:
         assert await here.engine.drafts.write_today("daily_reflection") is None
 
 
@@ -525,15 +538,15 @@ def of_team(event: str, title: str, hour: int) -> Meeting:
 async def test_drafts_that_share_an_attendee_without_a_page_are_approved_as_one_commit_and_undone_as_one(
     tmp_path: Path,
 ) -> None:
-    async with office(tmp_path) as here:
-        desk, before = here.engine.drafts, here.notes()
+    async with draft_engine(tmp_path) as here:
+        sandbox, before = here.engine.drafts, here.notes()
         rows = [await here.write(of_team(f"e-{hour}", f"Sync {hour}", hour)) for hour in (9, 11, 13)]
         waiting, head = here.notes(), here.head()
-        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
+        plans = await sandbox.plan_approvals({row.id: frozenset() for row in rows})
         assert all("People/Ana Lima.md" in plan.paths for plan in plans.values())
         left = plans.pop(rows[1].id)
         assert left.changes
-        await desk.approve_all(plans)
+        await sandbox.approve_all(plans)
         assert here.git("rev-list", "--count", f"{head}..HEAD").strip() == "1"
         assert here.notes() - waiting == {"People/Ana Lima.md", "People/Bo.md"}
         states = {row.id: (await here.row(row.id)).state for row in rows}
@@ -542,18 +555,18 @@ async def test_drafts_that_share_an_attendee_without_a_page_are_approved_as_one_
         assert "donna_draft" in here.text(rows[1].path)
         await here.undo()
         assert here.notes() == waiting > before
-        assert len(await desk.drafts()) == 3
+        assert len(await sandbox.drafts()) == 3
 
 
 async def test_drafts_of_one_name_and_links_between_them_are_approved_together(tmp_path: Path) -> None:
-    async with office(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
-        desk = here.engine.drafts
+    async with draft_engine(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
+        sandbox = here.engine.drafts
         rows = [await here.write(of_team(f"e-{hour}", "Sync", hour)) for hour in (9, 11)]
         first, second = (row.path for row in rows)
-        here.desk.write(second, here.text(second).replace("## Notes\n", f"## Notes\n\n- See [[{first[:-3]}]].\n", 1))
+        here.sandbox.write(second, here.text(second).replace("## Notes\n", f"## Notes\n\n- See [[{first[:-3]}]].\n", 1))
         await here.indexed()
-        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
-        await desk.approve_all(plans)
+        plans = await sandbox.plan_approvals({row.id: frozenset() for row in rows})
+        await sandbox.approve_all(plans)
         places = [(await here.row(row.id)).path for row in rows]
         assert places == ["Meetings/2024-01-17-sync.md", "Meetings/2024-01-17-sync-2.md"]
         assert f"See [[{places[0][:-3]}]]." in here.text(places[1])
@@ -561,13 +574,13 @@ async def test_drafts_of_one_name_and_links_between_them_are_approved_together(t
 
 
 async def test_a_note_that_is_edited_after_the_look_stops_all_and_is_named(tmp_path: Path) -> None:
-    async with office(tmp_path) as here:
-        desk = here.engine.drafts
+    async with draft_engine(tmp_path) as here:
+        sandbox = here.engine.drafts
         rows = [await here.write(of_team(f"e-{hour}", f"Sync {hour}", hour)) for hour in (9, 11)]
-        plans = await desk.plan_approvals({row.id: frozenset() for row in rows})
-        here.desk.write(rows[1].path, here.text(rows[1].path) + "- typed\n")
+        plans = await sandbox.plan_approvals({row.id: frozenset() for row in rows})
+        here.sandbox.write(rows[1].path, here.text(rows[1].path) + "- typed\n")
         with pytest.raises(VaultWriteError) as refused:
-            await desk.approve_all(plans)
+            await sandbox.approve_all(plans)
         assert (refused.value.reason, refused.value.path) == (Reason.CONFLICT, rows[1].path)
         assert "People/Bo.md" not in here.notes()
-        assert {row.state for row in await desk.drafts()} == {DraftState.WAITING}
+        assert {row.state for row in await sandbox.drafts()} == {DraftState.WAITING}

@@ -16,7 +16,7 @@ import pytest
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.search import SearchRequest
 from donna_tui.vault.client import VaultClient
-from tests.engine.helpers import Desk, Running, donna, everything_below, new_desk, open_engine
+from tests.engine.helpers import Running, Sandbox, donna, everything_below, new_sandbox, open_engine
 from tests.hostile import make_hostile_vault
 
 pytestmark = pytest.mark.model
@@ -29,7 +29,7 @@ RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 class Hostile:
     """The indexed vault and its manifest."""
 
-    desk: Desk
+    sandbox: Sandbox
     cases: list[dict[str, Any]]
     found: dict[str, list[str]]
     running: Running
@@ -45,8 +45,8 @@ class Hostile:
     def run(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         environment = {
             **os.environ,
-            "DONNA_HOME": str(self.desk.paths.state.parent),
-            "DONNA_VAULT": str(self.desk.root),
+            "DONNA_HOME": str(self.sandbox.paths.state.parent),
+            "DONNA_VAULT": str(self.sandbox.root),
         }
         return subprocess.run(donna(*arguments), capture_output=True, env=environment, timeout=120, check=False)
 
@@ -55,20 +55,20 @@ class Hostile:
 def hostile(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Hostile:
     folder = tmp_path_factory.mktemp("hostile")
     root, manifest = make_hostile_vault(folder)
-    desk = new_desk(folder, model_cache)
-    assert desk.root == root
+    sandbox = new_sandbox(folder, model_cache)
+    assert sandbox.root == root
     cases = [case for case in manifest["cases"] if "not_created" not in case]
-    return asyncio.run(index_and_ask(desk, cases))
+    return asyncio.run(index_and_ask(sandbox, cases))
 
 
-async def index_and_ask(desk: Desk, cases: list[dict[str, Any]]) -> Hostile:
+async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostile:
     """Index everything, then ask for the word of every note."""
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         words = [case["sentinel"] for case in cases if case["sentinel"]]
         found = {word: await running.found(word) for word in words}
         await running.search("secret \x1b[31m qzx", "hybrid")
-    return Hostile(desk, cases, found, running)
+    return Hostile(sandbox, cases, found, running)
 
 
 def test_what_must_be_indexed_is_found_by_its_word(hostile: Hostile) -> None:
@@ -94,20 +94,20 @@ def test_everything_readable_has_text_and_vectors(hostile: Hostile) -> None:
 
 
 def test_nothing_from_outside_the_vault_is_in_the_index(hostile: Hostile) -> None:
-    for data in everything_below(hostile.desk.paths.state):
+    for data in everything_below(hostile.sandbox.paths.state):
         assert b"qzxoutsidefile" not in data
         assert b"qzxoutsidedir" not in data
 
 
 def test_heading_paths_are_those_of_the_manifest(hostile: Hostile) -> None:
-    client = VaultClient(hostile.desk.root)
+    client = VaultClient(hostile.sandbox.root)
     for path, wanted in hostile.checks("heading_paths"):
         note = client.read(path)
         sections = split_sections(note.text, note.body_start)
         assert [list(each.heading_path) for each in sections if each.level] == wanted, path
         stored = {
             tuple(json.loads(heading))
-            for (heading,) in hostile.desk.rows(
+            for (heading,) in hostile.sandbox.rows(
                 "SELECT c.heading_path FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
                 " WHERE d.source_id = ?",
                 path,
@@ -117,13 +117,13 @@ def test_heading_paths_are_those_of_the_manifest(hostile: Hostile) -> None:
 
 
 def test_sensitivity_is_stored(hostile: Hostile) -> None:
-    stored = dict(hostile.desk.rows("SELECT source_id, sensitive FROM memory_documents"))
+    stored = dict(hostile.sandbox.rows("SELECT source_id, sensitive FROM memory_documents"))
     for path, wanted in hostile.checks("sensitive"):
         assert bool(stored[path]) is wanted, path
 
 
 def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
-    logged = b"".join(everything_below(hostile.desk.paths.log))
+    logged = b"".join(everything_below(hostile.sandbox.paths.log))
     assert logged
     paths = "\n".join(case["path"] for case in hostile.cases)
     for case in hostile.cases:
@@ -132,14 +132,14 @@ def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
 
 
 def test_the_invocation_log_holds_hashes_only(hostile: Hostile) -> None:
-    rows = hostile.desk.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
+    rows = hostile.sandbox.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
     assert {task for task, _, _ in rows} >= {"embed_vault_chunk", "embed_memory_query"}
     assert {model for _, model, _ in rows} == {hostile.running.engine.status().model.partition("@")[0]}
     assert all(re.fullmatch(r"[0-9a-f]{64}", hashed) for _, _, hashed in rows)
 
 
 async def test_a_second_start_reads_nothing_anew(hostile: Hostile) -> None:
-    async with open_engine(hostile.desk, watch=False) as running:
+    async with open_engine(hostile.sandbox, watch=False) as running:
         await running.engine.sync()
         assert running.engine.status().embedded_this_run == 0
         hits = (await running.engine.search(SearchRequest(text="qzx017nasty", mode="keyword"))).hits
@@ -151,7 +151,7 @@ SAMPLE = 12
 
 
 def readable(hostile: Hostile) -> list[str]:
-    paths = [path for (path,) in hostile.desk.rows("SELECT source_id FROM memory_documents ORDER BY source_id")]
+    paths = [path for (path,) in hostile.sandbox.rows("SELECT source_id FROM memory_documents ORDER BY source_id")]
     literal = [case["path"] for case in hostile.cases if case.get("checks", {}).get("literal")]
     odd = [path for path in paths if path in literal or not path.isascii() or not path.isprintable()]
     assert odd
@@ -182,5 +182,5 @@ def test_search_and_status_print_no_control_bytes(hostile: Hostile) -> None:
 
 
 def test_nothing_was_run(hostile: Hostile) -> None:
-    for folder in (Path.cwd(), hostile.desk.root, hostile.desk.root.parent):
+    for folder in (Path.cwd(), hostile.sandbox.root, hostile.sandbox.root.parent):
         assert not list(folder.glob("*pwned*"))

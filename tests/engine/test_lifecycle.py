@@ -13,22 +13,22 @@ from donna_tui.embedding import files
 from donna_tui.embedding.counting import unusable
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens
-from donna_tui.engine import model_manager as modelloader
+from donna_tui.engine import model_manager
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest.queue import MemoryIngestQueue
-from donna_tui.memory import indexer as feed_module
+from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
-from donna_tui.search import service as desk_module
+from donna_tui.search import service as search_service_module
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome
 from tests.engine.helpers import (
-    Desk,
+    Sandbox,
     eventually,
     hide_model,
     index_once,
     integrity,
-    new_desk,
+    new_sandbox,
     open_engine,
     quick_config,
 )
@@ -36,27 +36,29 @@ from tests.engine.providers import FaultyModel, serve
 from tests.unit.embedding_files import tokenizer_json
 
 
-def fill(desk: Desk, count: int) -> Desk:
+def fill(sandbox: Sandbox, count: int) -> Sandbox:
     for number in range(count):
-        desk.write(f"{number % 7}/{number}.md", f"# Note {number}\n\nserval{number:03} walks\n\n## More\n\nand runs\n")
-    return desk
+        sandbox.write(
+            f"{number % 7}/{number}.md", f"# Note {number}\n\nserval{number:03} walks\n\n## More\n\nand runs\n"
+        )
+    return sandbox
 
 
 @pytest.mark.model
 async def test_quitting_midway_leaves_a_sound_index_and_no_thread(tmp_path: Path, model_cache: Path) -> None:
-    desk = fill(new_desk(tmp_path, model_cache), 150)
+    sandbox = fill(new_sandbox(tmp_path, model_cache), 150)
     before = set(threading.enumerate())
-    async with open_engine(desk) as running:
-        await eventually(lambda: len(running.said(NoteIndexed)) > 20, "some notes are in")
+    async with open_engine(sandbox) as running:
+        await eventually(lambda: len(running.events_of(NoteIndexed)) > 20, "some notes are in")
     stray = {thread.name for thread in set(threading.enumerate()) - before if thread.name.startswith("donna")}
     assert not stray
     assert [task for task in asyncio.all_tasks() if task.get_name().startswith("donna")] == []
-    assert integrity(desk.database) == "ok"
-    assert not list(desk.database.parent.glob("*-wal"))
-    again = await index_once(desk)
+    assert integrity(sandbox.database) == "ok"
+    assert not list(sandbox.database.parent.glob("*-wal"))
+    again = await index_once(sandbox)
     coverage = again.engine.status().coverage
     assert coverage.text == coverage.vectors == coverage.notes == 150
-    assert integrity(desk.database) == "ok"
+    assert integrity(sandbox.database) == "ok"
 
 
 @pytest.mark.parametrize("pause", [0.0, 0.01, 0.1])
@@ -64,21 +66,21 @@ async def test_quitting_right_after_the_start_is_clean(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pause: float
 ) -> None:
     hide_model(monkeypatch)
-    desk = fill(new_desk(tmp_path), 40)
-    async with open_engine(desk):
+    sandbox = fill(new_sandbox(tmp_path), 40)
+    async with open_engine(sandbox):
         await asyncio.sleep(pause)
-    assert (await index_once(desk)).engine.status().coverage.text == 40
-    assert integrity(desk.database) == "ok"
+    assert (await index_once(sandbox)).engine.status().coverage.text == 40
+    assert integrity(sandbox.database) == "ok"
 
 
 async def test_a_second_engine_reads_only_answers_and_names_the_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide_model(monkeypatch)
-    desk = fill(new_desk(tmp_path), 10)
-    async with open_engine(desk, what="donna, the first") as first:
+    sandbox = fill(new_sandbox(tmp_path), 10)
+    async with open_engine(sandbox, what="donna, the first") as first:
         await first.settled(vectors=False)
-        async with open_engine(desk, what="donna, the second") as second:
+        async with open_engine(sandbox, what="donna, the second") as second:
             await second.engine.sync()
             assert second.engine.read_only
             status = second.engine.status()
@@ -86,7 +88,7 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
             assert "donna, the first" in status.owner
             assert "donna, the first" in status.state_detail
             assert await second.found("serval003") == ["3/3.md"]
-            desk.write("new.md", "# New\n\nmarkhor\n")
+            sandbox.write("new.md", "# New\n\nmarkhor\n")
             await first.until_found("markhor", "new.md")
             assert await second.found("markhor") == ["new.md"]
         assert first.engine.status().state == "running"
@@ -94,8 +96,8 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
 
 async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
-    desk = fill(new_desk(tmp_path), 5)
-    async with open_engine(desk, watch=False) as running:
+    sandbox = fill(new_sandbox(tmp_path), 5)
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         for mode in ("hybrid", "semantic", "keyword"):
             outcome = await running.search("serval002", mode)
@@ -108,16 +110,16 @@ async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, mon
 
 @pytest.mark.model
 async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path, model_cache: Path) -> None:
-    desk = fill(new_desk(tmp_path), 60)
+    sandbox = fill(new_sandbox(tmp_path), 60)
     with pytest.MonkeyPatch.context() as patch:
         hide_model(patch)
-        await index_once(desk)
-    assert desk.rows("SELECT count(*) FROM embeddings") == [(0,)]
-    old = desk.database
-    (desk.paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
-    async with open_engine(desk) as running:
+        await index_once(sandbox)
+    assert sandbox.rows("SELECT count(*) FROM embeddings") == [(0,)]
+    old = sandbox.database
+    (sandbox.paths.cache / "models").symlink_to(model_cache / "models", target_is_directory=True)
+    async with open_engine(sandbox) as running:
         assert await running.found("serval003") == ["3/3.md"]
-        while not running.said(IndexSwapped):
+        while not running.events_of(IndexSwapped):
             assert await running.found("serval003") == ["3/3.md"]
             await asyncio.sleep(0.01)
         await running.settled()
@@ -125,16 +127,16 @@ async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path
         assert running.engine.database != old
     assert not old.exists()
     assert current_generation(old.parent) == 2
-    assert desk.rows("SELECT count(*) FROM memory_documents") == [(60,)]
+    assert sandbox.rows("SELECT count(*) FROM memory_documents") == [(60,)]
 
 
 async def test_other_passages_build_a_new_index_beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel())
-    desk = fill(new_desk(tmp_path), 60)
-    await index_once(desk)
-    old = desk.database
-    async with open_engine(desk, config=quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})) as running:
-        while not running.said(IndexSwapped):
+    sandbox = fill(new_sandbox(tmp_path), 60)
+    await index_once(sandbox)
+    old = sandbox.database
+    async with open_engine(sandbox, config=quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})) as running:
+        while not running.events_of(IndexSwapped):
             assert await running.found("serval003") == ["3/3.md"]
             await asyncio.sleep(0.01)
         assert await running.found("serval003") == ["3/3.md"]
@@ -147,28 +149,28 @@ async def test_another_model_builds_a_new_index_and_is_used_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, watch: bool
 ) -> None:
     serve(monkeypatch, FaultyModel("model@1"))
-    desk = fill(new_desk(tmp_path), 20)
-    await index_once(desk)
-    old = desk.database
+    sandbox = fill(new_sandbox(tmp_path), 20)
+    await index_once(sandbox)
+    old = sandbox.database
     serve(monkeypatch, FaultyModel("model@2"))
-    async with open_engine(desk, watch=watch) as running:
+    async with open_engine(sandbox, watch=watch) as running:
         if not watch:
             await running.engine.sync()
-        await eventually(lambda: running.said(IndexSwapped), "the swap")
+        await eventually(lambda: running.events_of(IndexSwapped), "the swap")
         outcome = await running.search("serval003 walks", "semantic")
         assert outcome.mode == "semantic"
         assert not outcome.note
     assert not old.exists()
-    assert desk.rows("SELECT value FROM meta WHERE key = 'embedding_version'") == [("model@2",)]
-    assert desk.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
+    assert sandbox.rows("SELECT value FROM meta WHERE key = 'embedding_version'") == [("model@2",)]
+    assert sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
 
 
 async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = fill(new_desk(tmp_path), 5)
-    (desk.paths.cache / "models").symlink_to(tmp_path / "nowhere")
-    async with open_engine(desk, watch=False) as running:
+    sandbox = fill(new_sandbox(tmp_path), 5)
+    (sandbox.paths.cache / "models").symlink_to(tmp_path / "nowhere")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         assert await running.found("serval002") == ["2/2.md"]
         assert running.engine.status().model_phase is ModelPhase.FAILED
@@ -178,8 +180,8 @@ async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
 async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
     monkeypatch.setattr(MemoryIngestQueue.__init__, "__defaults__", (7,))
-    desk = fill(new_desk(tmp_path), 40)
-    running = await index_once(desk)
+    sandbox = fill(new_sandbox(tmp_path), 40)
+    running = await index_once(sandbox)
     assert running.engine.status().coverage.text == 40
 
 
@@ -187,7 +189,7 @@ async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, m
 @pytest.mark.parametrize("pause", [0.0, 0.02, 0.2])
 async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, model_cache: Path, pause: float) -> None:
     before = set(threading.enumerate())
-    async with open_engine(fill(new_desk(tmp_path, model_cache), 3)):
+    async with open_engine(fill(new_sandbox(tmp_path, model_cache), 3)):
         await asyncio.sleep(pause)
     assert not [each.name for each in set(threading.enumerate()) - before if each.name.startswith("donna")]
 
@@ -195,27 +197,27 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
 async def test_a_question_that_was_there_first_is_answered_before_the_model_loads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = fill(new_desk(tmp_path), 3)
+    sandbox = fill(new_sandbox(tmp_path), 3)
     loading, may_answer = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
 
     serve(monkeypatch, FaultyModel())
-    build = modelloader.build_embedding_service
+    build = model_manager.build_embedding_service
 
     def noticed(*arguments: Any) -> EmbeddingService:
         loop.call_soon_threadsafe(loading.set)
         return build(*arguments)
 
-    monkeypatch.setattr(modelloader, "build_embedding_service", noticed)
-    await index_once(desk)
+    monkeypatch.setattr(model_manager, "build_embedding_service", noticed)
+    await index_once(sandbox)
     loading.clear()
-    monkeypatch.setattr(desk_module, "LONGEST_SECONDS", 3_600.0)
+    monkeypatch.setattr(search_service_module, "LONGEST_SECONDS", 3_600.0)
     slowly(monkeypatch, may_answer)
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         asked = asyncio.create_task(running.found("serval001"))
         assert not await set_within(loading, 0.3)
         assert not asked.done()
-        assert not running.said(ReconcileDone)
+        assert not running.events_of(ReconcileDone)
         may_answer.set()
         assert await asked == ["1/1.md"]
         assert await set_within(loading, 30.0)
@@ -225,13 +227,13 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
 async def test_where_there_is_always_a_question_the_model_comes_all_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = fill(new_desk(tmp_path), 3)
+    sandbox = fill(new_sandbox(tmp_path), 3)
     serve(monkeypatch, FaultyModel())
-    await index_once(desk)
+    await index_once(sandbox)
     may_answer = threading.Event()
-    monkeypatch.setattr(desk_module, "LONGEST_SECONDS", 0.1)
+    monkeypatch.setattr(search_service_module, "LONGEST_SECONDS", 0.1)
     slowly(monkeypatch, may_answer)
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         asked = asyncio.create_task(running.found("serval001"))
         assert await set_within(running.engine.model_known, 30.0)
         assert not asked.done()
@@ -242,45 +244,45 @@ async def test_where_there_is_always_a_question_the_model_comes_all_the_same(
 async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = fill(new_desk(tmp_path), 3)
+    sandbox = fill(new_sandbox(tmp_path), 3)
     looked = threading.Event()
     serve(monkeypatch, FaultyModel())
-    build, step_through = modelloader.build_embedding_service, feed_module.MemoryIndexer._step_through
+    build, step_through = model_manager.build_embedding_service, indexer.MemoryIndexer._step_through
 
     def late(*arguments: Any) -> EmbeddingService:
         assert looked.wait(30.0)
         return build(*arguments)
 
-    async def noticed(self: feed_module.MemoryIndexer, steps: Any) -> None:
+    async def noticed(self: indexer.MemoryIndexer, steps: Any) -> None:
         await step_through(self, steps)
         loop.call_later(0.1, looked.set)  # when it has long gone to sleep
 
     loop = asyncio.get_running_loop()
-    monkeypatch.setattr(modelloader, "build_embedding_service", late)
-    monkeypatch.setattr(feed_module.MemoryIndexer, "_step_through", noticed)
-    monkeypatch.setattr(feed_module, "POLL_SECONDS", 3_600.0)
+    monkeypatch.setattr(model_manager, "build_embedding_service", late)
+    monkeypatch.setattr(indexer.MemoryIndexer, "_step_through", noticed)
+    monkeypatch.setattr(indexer, "POLL_SECONDS", 3_600.0)
     async with asyncio.timeout(60.0):
-        coverage = (await index_once(desk)).engine.status().coverage
+        coverage = (await index_once(sandbox)).engine.status().coverage
     assert coverage.vectors == coverage.notes == 3
 
 
 async def test_with_a_tokenizer_that_cannot_be_used_what_is_indexed_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = fill(new_desk(tmp_path), 3)
+    sandbox = fill(new_sandbox(tmp_path), 3)
     weights = tmp_path / "weights"
     weights.mkdir()
     (weights / "tokenizer.json").write_bytes(tokenizer_json())
     monkeypatch.setattr(files, "find_weights", lambda: weights)
     serve(monkeypatch, FaultyModel())
-    await index_once(desk)
+    await index_once(sandbox)
     monkeypatch.setattr(ModelTokens, "load", classmethod(refused))
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         assert await running.found("serval001") == ["1/1.md"]
-        desk.write("new.md", "a new note\n")
+        sandbox.write("new.md", "a new note\n")
         await eventually(lambda: Reason.MODEL_INVALID in running.problems(), "the reason is told")
         assert await running.found("serval002") == ["2/2.md"]
-    assert integrity(desk.database) == "ok"
+    assert integrity(sandbox.database) == "ok"
 
 
 def refused(kind: type[ModelTokens], file: Path) -> ModelTokens:
@@ -291,8 +293,8 @@ async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide_model(monkeypatch)
-    desk = fill(new_desk(tmp_path), 3)
-    async with open_engine(desk) as running:
+    sandbox = fill(new_sandbox(tmp_path), 3)
+    async with open_engine(sandbox) as running:
         early = running.engine.notes
         await asyncio.to_thread(running.engine.warm_up)
         await running.settled(vectors=False)
@@ -304,10 +306,10 @@ async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
 
 def slowly(monkeypatch: pytest.MonkeyPatch, may_answer: threading.Event) -> None:
     """Searches wait for a sign."""
-    search = desk_module.search
+    search = search_service_module.search
 
     def waits(*arguments: Any) -> SearchOutcome:
         assert may_answer.wait(30.0)
         return search(*arguments)
 
-    monkeypatch.setattr(desk_module, "search", waits)
+    monkeypatch.setattr(search_service_module, "search", waits)

@@ -21,7 +21,7 @@ from donna_tui.ingest.worker import IngestWorker
 from donna_tui.types.drafts import DraftState, MeetingState
 from donna_tui.types.search import SearchRequest
 from donna_tui.vault.note.read import parse_frontmatter
-from tests.engine.helpers import Desk, eventually, new_desk
+from tests.engine.helpers import Sandbox, eventually, new_sandbox
 from tests.engine.providers import FaultyModel, serve
 
 MEETINGS = Path(__file__).resolve().parents[3] / "shared" / "eval" / "meetings"
@@ -31,33 +31,33 @@ NOTE = "Meetings/Node TSC/2024-01-24 meeting.md"
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
+def sandbox(tmp_path: Path) -> Sandbox:
     """The minutes of the Node TSC of that January until then, in git."""
     if not MEETINGS.is_dir():
         pytest.skip(f"the real meetings are not at {MEETINGS}")
-    desk = new_desk(tmp_path)
-    (desk.root / "Meetings" / "Node TSC").mkdir(parents=True)
+    sandbox = new_sandbox(tmp_path)
+    (sandbox.root / "Meetings" / "Node TSC").mkdir(parents=True)
     for note in sorted((MEETINGS / "vault" / "Meetings" / "Node TSC").glob("2024-01-*.md")):
         if note.name < DAY.isoformat():
-            shutil.copy(note, desk.root / "Meetings" / "Node TSC" / note.name)
-    git(desk, "init", "-q")
-    git(desk, "add", "-A")
-    git(desk, "-c", "user.name=Me", "-c", "user.email=me@example.invalid", "commit", "-qm", "Before")
-    return desk
+            shutil.copy(note, sandbox.root / "Meetings" / "Node TSC" / note.name)
+    git(sandbox, "init", "-q")
+    git(sandbox, "add", "-A")
+    git(sandbox, "-c", "user.name=Me", "-c", "user.email=me@example.invalid", "commit", "-qm", "Before")
+    return sandbox
 
 
-def git(desk: Desk, *arguments: str) -> str:
-    done = subprocess.run(("git", *arguments), cwd=desk.root, capture_output=True, text=True, check=True)
+def git(sandbox: Sandbox, *arguments: str) -> str:
+    done = subprocess.run(("git", *arguments), cwd=sandbox.root, capture_output=True, text=True, check=True)
     return done.stdout
 
 
-def engine_at(desk: Desk, now: datetime.datetime) -> Engine:
-    return Engine(desk.space, MemoryConfig(), desk.paths, what="a test", clock=now.timestamp)
+def engine_at(sandbox: Sandbox, now: datetime.datetime) -> Engine:
+    return Engine(sandbox.space, MemoryConfig(), sandbox.paths, what="a test", clock=now.timestamp)
 
 
-async def import_calendar(desk: Desk) -> int:
+async def import_calendar(sandbox: Sandbox) -> int:
     """What `donna meetings import` does."""
-    engine = Engine(desk.space, MemoryConfig(), desk.paths, watch=False, what="an import")
+    engine = Engine(sandbox.space, MemoryConfig(), sandbox.paths, watch=False, what="an import")
     await engine.start()
     try:
         await engine.sync()
@@ -91,37 +91,37 @@ async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
     pytest.fail("it never came true")
 
 
-async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel())
-    assert await import_calendar(desk) > 150
-    before = {path: path.read_bytes() for path in desk.root.rglob("*.md")}
+    assert await import_calendar(sandbox) > 150
+    before = {path: path.read_bytes() for path in sandbox.root.rglob("*.md")}
 
-    engine = engine_at(desk, END + datetime.timedelta(seconds=30))
+    engine = engine_at(sandbox, END + datetime.timedelta(seconds=30))
     await engine.start()
     try:
         identity = await waiting(engine)
         draft = await engine.drafts.draft(identity)
         assert draft.row.path == NOTE
-        text = (desk.root / NOTE).read_text(encoding="utf-8")
+        text = (sandbox.root / NOTE).read_text(encoding="utf-8")
         assert draft.text == text
         assert all(f"[[{name}]]" in text for name in ("Joyee Cheung", "Richard Lau", "Myles Borins"))
         assert "[[Meetings/Node TSC/2024-01-17 meeting|2024-01-17 meeting]], 17 January 2024" in text
         assert draft.claims
         cited = {each.number: each for each in draft.evidence}
         assert {cited[number].path for claim in draft.claims for number in claim.evidence} <= {
-            str(path.relative_to(desk.root)) for path in before
+            str(path.relative_to(sandbox.root)) for path in before
         }
 
         plan = await engine.drafts.plan_approval(identity)
         assert plan.changes[0].path == NOTE
         assert {change.path.split("/")[0] for change in plan.changes[1:]} == {"People"}
         await engine.drafts.approve(identity, plan)
-        approved = (desk.root / NOTE).read_text(encoding="utf-8")
+        approved = (sandbox.root / NOTE).read_text(encoding="utf-8")
         front, body = parse_frontmatter(approved), text[parse_frontmatter(text).body_start :]
         assert approved[front.body_start :] == body
         assert front.data["donna_id"] == front.data["calendar_event_id"]
         assert not {"donna_draft", "idempotency_key", "autowritten_by", "autowritten_at"} & set(front.data)
-        assert git(desk, "status", "--porcelain") == ""
+        assert git(sandbox, "status", "--porcelain") == ""
 
         async def found() -> bool:
             outcome = await engine.search(SearchRequest(text="node tsc corepack package manager", mode="keyword"))
@@ -133,8 +133,8 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatc
     finally:
         await engine.stop()
 
-    tip = git(desk, "rev-parse", "HEAD")
-    engine = engine_at(desk, END + datetime.timedelta(minutes=2))
+    tip = git(sandbox, "rev-parse", "HEAD")
+    engine = engine_at(sandbox, END + datetime.timedelta(minutes=2))
     await engine.start()
     try:
         looked: list[object] = []
@@ -143,25 +143,27 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(desk: Desk, monkeypatc
         await eventually(lambda: any(getattr(each, "name", "") == "meeting_end_poller_start" for each in looked))
         await engine.drafts.refresh()
         assert await engine.drafts.drafts() == ()
-        assert git(desk, "rev-parse", "HEAD") == tip
+        assert git(sandbox, "rev-parse", "HEAD") == tip
 
         await engine.notes.apply_plan(await engine.notes.plan_undo())
-        assert (desk.root / NOTE).read_text(encoding="utf-8") == text
-        assert not (desk.root / "People").exists() or not list((desk.root / "People").iterdir())
+        assert (sandbox.root / NOTE).read_text(encoding="utf-8") == text
+        assert not (sandbox.root / "People").exists() or not list((sandbox.root / "People").iterdir())
         [again] = await engine.drafts.drafts()
         assert again.state is DraftState.WAITING
         await engine.notes.apply_plan(await engine.notes.plan_undo())
-        assert not (desk.root / NOTE).exists()
+        assert not (sandbox.root / NOTE).exists()
         await engine.drafts.refresh()
-        assert {path: path.read_bytes() for path in desk.root.rglob("*.md")} == before
+        assert {path: path.read_bytes() for path in sandbox.root.rglob("*.md")} == before
     finally:
         await engine.stop()
 
 
-async def test_a_draft_waits_until_the_notes_it_rests_on_are_read(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_draft_waits_until_the_notes_it_rests_on_are_read(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     serve(monkeypatch, FaultyModel())
-    await import_calendar(desk)
-    for index in desk.database.parent.glob("index-*"):
+    await import_calendar(sandbox)
+    for index in sandbox.database.parent.glob("index-*"):
         index.unlink()
     may_read, read = asyncio.Event(), IngestWorker.run
 
@@ -170,7 +172,7 @@ async def test_a_draft_waits_until_the_notes_it_rests_on_are_read(desk: Desk, mo
         await read(self)
 
     monkeypatch.setattr(IngestWorker, "run", slowly)
-    engine = engine_at(desk, END + datetime.timedelta(seconds=30))
+    engine = engine_at(sandbox, END + datetime.timedelta(seconds=30))
     await engine.start()
     try:
         await engine.model_known.wait()
@@ -178,6 +180,6 @@ async def test_a_draft_waits_until_the_notes_it_rests_on_are_read(desk: Desk, mo
         assert await engine.drafts.drafts() == ()
         may_read.set()
         await waiting(engine)
-        assert "[[Meetings/Node TSC/2024-01-17 meeting|" in (desk.root / NOTE).read_text(encoding="utf-8")
+        assert "[[Meetings/Node TSC/2024-01-17 meeting|" in (sandbox.root / NOTE).read_text(encoding="utf-8")
     finally:
         await engine.stop()

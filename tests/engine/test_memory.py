@@ -15,7 +15,7 @@ from donna_tui.platform.paths import app_paths
 from donna_tui.types.events import EngineEvent, MemoryIngestFailed
 from donna_tui.types.memory import MemoryFilter, MemorySource, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, SearchRequest
-from tests.engine.helpers import Desk, eventually, hide_model, new_desk, open_engine, quick_config
+from tests.engine.helpers import Sandbox, eventually, hide_model, new_sandbox, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said
 
@@ -32,8 +32,8 @@ TALK = said(
 
 
 @pytest.fixture
-def desk(tmp_path: Path, model_cache: Path) -> Desk:
-    return new_desk(tmp_path, model_cache)
+def sandbox(tmp_path: Path, model_cache: Path) -> Sandbox:
+    return new_sandbox(tmp_path, model_cache)
 
 
 async def import_talk(memory: MemoryService, folder: Path, rows: list[dict[str, object]] = TALK) -> None:
@@ -49,9 +49,9 @@ def why(result: RecallResult) -> dict[str, OmittedReason]:
     return {cut.memory.id: cut.why for cut in result.cut}
 
 
-async def test_what_is_remembered_is_found_recalled_and_explained(desk: Desk, tmp_path: Path) -> None:
-    desk.write("Birds/falcons.md", "# Falcons\n\nPeregrine falcons dive at 300 km/h.\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_what_is_remembered_is_found_recalled_and_explained(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.write("Birds/falcons.md", "# Falcons\n\nPeregrine falcons dive at 300 km/h.\n")
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await running.engine.sync()
         (preference,) = await memory.remember("I prefer short answers with numbers in them.")
@@ -79,9 +79,9 @@ async def test_what_is_remembered_is_found_recalled_and_explained(desk: Desk, tm
         assert result.budget_used == result.total_tokens / 2_000
 
 
-async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(desk: Desk, tmp_path: Path) -> None:
-    desk.write("todo.md", "# Plan\n\n- [ ] Feed the kestrel\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.write("todo.md", "# Plan\n\n- [ ] Feed the kestrel\n")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await import_talk(running.engine.memory, tmp_path)
         turns = await running.engine.passage("talk:2-2", 2, 2)
@@ -94,8 +94,8 @@ async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(desk
         assert (note.path, note.mark_start) == ("todo.md", 3)
 
 
-async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(desk: Desk, tmp_path: Path) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(sandbox: Sandbox, tmp_path: Path) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path)
         one = await memory.recall("kestrels hover and eat voles", top_k=1)
@@ -109,8 +109,8 @@ async def test_the_budget_and_the_number_are_kept_and_what_is_cut_says_why(desk:
         assert typed.memories == ()
 
 
-async def test_where_not_all_preferences_fit_those_of_the_question_come_first(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_where_not_all_preferences_fit_those_of_the_question_come_first(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for text in ("I prefer tea with milk.", "I always fly kestrels on Sundays.", "I hate long meetings."):
             await memory.remember(text)
@@ -122,8 +122,8 @@ async def test_where_not_all_preferences_fit_those_of_the_question_come_first(de
         assert contents(small) == ["I always fly kestrels on Sundays."]
 
 
-async def test_what_matters_little_is_recalled_where_there_is_room(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_what_matters_little_is_recalled_where_there_is_room(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for number in ("one", "two", "three"):
             await memory.remember(
@@ -149,8 +149,8 @@ FACTS = {
 }
 
 
-async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_refuse_to_answer(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_refuse_to_answer(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for fact in FACTS.values():
             await memory.remember(fact)
@@ -161,18 +161,18 @@ async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_ref
         assert contents(refused)[0] == FACTS["where did we eat"]
 
 
-async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(desk: Desk) -> None:
-    desk.write("Kestrel.md", "")
-    desk.write("Birds.md", "A kestrel hovers above the motorway.\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_a_note_without_text_that_is_found_by_its_name_is_not_recalled(sandbox: Sandbox) -> None:
+    sandbox.write("Kestrel.md", "")
+    sandbox.write("Birds.md", "A kestrel hovers above the motorway.\n")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         assert [hit.path for hit in (await running.search("kestrel", mode="hybrid")).hits] == ["Kestrel.md", "Birds.md"]
         recalled = await running.engine.memory.recall("kestrel")
         assert [memory.source_id for memory in recalled.memories] == ["Birds.md"]
 
 
-async def test_an_empty_recall_says_why(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_an_empty_recall_says_why(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await memory.remember("We had lunch at the harbour.")
         none = await memory.recall("derivative of a polynomial xqzv")
@@ -180,10 +180,10 @@ async def test_an_empty_recall_says_why(desk: Desk) -> None:
         assert "min_score" in none.note
 
 
-async def test_a_recall_fills_its_budget_and_says_what_it_left_out(desk: Desk, tmp_path: Path) -> None:
+async def test_a_recall_fills_its_budget_and_says_what_it_left_out(sandbox: Sandbox, tmp_path: Path) -> None:
     texts = [f"The kestrel of box {number} hovered above the motorway this morning." for number in range(40)]
     rows = [row for number, text in enumerate(texts) for row in said(f"s{number}", text)]
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path, rows)
         full = await memory.recall("where do kestrels hover", token_budget=500)
@@ -196,9 +196,9 @@ async def test_a_recall_fills_its_budget_and_says_what_it_left_out(desk: Desk, t
         assert everything.note == ""
 
 
-async def test_titles_that_donna_generates_are_not_embedded(desk: Desk, tmp_path: Path) -> None:
+async def test_titles_that_donna_generates_are_not_embedded(sandbox: Sandbox, tmp_path: Path) -> None:
     """The same words as a fact and as the question are the same vector."""
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await memory.remember("The harbour office opens at nine.")
         await memory.wait_until_indexed()
@@ -206,11 +206,11 @@ async def test_titles_that_donna_generates_are_not_embedded(desk: Desk, tmp_path
         assert hit.score == pytest.approx(1.0, abs=0.01)
 
 
-async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(desk: Desk, tmp_path: Path) -> None:
-    desk.write(
+async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.write(
         "secret.md", "---\ndonna: local-only\n---\nThe kestrel vault opens with 4711.\n- [ ] feed the kestrel vault\n"
     )
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await running.engine.sync()
         await memory.remember("I always keep the kestrel vault closed.", sensitive=True)
@@ -228,14 +228,14 @@ async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(desk: De
             assert (remote.memories, remote.cut) == ((), ())
 
 
-async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk, tmp_path: Path) -> None:
+async def test_a_summary_stands_for_its_session_and_the_archive_stays(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"compression_threshold": 2})
     rows = [
         row
         for day in (1, 2, 3)
         for row in said(f"s{day}", *(each["text"] for each in TALK), timestamp=f"2024-04-0{day}T10:00:00")
     ]
-    async with open_engine(desk, watch=False, config=config) as running:
+    async with open_engine(sandbox, watch=False, config=config) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path, rows)
         (summary,) = await memory.compress()
@@ -257,14 +257,14 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(desk: Desk
     ("behaviour", "told"), [(text(json.dumps({"summary": "Ana flies kestrels."})), True), (text("no JSON"), False)]
 )
 async def test_a_session_is_summed_up_by_the_configured_model(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, told: bool
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behaviour: Behaviour, told: bool
 ) -> None:
     config = quick_config(recall={"compression_threshold": 2})
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "own"))
     settings = app_paths({"DONNA_HOME": str(tmp_path / "own")}).make().config / "models.yaml"
     rows = [row for day in (1, 2, 3) for row in said(f"s{day}", TALK[0]["text"], timestamp=f"2024-04-0{day}T10:00:00")]
     server = ModelServer("ollama", behaviour)
-    async with server.running() as port, open_engine(desk, watch=False, config=config) as running:
+    async with server.running() as port, open_engine(sandbox, watch=False, config=config) as running:
         route = {"dialect": "ollama", "model": "small", "base_url": f"http://127.0.0.1:{port}"}
         settings.write_text(json.dumps({"summarizer": route}), encoding="utf-8")
         memory = running.engine.memory
@@ -276,8 +276,8 @@ async def test_a_session_is_summed_up_by_the_configured_model(
     assert summary.is_summary
 
 
-async def test_forgetting_and_correcting(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_forgetting_and_correcting(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         (port,) = await memory.remember("The gateway runs on port 8080.")
         correction = await memory.correct(port.id, "The gateway runs on port 9090.", query="which port")
@@ -292,10 +292,10 @@ async def test_forgetting_and_correcting(desk: Desk) -> None:
         assert await memory.count() == 0
 
 
-async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_alone(desk: Desk) -> None:
+async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_alone(sandbox: Sandbox) -> None:
     text = "# Ports\n\nFirst passage.\n\n## Gateway\n\nThe gateway runs on port 8080.\n"
-    desk.write("Ports.md", text)
-    async with open_engine(desk) as running:
+    sandbox.write("Ports.md", text)
+    async with open_engine(sandbox) as running:
         await running.settled()
         wrong = "The gateway runs on port 8080."
         correction = await running.engine.memory.correct("vault:Ports.md", "It runs on port 9090.", original=wrong)
@@ -303,11 +303,11 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
         await running.engine.memory.wait_until_indexed()
         found = {each.source: each.content for each in await running.engine.memory.memories()}
         assert "9090" in found[MemorySource.CORRECTION]
-    assert (desk.root / "Ports.md").read_text(encoding="utf-8") == text
+    assert (sandbox.root / "Ports.md").read_text(encoding="utf-8") == text
 
 
-async def test_an_engine_that_stays_follows_what_another_process_says(desk: Desk, tmp_path: Path) -> None:
-    async with open_engine(desk) as maintainer, open_engine(desk, watch=False) as guest:
+async def test_an_engine_that_stays_follows_what_another_process_says(sandbox: Sandbox, tmp_path: Path) -> None:
+    async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.settled()
         assert guest.engine.read_only
         (said_here,) = await guest.engine.memory.remember("The gateway runs on port 8080.", patience=0.1)
@@ -317,29 +317,29 @@ async def test_an_engine_that_stays_follows_what_another_process_says(desk: Desk
         await maintainer.until_lost("gateway port in:memory", said_here.source_id)
 
 
-async def test_a_new_index_has_the_memory_before_it_is_used(desk: Desk, tmp_path: Path) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_a_new_index_has_the_memory_before_it_is_used(sandbox: Sandbox, tmp_path: Path) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         await import_talk(running.engine.memory, tmp_path)
         await running.engine.memory.remember("The gateway runs on port 8080.")
-        before = desk.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2")
+        before = sandbox.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2")
     smaller = quick_config(embedding={"max_tokens": 64, "chunk_overlap": 8})
-    async with open_engine(desk, watch=False, config=smaller) as running:
+    async with open_engine(sandbox, watch=False, config=smaller) as running:
         await running.engine.sync()
-    assert desk.database.name == "index-2.db"
-    assert desk.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2") == before
-    assert desk.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
+    assert sandbox.database.name == "index-2.db"
+    assert sandbox.rows("SELECT source_type, source_id FROM memory_documents ORDER BY 1, 2") == before
+    assert sandbox.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
 
 
-async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(desk: Desk, tmp_path: Path) -> None:
+async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(sandbox: Sandbox, tmp_path: Path) -> None:
     for number in range(4):
-        desk.write(f"n{number}.md", f"- [ ] Task number {number}\n")
-    async with open_engine(desk) as running:
+        sandbox.write(f"n{number}.md", f"- [ ] Task number {number}\n")
+    async with open_engine(sandbox) as running:
         await running.settled()
         await import_talk(running.engine.memory, tmp_path)
         assert len(await running.engine.memory.tasks()) == 4
-        (desk.root / "n0.md").rename(desk.root / "moved.md")
+        (sandbox.root / "n0.md").rename(sandbox.root / "moved.md")
         await running.until_renamed("n0.md", "moved.md")
-        (desk.root / "n1.md").unlink()
+        (sandbox.root / "n1.md").unlink()
         await running.until_lost("Task number", "n1.md")
         notes = [task.note for task in await running.engine.memory.tasks()]
         assert sorted(notes) == ["moved.md", "n2.md", "n3.md"]
@@ -347,22 +347,22 @@ async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(desk: D
         await eventually(lambda: running.engine.status().coverage.notes == 3, "three notes counted")
 
 
-async def test_backfilling_twice_changes_no_row(desk: Desk, tmp_path: Path) -> None:
-    desk.write("a.md", "- [ ] One\n- [x] Two\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_backfilling_twice_changes_no_row(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.write("a.md", "- [ ] One\n- [x] Two\n")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await import_talk(running.engine.memory, tmp_path)
-        before = desk.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id")
+        before = sandbox.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id")
         for _ in range(2):
             rows = [await running.engine.backfill(source) for source in MemorySource]
             assert {(row.source, row.state) for row in rows} == {(source.value, "ok") for source in MemorySource}
-        assert desk.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id") == before
+        assert sandbox.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id") == before
 
 
 async def test_one_source_that_fails_does_not_stop_the_others(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         await import_talk(running.engine.memory, tmp_path)
 
         def broken(*args: object) -> object:
@@ -375,8 +375,8 @@ async def test_one_source_that_fails_does_not_stop_the_others(
 
 async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
-    desk = new_desk(tmp_path)
-    async with open_engine(desk, watch=False) as running:
+    sandbox = new_sandbox(tmp_path)
+    async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         await import_talk(memory, tmp_path)
         (told,) = await memory.remember("I prefer short answers.")
@@ -387,18 +387,18 @@ async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch:
         assert "keyword only" in result.note
 
 
-async def test_a_reranker_that_is_missing_is_said(desk: Desk, tmp_path: Path) -> None:
+async def test_a_reranker_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"reranker_enabled": True, "reranker_model": str(tmp_path / "none")})
-    async with open_engine(desk, watch=False, config=config) as running:
+    async with open_engine(sandbox, watch=False, config=config) as running:
         await import_talk(running.engine.memory, tmp_path)
         result = await running.engine.memory.recall("how do kestrels hover")
         assert result.memories
         assert "ranked by relevance, importance and age: there is no cross-encoder" in result.note
 
 
-async def test_events_tell_counts_and_no_text(desk: Desk, tmp_path: Path) -> None:
-    desk.write("a.md", "- [ ] One\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_events_tell_counts_and_no_text(sandbox: Sandbox, tmp_path: Path) -> None:
+    sandbox.write("a.md", "- [ ] One\n")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await import_talk(running.engine.memory, tmp_path)
         await running.engine.memory.remember("The gateway runs on port 8080.")
@@ -406,7 +406,7 @@ async def test_events_tell_counts_and_no_text(desk: Desk, tmp_path: Path) -> Non
     names = {event.name for event in running.events}
     assert {"memory_ingest_chat_turn", "memory_ingest_task", "memory_ingest_memory", "memory_backfill_done"} <= names
     assert not any(_holds(event, "kestrel") or _holds(event, "8080") for event in running.events)
-    assert not running.said(MemoryIngestFailed)
+    assert not running.events_of(MemoryIngestFailed)
 
 
 def _holds(event: EngineEvent, text: str) -> bool:
@@ -418,8 +418,8 @@ def test_the_configuration_is_that_of_the_seed() -> None:
     assert (recall.memories, recall.token_budget, recall.reranker_enabled) == (0, 2_000, False)
 
 
-async def test_a_conversation_that_goes_on(desk: Desk) -> None:
-    async with open_engine(desk) as running:
+async def test_a_conversation_that_goes_on(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox) as running:
         memory = running.engine.memory
         await running.settled()
         for role in ("user", "assistant"):

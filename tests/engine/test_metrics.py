@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.events import NoteIndexed, ProblemRaised
-from tests.engine.helpers import eventually, hide_model, new_desk, open_engine, quick_config
+from tests.engine.helpers import eventually, hide_model, new_sandbox, open_engine, quick_config
 
 
 @pytest.fixture
@@ -34,10 +34,10 @@ async def test_notes_are_counted_until_the_engine_stops(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide_model(monkeypatch)
-    desk = new_desk(tmp_path)
-    desk.write("secret name.md", "# One\n\nwords\n")
-    async with open_engine(desk, config=quick_config(metrics={"port": port})) as running:
-        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("secret name.md", "# One\n\nwords\n")
+    async with open_engine(sandbox, config=quick_config(metrics={"port": port})) as running:
+        await eventually(lambda: running.events_of(NoteIndexed), "the note is in")
         page = await scrape(port)
         assert 'donna_notes_indexed_total{why="new"} 1\n' in page
         assert "secret" not in page
@@ -49,13 +49,14 @@ async def test_a_port_that_is_taken_is_a_problem_and_nothing_worse(
     tmp_path: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hide_model(monkeypatch)
-    desk = new_desk(tmp_path)
-    desk.write("one.md", "words\n")
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("one.md", "words\n")
     other = await asyncio.start_server(lambda reader, writer: writer.close(), "127.0.0.1", port)
-    async with other, open_engine(desk, config=quick_config(metrics={"port": port})) as running:
-        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+    async with other, open_engine(sandbox, config=quick_config(metrics={"port": port})) as running:
+        await eventually(lambda: running.events_of(NoteIndexed), "the note is in")
         await eventually(
-            lambda: any(f"port {port}" in each.message for each in running.said(ProblemRaised)), "the problem is told"
+            lambda: any(f"port {port}" in each.message for each in running.events_of(ProblemRaised)),
+            "the problem is told",
         )
 
 
@@ -69,10 +70,10 @@ async def test_nothing_listens_by_default(tmp_path: Path, monkeypatch: pytest.Mo
         return await start_server(*args, **others)  # type: ignore[arg-type]
 
     monkeypatch.setattr(asyncio, "start_server", spied)
-    desk = new_desk(tmp_path)
-    desk.write("one.md", "words\n")
-    async with open_engine(desk) as running:
-        await eventually(lambda: running.said(NoteIndexed), "the note is in")
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("one.md", "words\n")
+    async with open_engine(sandbox) as running:
+        await eventually(lambda: running.events_of(NoteIndexed), "the note is in")
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(0.2):
                 await asyncio.Event().wait()

@@ -19,7 +19,7 @@ from donna_tui.platform.spaces import space_at
 from donna_tui.search.snippets import citation
 from donna_tui.types.errors import VaultReadError
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
-from tests.engine.helpers import hide_model, new_desk
+from tests.engine.helpers import hide_model, new_sandbox
 from tests.tui.driving import hit
 
 OTTER = "# Otters\n\nThe otter sleeps on its back.\n\n## Food\n\nAn otter eats sea urchins.\n"
@@ -69,7 +69,7 @@ class Home:
 @pytest.fixture
 async def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     hide_model(monkeypatch)
-    made = Home(tmp_path, new_desk(tmp_path / "home").paths)
+    made = Home(tmp_path, new_sandbox(tmp_path / "home").paths)
     made.write("notes", "Animals/otter.md", OTTER)
     made.write("work", "Zoo/otter.md", "# Zoo\n\nThe otter needs a new pond.\n")
     await made.index("notes", "work")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.engine import status_reporter as monitor
+from donna_tui.engine import status_reporter
 from donna_tui.index.database import Database, open_database
 from donna_tui.ingest.progress import count
 from donna_tui.ingest.queue import Job
@@ -22,31 +22,31 @@ from donna_tui.types.events import ModelPhase, ModelStateChanged, NoteFailed, Pr
 from donna_tui.types.search import SearchRequest
 from tests.engine.helpers import (
     GENEROUS_SECONDS,
-    Desk,
     Running,
+    Sandbox,
     hide_model,
     index_once,
-    new_desk,
+    new_sandbox,
     open_engine,
     quick_config,
 )
 
 pytestmark = pytest.mark.model
 
-Change = Callable[[Desk], object]
+Change = Callable[[Sandbox], object]
 
 
 def loaded(running: Running) -> bool:
-    return ModelPhase.LOADING in {each.phase for each in running.said(ModelStateChanged)}
+    return ModelPhase.LOADING in {each.phase for each in running.events_of(ModelStateChanged)}
 
 
 @pytest.fixture
-async def desk(tmp_path: Path, model_cache: Path) -> Desk:
-    desk = new_desk(tmp_path, model_cache)
+async def sandbox(tmp_path: Path, model_cache: Path) -> Sandbox:
+    sandbox = new_sandbox(tmp_path, model_cache)
     for number in range(5):
-        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
-    assert loaded(await index_once(desk))
-    return desk
+        sandbox.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
+    assert loaded(await index_once(sandbox))
+    return sandbox
 
 
 def complete(running: Running) -> bool:
@@ -55,14 +55,16 @@ def complete(running: Running) -> bool:
     return status.model_phase is ModelPhase.READY and coverage.vectors == coverage.text == coverage.notes
 
 
-async def test_where_nothing_has_changed_it_is_not_loaded(desk: Desk) -> None:
-    again = await index_once(desk)
+async def test_where_nothing_has_changed_it_is_not_loaded(sandbox: Sandbox) -> None:
+    again = await index_once(sandbox)
     assert not loaded(again)
     assert complete(again)
     assert again.engine.status().coverage.notes == 5
 
 
-async def test_notes_that_were_only_touched_are_read_without_it(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_notes_that_were_only_touched_are_read_without_it(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ingest, read = VaultSource.ingest, []
 
     def at_length(self: VaultSource, job: Job) -> Outcome:
@@ -71,34 +73,34 @@ async def test_notes_that_were_only_touched_are_read_without_it(desk: Desk, monk
         return ingest(self, job)
 
     monkeypatch.setattr(VaultSource, "ingest", at_length)
-    for note in desk.root.iterdir():
+    for note in sandbox.root.iterdir():
         note.touch()
-    again = await index_once(desk)
+    again = await index_once(sandbox)
     assert sorted(read) == [f"{number}.md" for number in range(5)]
     assert not loaded(again)
     assert complete(again)
 
 
-async def test_a_note_that_was_deleted_leaves_without_it(desk: Desk) -> None:
-    (desk.root / "0.md").unlink()
-    again = await index_once(desk)
+async def test_a_note_that_was_deleted_leaves_without_it(sandbox: Sandbox) -> None:
+    (sandbox.root / "0.md").unlink()
+    again = await index_once(sandbox)
     assert not loaded(again)
     assert complete(again)
     assert again.engine.status().coverage.notes == 4
 
 
-async def test_a_question_by_words_does_not_need_it(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+async def test_a_question_by_words_does_not_need_it(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert await running.found("serval3") == ["3.md"]
     assert not loaded(running)
 
 
-async def test_what_nobody_asks_for_is_not_counted(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_nobody_asks_for_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[Database] = []
-    monkeypatch.setattr(monitor, "REPORT_SECONDS", GENEROUS_SECONDS)
-    monkeypatch.setattr(monitor, "count", lambda database: counts.append(database) or count(database))
-    async with open_engine(desk, watch=False) as running:
+    monkeypatch.setattr(status_reporter, "REPORT_SECONDS", GENEROUS_SECONDS)
+    monkeypatch.setattr(status_reporter, "count", lambda database: counts.append(database) or count(database))
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync(counted=False)
         assert await running.found("serval3") == ["3.md"]
         assert not counts
@@ -107,46 +109,46 @@ async def test_what_nobody_asks_for_is_not_counted(desk: Desk, monkeypatch: pyte
         assert complete(running)
 
 
-async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         outcome = await running.engine.search_fresh(SearchRequest(text="a wild cat that walks", mode="semantic", k=5))
     assert loaded(running)
     assert (outcome.mode, outcome.stale) == ("semantic", False)
     assert outcome.hits
 
 
-async def test_what_comes_later_is_brought_in_and_found_all_the_same(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+async def test_what_comes_later_is_brought_in_and_found_all_the_same(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert not loaded(running)
-        desk.write("9.md", "# Note 9\n\nocelots walk\n")
+        sandbox.write("9.md", "# Note 9\n\nocelots walk\n")
         await running.engine.sync()
         assert loaded(running)
         assert complete(running)
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert (await running.engine.search_fresh(SearchRequest(text="cats", mode="semantic", k=5))).mode == "semantic"
 
 
-async def test_where_another_process_keeps_the_index_it_is_not_loaded(desk: Desk) -> None:
-    async with open_engine(desk) as keeping:
+async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox) as keeping:
         await keeping.settled()
-        desk.write("9.md", "# Note 9\n\nocelots walk\n")
-        again = await index_once(desk)
+        sandbox.write("9.md", "# Note 9\n\nocelots walk\n")
+        again = await index_once(sandbox)
         assert again.engine.status().model_phase is ModelPhase.READY
     assert not loaded(again)
 
 
-async def test_a_vault_that_is_gone_is_told(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
-        desk.root.rename(desk.root.with_name("elsewhere"))
+async def test_a_vault_that_is_gone_is_told(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+        sandbox.root.rename(sandbox.root.with_name("elsewhere"))
         with pytest.raises(VaultReadError):
             await running.engine.sync()
     assert not loaded(running)
 
 
 async def test_what_is_stored_while_others_are_scored_is_scored_too(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score, rounds = MemoryIndexer._score, 0
 
@@ -157,27 +159,29 @@ async def test_what_is_stored_while_others_are_scored_is_scored_too(
         self._unscored = rounds < 3
 
     monkeypatch.setattr(MemoryIndexer, "_score", overtaken)
-    desk.write("9.md", "# Tasks\n\n- [ ] feed the serval\n")
-    assert complete(await index_once(desk))
+    sandbox.write("9.md", "# Tasks\n\n- [ ] feed the serval\n")
+    assert complete(await index_once(sandbox))
     assert rounds == 3
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        pytest.param(lambda desk: desk.write("0.md", "# Note 0\n\nocelots walk\n"), id="edited"),
-        pytest.param(lambda desk: desk.write("new/9.md", "# Note 9\n\nocelots walk\n"), id="new"),
-        pytest.param(lambda desk: (desk.root / "0.md").unlink(), id="deleted"),
-        pytest.param(lambda desk: (desk.root / "0.md").rename(desk.root / "9.md"), id="renamed"),
+        pytest.param(lambda sandbox: sandbox.write("0.md", "# Note 0\n\nocelots walk\n"), id="edited"),
+        pytest.param(lambda sandbox: sandbox.write("new/9.md", "# Note 9\n\nocelots walk\n"), id="new"),
+        pytest.param(lambda sandbox: (sandbox.root / "0.md").unlink(), id="deleted"),
+        pytest.param(lambda sandbox: (sandbox.root / "0.md").rename(sandbox.root / "9.md"), id="renamed"),
     ],
 )
-async def test_whatever_changed_is_brought_in_whole(desk: Desk, change: Change) -> None:
-    change(desk)
-    again = await index_once(desk)
+async def test_whatever_changed_is_brought_in_whole(sandbox: Sandbox, change: Change) -> None:
+    change(sandbox)
+    again = await index_once(sandbox)
     assert complete(again)
-    assert {path for path, _ in desk.texts()} == {str(each.relative_to(desk.root)) for each in desk.root.rglob("*.md")}
-    assert desk.rows("SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed')") == [(0,)]
-    assert not loaded(await index_once(desk))
+    assert {path for path, _ in sandbox.texts()} == {
+        str(each.relative_to(sandbox.root)) for each in sandbox.root.rglob("*.md")
+    }
+    assert sandbox.rows("SELECT count(*) FROM memory_chunks WHERE embedding_version IN ('', 'failed')") == [(0,)]
+    assert not loaded(await index_once(sandbox))
 
 
 FIRST = "WHERE chunk_id = (SELECT min(chunk_id) FROM memory_chunks)"
@@ -196,43 +200,43 @@ FIRST = "WHERE chunk_id = (SELECT min(chunk_id) FROM memory_chunks)"
         pytest.param(("UPDATE memory_scores SET novelty = NULL",), id="a score"),
     ],
 )
-async def test_what_was_left_undone_is_done(desk: Desk, undone: tuple[str, ...]) -> None:
-    desk.write("tasks.md", "# Tasks\n\n- [ ] feed the serval\n- [ ] brush the ocelot\n")
-    await index_once(desk)
-    database = open_database(desk.database)
+async def test_what_was_left_undone_is_done(sandbox: Sandbox, undone: tuple[str, ...]) -> None:
+    sandbox.write("tasks.md", "# Tasks\n\n- [ ] feed the serval\n- [ ] brush the ocelot\n")
+    await index_once(sandbox)
+    database = open_database(sandbox.database)
     for each in undone:
         database.run(each)
         assert database.connection.changes() > 0
     database.close()
-    again = await index_once(desk)
+    again = await index_once(sandbox)
     assert loaded(again)
     assert complete(again)
-    assert desk.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
+    assert sandbox.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
 
 
-async def test_another_version_of_the_vectors_is_made(desk: Desk) -> None:
-    again = await index_once(desk, quick_config(embedding={"version_tag": "another"}))
+async def test_another_version_of_the_vectors_is_made(sandbox: Sandbox) -> None:
+    again = await index_once(sandbox, quick_config(embedding={"version_tag": "another"}))
     assert loaded(again)
-    versions = desk.rows("SELECT DISTINCT embedding_version FROM memory_chunks")
+    versions = sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks")
     assert len(versions) == 1
     assert versions[0][0].startswith("another ")
 
 
-async def test_a_model_that_was_damaged_meanwhile_is_told(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = desk.paths.cache / "models"
+async def test_a_model_that_was_damaged_meanwhile_is_told(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = sandbox.paths.cache / "models"
     kept = models.resolve()
     models.unlink()
     shutil.copytree(kept, models)
     (graph,) = models.rglob("model.onnx")
     graph.write_bytes(graph.read_bytes()[:-1])
     hide_model(monkeypatch)
-    status = (await index_once(desk)).engine.status()
+    status = (await index_once(sandbox)).engine.status()
     assert status.model_phase is ModelPhase.FAILED
     assert [problem.reason for problem in status.problems] == ["model_invalid"]
 
 
 async def test_what_is_remembered_at_the_very_end_does_not_fail_for_want_of_the_model(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     close = EmbeddingService.close
 
@@ -241,11 +245,11 @@ async def test_what_is_remembered_at_the_very_end_does_not_fail_for_want_of_the_
         await asyncio.sleep(0.5)
 
     monkeypatch.setattr(EmbeddingService, "close", close_slowly)
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         await running.engine.model_known.wait()
         await running.engine.memory.remember("The ocelot of house 7 sleeps all day.", patience=0)
-    assert [each.message for each in (*running.said(NoteFailed), *running.said(ProblemRaised))] == []
-    async with open_engine(desk, watch=False) as running:
+    assert [each.message for each in (*running.events_of(NoteFailed), *running.events_of(ProblemRaised))] == []
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         assert complete(running)

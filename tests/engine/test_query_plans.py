@@ -16,7 +16,7 @@ import pytest
 from donna_tui.index.database import Database
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.source import VaultSource
-from tests.engine.helpers import index_once, new_desk, open_engine
+from tests.engine.helpers import index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model
 
@@ -82,16 +82,18 @@ def _is_small(step: str) -> bool:
 async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = new_desk(tmp_path, model_cache)
+    sandbox = new_sandbox(tmp_path, model_cache)
     for number in range(12):
-        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks, see [[{number + 1}]]\n\n- [ ] feed it\n")
+        sandbox.write(
+            f"{number}.md", f"# Note {number}\n\nserval{number} walks, see [[{number + 1}]]\n\n- [ ] feed it\n"
+        )
     plans = Plans(monkeypatch, FOR_ONE_NOTE)
-    await index_once(desk)
-    desk.write("0.md", "# Note 0\n\nserval0 sleeps\n\n- [x] feed it\n")
-    (desk.root / "1.md").rename(desk.root / "moved.md")
-    (desk.root / "2.md").unlink()
-    (desk.root / "3.md").touch()
-    await index_once(desk)
+    await index_once(sandbox)
+    sandbox.write("0.md", "# Note 0\n\nserval0 sleeps\n\n- [x] feed it\n")
+    (sandbox.root / "1.md").rename(sandbox.root / "moved.md")
+    (sandbox.root / "2.md").unlink()
+    (sandbox.root / "3.md").touch()
+    await index_once(sandbox)
     statements = " ".join(plans.steps)
     for table in ("memory_documents", "memory_chunks", "file_states", "links", "embeddings", "memory_fts"):
         assert table in statements
@@ -101,12 +103,12 @@ async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
 async def test_neither_a_start_nor_a_search_reads_the_text_of_all_notes(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = new_desk(tmp_path, model_cache)
+    sandbox = new_sandbox(tmp_path, model_cache)
     for number in range(12):
-        desk.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
-    await index_once(desk)
+        sandbox.write(f"{number}.md", f"# Note {number}\n\nserval{number} walks\n")
+    await index_once(sandbox)
     plans = Plans(monkeypatch)
-    async with open_engine(desk, watch=False) as running:
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         for mode in ("hybrid", "keyword", "semantic"):
             assert await running.found("serval3 walks", mode)

@@ -8,7 +8,7 @@ import pytest
 
 from donna_tui.search.ranking import CLEAR_COSINE, clear_cosine
 from donna_tui.types.memory import MemorySource
-from tests.engine.helpers import Desk, new_desk, open_engine
+from tests.engine.helpers import Sandbox, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model
 
@@ -36,12 +36,12 @@ Every second spring, into clay. {PADDING}
 
 
 @pytest.fixture
-def desk(tmp_path: Path, model_cache: Path) -> Desk:
-    return new_desk(tmp_path, model_cache)
+def sandbox(tmp_path: Path, model_cache: Path) -> Sandbox:
+    return new_sandbox(tmp_path, model_cache)
 
 
-async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_refused(desk: Desk) -> None:
-    async with open_engine(desk, watch=False) as running:
+async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_refused(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False) as running:
         for fact in FACTS.values():
             await running.engine.memory.remember(fact)
         await running.engine.memory.wait_until_indexed()
@@ -52,10 +52,10 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
-async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(desk: Desk) -> None:
-    desk.write("Plants/Ficus.md", NOTE)
-    desk.write("Bread.md", "Let it rise overnight.\n")
-    async with open_engine(desk, watch=False) as running:
+async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(sandbox: Sandbox) -> None:
+    sandbox.write("Plants/Ficus.md", NOTE)
+    sandbox.write("Bread.md", "Let it rise overnight.\n")
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         for question in (
             "barrel december clay", "ficus barrel kitchen", "plants clay week dark", "repotting rain december kitchen",

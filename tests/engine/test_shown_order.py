@@ -10,12 +10,12 @@ from donna_tui.tui.lib.styled import plain
 from donna_tui.tui.search.results import row_lines
 from donna_tui.tui.search.wording import rows_of
 from donna_tui.types.search import SearchRequest
-from tests.engine.helpers import EVAL_VAULT, Desk, open_engine
+from tests.engine.helpers import EVAL_VAULT, Sandbox, open_engine
 
 QUESTIONS = 100
 
 
-async def test_no_neighbours_are_upside_down(vault: Desk) -> None:
+async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
     """The number beside each row, as it is drawn, is no larger than that of the row above."""
     lines = (EVAL_VAULT.parent / "queries.dev.jsonl").read_text().splitlines()
     texts = [json.loads(line)["query"] for line in lines]
@@ -40,7 +40,7 @@ async def test_no_neighbours_are_upside_down(vault: Desk) -> None:
     assert shown > QUESTIONS
 
 
-async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Desk) -> None:
+async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Sandbox) -> None:
     request = SearchRequest(text="tasks query", k=200)
     async with open_engine(vault, watch=False, by_meaning=False) as running:
         assert len((await running.engine.search(request)).hits) == 32

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.helpers import Desk, new_desk, open_engine
+from tests.engine.helpers import Sandbox, new_sandbox, open_engine
 
 pytestmark = pytest.mark.usefixtures("alone")
 
@@ -24,8 +24,8 @@ def due(days: int) -> str:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    made = new_desk(tmp_path)
+def sandbox(tmp_path: Path) -> Sandbox:
+    made = new_sandbox(tmp_path)
     boxes = [f"- [ ] in {days} days 📅 {due(days)}\n" for days in (30, 2, -3, -1, 0)]
     made.write("tasks.md", "# Tasks\n\n" + "".join(boxes) + f"- [x] done 📅 {due(0)}\n- [ ] whenever\n")
     made.write("jams.md", "# Paper jams\n\n## Clearing one by hand\nOpen the lid, pull the paper out downwards.\n")
@@ -37,8 +37,8 @@ def desk(tmp_path: Path) -> Desk:
     return made
 
 
-async def test_the_start_page_of_an_indexed_vault(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False, clock=clock) as running:
+async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False, clock=clock) as running:
         await running.engine.sync()
         recent = await running.engine.recent_notes(3)
         assert [each.path for each in recent] == ["jams.md", "tasks.md", "secret.md"]
@@ -47,16 +47,16 @@ async def test_the_start_page_of_an_indexed_vault(desk: Desk) -> None:
         assert await running.engine.example_question() == "what about clearing one by hand in jams"
 
 
-async def test_recent_notes_are_listed_before_they_are_indexed(desk: Desk) -> None:
-    async with open_engine(desk, watch=False, by_meaning=False, clock=clock) as running:
+async def test_recent_notes_are_listed_before_they_are_indexed(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox, watch=False, by_meaning=False, clock=clock) as running:
         recent = await running.engine.recent_notes(3)
         assert [each.name for each in recent] == ["jams", "tasks", "secret"]
 
 
-async def test_questions_are_kept_over_restarts_with_the_state_of_the_space(desk: Desk) -> None:
+async def test_questions_are_kept_over_restarts_with_the_state_of_the_space(sandbox: Sandbox) -> None:
     for text in ("first", "second"):
-        async with open_engine(desk, watch=False, by_meaning=False) as running:
+        async with open_engine(sandbox, watch=False, by_meaning=False) as running:
             await running.engine.save_question(text)
-    async with open_engine(desk, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         assert await running.engine.questions() == ("second", "first")
-    assert not [file for file in desk.root.rglob("*") if "question" in file.name]
+    assert not [file for file in sandbox.root.rglob("*") if "question" in file.name]

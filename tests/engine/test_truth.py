@@ -12,7 +12,16 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.notes import NoteState
-from tests.engine.helpers import Desk, Running, eventually, hide_model, index_once, new_desk, open_engine, quick_config
+from tests.engine.helpers import (
+    Running,
+    Sandbox,
+    eventually,
+    hide_model,
+    index_once,
+    new_sandbox,
+    open_engine,
+    quick_config,
+)
 
 SIZES = [150, pytest.param(10_000, marks=pytest.mark.stress)]
 PATIENCE_SECONDS = 180.0
@@ -21,34 +30,34 @@ LONGEST_PAUSE_SECONDS = 5.0
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     hide_model(monkeypatch)
-    return new_desk(tmp_path)
+    return new_sandbox(tmp_path)
 
 
 def body(name: object) -> str:
     return f"---\ntitle: A note\n---\n# Note\n\ntamarin {name}\n"
 
 
-def on_disk(desk: Desk) -> dict[str, str]:
+def on_disk(sandbox: Sandbox) -> dict[str, str]:
     """The text of every note by its path."""
-    return {str(file.relative_to(desk.root)): file.read_text() for file in desk.root.rglob("*.md")}
+    return {str(file.relative_to(sandbox.root)): file.read_text() for file in sandbox.root.rglob("*.md")}
 
 
-def indexed(desk: Desk) -> dict[str, str]:
+def indexed(sandbox: Sandbox) -> dict[str, str]:
     """The text that the index has of every note, from its only passage and its frontmatter."""
-    rows = desk.rows(
+    rows = sandbox.rows(
         "SELECT d.source_id, c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
     )
     return {path: content.strip() for path, content in rows}
 
 
-async def until_true(desk: Desk, running: Running) -> None:
+async def until_true(sandbox: Sandbox, running: Running) -> None:
     """Wait until the index equals the vault; fail with what differs."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     for turn in itertools.count(1):
-        wanted = {path: text.split("---\n", 2)[2].strip() for path, text in on_disk(desk).items()}
-        found = await asyncio.to_thread(indexed, desk) if desk.database.exists() else {}
+        wanted = {path: text.split("---\n", 2)[2].strip() for path, text in on_disk(sandbox).items()}
+        found = await asyncio.to_thread(indexed, sandbox) if sandbox.database.exists() else {}
         if found == wanted:
             break
         if time.monotonic() > deadline:
@@ -59,63 +68,63 @@ async def until_true(desk: Desk, running: Running) -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_many_files_at_once(desk: Desk, size: int) -> None:
-    desk.write("first.md", body("first"))
-    async with open_engine(desk) as running:
+async def test_many_files_at_once(sandbox: Sandbox, size: int) -> None:
+    sandbox.write("first.md", body("first"))
+    async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         for number in range(size):
-            desk.write(f"flat/{number}.md", body(number))
-        await until_true(desk, running)
+            sandbox.write(f"flat/{number}.md", body(number))
+        await until_true(sandbox, running)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_many_files_in_new_nested_folders(desk: Desk, size: int) -> None:
-    desk.write("first.md", body("first"))
-    async with open_engine(desk) as running:
+async def test_many_files_in_new_nested_folders(sandbox: Sandbox, size: int) -> None:
+    sandbox.write("first.md", body("first"))
+    async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         for number in range(size):
-            desk.write(f"{number % 10}/{number % 97}/{number % 7}/{number}.md", body(number))
-        await until_true(desk, running)
+            sandbox.write(f"{number % 10}/{number % 97}/{number % 7}/{number}.md", body(number))
+        await until_true(sandbox, running)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_many_renames(desk: Desk, size: int) -> None:
+async def test_many_renames(sandbox: Sandbox, size: int) -> None:
     for number in range(size):
-        desk.write(f"old/{number}.md", body(number))
-    async with open_engine(desk) as running:
-        await until_true(desk, running)
+        sandbox.write(f"old/{number}.md", body(number))
+    async with open_engine(sandbox) as running:
+        await until_true(sandbox, running)
         for number in range(size):
-            (desk.root / f"old/{number}.md").rename(desk.root / f"old/renamed {number}.md")
-        await until_true(desk, running)
-        (desk.root / "old").rename(desk.root / "new")
-        await until_true(desk, running)
+            (sandbox.root / f"old/{number}.md").rename(sandbox.root / f"old/renamed {number}.md")
+        await until_true(sandbox, running)
+        (sandbox.root / "old").rename(sandbox.root / "new")
+        await until_true(sandbox, running)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_checkout_of_another_branch(desk: Desk, size: int) -> None:
+async def test_a_checkout_of_another_branch(sandbox: Sandbox, size: int) -> None:
     def git(*arguments: str) -> None:
         settings = ["user.name=A", "user.email=a@example.org", "commit.gpgsign=false", "gc.auto=0"]
         options = [word for each in settings for word in ("-c", each)]
-        subprocess.run(["git", "-C", str(desk.root), *options, *arguments], check=True, capture_output=True)
+        subprocess.run(["git", "-C", str(sandbox.root), *options, *arguments], check=True, capture_output=True)
 
     git("init", "-b", "main")
     for number in range(size):
-        desk.write(f"{number % 13}/{number}.md", body(number))
+        sandbox.write(f"{number % 13}/{number}.md", body(number))
     git("add", ".")
     git("commit", "-m", "one")
     git("checkout", "-b", "other")
     for number in range(0, size, 2):
-        desk.write(f"{number % 13}/{number}.md", body(f"{number} other"))
+        sandbox.write(f"{number % 13}/{number}.md", body(f"{number} other"))
     for number in range(1, size, 20):
-        (desk.root / f"{number % 13}/{number}.md").unlink()
+        (sandbox.root / f"{number % 13}/{number}.md").unlink()
     git("add", "-A")
     git("commit", "-m", "two")
-    async with open_engine(desk) as running:
-        await until_true(desk, running)
+    async with open_engine(sandbox) as running:
+        await until_true(sandbox, running)
         git("checkout", "main")
-        await until_true(desk, running)
+        await until_true(sandbox, running)
         git("checkout", "other")
-        await until_true(desk, running)
+        await until_true(sandbox, running)
 
 
 def shifted(file: Path, seconds: float) -> None:
@@ -194,33 +203,33 @@ def only_touched(file: Path) -> None:
         moved_onto_another, deleted, only_touched,
     ],
 )  # fmt: skip
-async def test_clocks_and_times_hide_nothing(desk: Desk, change: object, watch: bool) -> None:
+async def test_clocks_and_times_hide_nothing(sandbox: Sandbox, change: object, watch: bool) -> None:
     assert callable(change)
     for name in ("first", "second", "third"):
-        shifted(desk.write(f"{name}.md", body(name)), -3600)
-    async with open_engine(desk, watch=watch) as running:
+        shifted(sandbox.write(f"{name}.md", body(name)), -3600)
+    async with open_engine(sandbox, watch=watch) as running:
         if not watch:
             await running.engine.sync()
-        await until_true(desk, running)
+        await until_true(sandbox, running)
         if watch:
-            change(desk.root / "first.md")
-            await until_true(desk, running)
+            change(sandbox.root / "first.md")
+            await until_true(sandbox, running)
     if not watch:
-        change(desk.root / "first.md")
-        async with open_engine(desk, watch=False) as running:
+        change(sandbox.root / "first.md")
+        async with open_engine(sandbox, watch=False) as running:
             await running.engine.sync()
-            await until_true(desk, running)
+            await until_true(sandbox, running)
 
 
-async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_before(desk: Desk) -> None:
-    desk.write("Diary.md", "---\ngeheim: true\n---\nquiet words\n")
-    desk.write("Plan.md", "---\ndonna_sensitive: true\n---\nquiet words\n")
-    await index_once(desk)
+async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_before(sandbox: Sandbox) -> None:
+    sandbox.write("Diary.md", "---\ngeheim: true\n---\nquiet words\n")
+    sandbox.write("Plan.md", "---\ndonna_sensitive: true\n---\nquiet words\n")
+    await index_once(sandbox)
     private = "SELECT source_id FROM memory_documents WHERE sensitive"
-    assert desk.rows(private) == [("Plan.md",)]
+    assert sandbox.rows(private) == [("Plan.md",)]
     config = quick_config(safety={"sensitive_frontmatter_key": "geheim"})
-    async with open_engine(desk, config=config, by_meaning=False) as running:
-        await eventually(lambda: desk.rows(private) == [("Diary.md",)], "the notes are judged again")
+    async with open_engine(sandbox, config=config, by_meaning=False) as running:
+        await eventually(lambda: sandbox.rows(private) == [("Diary.md",)], "the notes are judged again")
         states = {row.path: row.states for row in await running.engine.notes.vault_rows()}
         assert NoteState.SENSITIVE in states["Diary.md"]
         assert not states["Plan.md"] & {NoteState.SENSITIVE, NoteState.LOCAL_ONLY}

@@ -12,7 +12,7 @@ import pytest
 
 from donna_tui.ingest import watcher
 from donna_tui.types.events import NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed, WatchHint
-from tests.engine.helpers import Desk, Running, eventually, everything_below, index_once, new_desk, open_engine
+from tests.engine.helpers import Running, Sandbox, eventually, everything_below, index_once, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model
 
@@ -22,34 +22,34 @@ MEANS_LIGHTHOUSE = "a beacon that guides sailors home"
 MEANS_BAKERY = "how to make a loaf at home"
 
 
-def document_id(desk: Desk, path: str) -> str:
-    [(found,)] = desk.rows("SELECT id FROM memory_documents WHERE source_id = ?", path)
+def document_id(sandbox: Sandbox, path: str) -> str:
+    [(found,)] = sandbox.rows("SELECT id FROM memory_documents WHERE source_id = ?", path)
     return str(found)
 
 
-def save_like_vim(desk: Desk, path: str, text: str) -> None:
+def save_like_vim(sandbox: Sandbox, path: str, text: str) -> None:
     """Move the old file to a backup, write a new one in its place, remove the backup."""
-    file = desk.root / path
+    file = sandbox.root / path
     backup = file.with_name(file.name + "~")
     file.rename(backup)
     file.write_text(text)
     backup.unlink()
 
 
-def save_atomically(desk: Desk, path: str, text: str) -> None:
+def save_atomically(sandbox: Sandbox, path: str, text: str) -> None:
     """Write a hidden file beside the note and move it over the note."""
-    file = desk.root / path
+    file = sandbox.root / path
     pending = file.with_name(f".{file.name}.swp")
     pending.write_text(text)
     pending.replace(file)
 
 
-def save_plainly(desk: Desk, path: str, text: str) -> None:
-    (desk.root / path).write_text(text)
+def save_plainly(sandbox: Sandbox, path: str, text: str) -> None:
+    (sandbox.root / path).write_text(text)
 
 
 @pytest.mark.parametrize("save", [save_plainly, save_like_vim, save_atomically])
-async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Desk, save: object) -> None:
+async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save: object) -> None:
     assert callable(save)
     path = "Queries/Filters.md"
     async with open_engine(vault) as running:
@@ -57,20 +57,20 @@ async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Desk, save: o
         same = document_id(vault, path)
         save(vault, path, LIGHTHOUSE)
         await running.until_found("lighthouse keeper", path)
-        assert running.said(WatchHint)
+        assert running.events_of(WatchHint)
         await running.until_found(MEANS_LIGHTHOUSE, path, "semantic", k=3)
         assert document_id(vault, path) == same
-        assert not running.said(NoteDeleted)
+        assert not running.events_of(NoteDeleted)
 
 
-async def test_the_time_from_save_to_search_is_measured(vault: Desk, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_engine(vault) as running:
         await running.settled()
         for number in range(10, 34):  # a note that a comparison sees before its event does is not measured
             path = f"Notes/{number}.md"
             vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}\n")
             await running.until_found(f"{number}{number}", path)
-            await eventually(lambda at=path: at in {each.path for each in running.said(NoteEmbedded)})  # type: ignore[misc]
+            await eventually(lambda at=path: at in {each.path for each in running.events_of(NoteEmbedded)})  # type: ignore[misc]
             if running.engine.status().meaning_after_save.samples >= 8:
                 break
         keyword, meaning = running.engine.status().keyword_after_save, running.engine.status().meaning_after_save
@@ -85,7 +85,7 @@ async def test_the_time_from_save_to_search_is_measured(vault: Desk, capsys: pyt
         )
 
 
-async def test_renames_keep_the_document_and_cost_no_embedding(vault: Desk) -> None:
+async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -> None:
     async with open_engine(vault) as running:
         await running.settled()
         kept = document_id(vault, "Queries/Filters.md")
@@ -96,114 +96,114 @@ async def test_renames_keep_the_document_and_cost_no_embedding(vault: Desk) -> N
         await eventually(lambda: vault.rows("SELECT 1 FROM memory_documents WHERE source_id = 'Editing/Conditions.md'"))
         assert document_id(vault, "Editing/Conditions.md") == kept
         assert running.engine.status().embedded_this_run == 0
-        assert not running.said(NoteDeleted)
-        assert not running.said(NoteIndexed)
+        assert not running.events_of(NoteDeleted)
+        assert not running.events_of(NoteIndexed)
         hits = await running.found("conditions of a filter", "semantic")
         assert "Queries/Filters.md" not in hits
 
 
-async def test_a_renamed_folder_keeps_every_document_and_costs_no_embedding(vault: Desk) -> None:
+async def test_a_renamed_folder_keeps_every_document_and_costs_no_embedding(vault: Sandbox) -> None:
     sql = "SELECT id, replace(source_id, 'Queries/', '') FROM memory_documents WHERE source_id LIKE ?"
     before = set(vault.rows(sql, "Queries/%"))
     async with open_engine(vault) as running:
         await running.settled()
         (vault.root / "Queries").rename(vault.root / "Questions")
-        await eventually(lambda: len(running.said(NoteRenamed)) == len(before), "every note moved")
+        await eventually(lambda: len(running.events_of(NoteRenamed)) == len(before), "every note moved")
         assert running.engine.status().embedded_this_run == 0
-        assert not running.said(NoteDeleted)
+        assert not running.events_of(NoteDeleted)
     after = {(each, path.replace("Questions/", "")) for each, path in vault.rows(sql, "Questions/%")}
     assert after == before
     assert not vault.rows(sql, "Queries/%")
 
 
-async def test_a_rename_while_donna_is_away_costs_no_embedding(vault: Desk) -> None:
+async def test_a_rename_while_donna_is_away_costs_no_embedding(vault: Sandbox) -> None:
     kept = document_id(vault, "Queries/Filters.md")
     (vault.root / "Queries/Filters.md").rename(vault.root / "Filters moved.md")
     (vault.root / "Editing").rename(vault.root / "Changing")
     running = await index_once(vault)
     assert document_id(vault, "Filters moved.md") == kept
     assert running.engine.status().embedded_this_run == 0
-    assert not running.said(NoteDeleted)
+    assert not running.events_of(NoteDeleted)
 
 
-async def test_a_deleted_note_leaves_no_trace(vault: Desk) -> None:
+async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
     vault.write("Secret plan.md", "# Plan\n\nxylophonecanary goes nowhere\n")
     async with open_engine(vault) as running:
         await running.settled()
         await running.until_found("xylophonecanary", "Secret plan.md")
         (vault.root / "Secret plan.md").unlink()
         await running.until_lost("xylophonecanary", "Secret plan.md")
-        await eventually(lambda: running.said(NoteDeleted))
+        await eventually(lambda: running.events_of(NoteDeleted))
         assert "Secret plan.md" not in await running.found("a plan that goes nowhere", "semantic")
     assert not [data for data in everything_below(vault.paths.state) if b"xylophonecanary" in data]
 
 
-async def test_an_unchanged_vault_embeds_nothing(vault: Desk) -> None:
+async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
     await index_once(vault)
     async with open_engine(vault) as running:
         await running.settled()
         status = running.engine.status()
         assert status.embedded_this_run == 0
-        assert not running.said(NoteIndexed)
+        assert not running.events_of(NoteIndexed)
         assert status.coverage.vectors == status.coverage.notes > 30
 
 
-async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Desk) -> None:
-    desk = desk_with_model
-    desk.write("first.md", "# First\n\nhello\n")
-    async with open_engine(desk) as running:
+async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
+    sandbox.write("first.md", "# First\n\nhello\n")
+    async with open_engine(sandbox) as running:
         await running.settled()
         for number in range(200):
             folder = "/".join(f"level{depth}" for depth in range(number % 8))
-            desk.write(f"tree/{number % 5}/{folder}/note {number}.md", f"# Note {number}\n\nstoat{number:03}\n")
+            sandbox.write(f"tree/{number % 5}/{folder}/note {number}.md", f"# Note {number}\n\nstoat{number:03}\n")
         await eventually(lambda: running.engine.status().coverage.text == 201, "200 notes by word")
         await eventually(lambda: running.engine.status().coverage.vectors == 201, "200 notes by meaning")
         for number in (0, 99, 199):
             assert len(await running.found(f"stoat{number:03}")) == 1
 
 
-async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Desk) -> None:
-    desk = desk_with_model
-    desk.write("first.md", LIGHTHOUSE)
-    async with open_engine(desk) as running:
+async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
+    sandbox.write("first.md", LIGHTHOUSE)
+    async with open_engine(sandbox) as running:
         await running.settled()
-        odd = os.fsencode(desk.root) + b"/caf\xe9 \xff.md"
+        odd = os.fsencode(sandbox.root) + b"/caf\xe9 \xff.md"
         try:
             Path(os.fsdecode(odd)).write_text("# Odd\n\nokapi\n")
         except OSError:
             pytest.skip("this file system takes no such names")
-        desk.write("second.md", "# Second\n\nnarwhal\n")
+        sandbox.write("second.md", "# Second\n\nnarwhal\n")
         await running.until_found("narwhal", "second.md")
         Path(os.fsdecode(odd)).write_text("# Odd\n\nokapi again\n")
-        desk.write("third.md", "# Third\n\nibex\n")
+        sandbox.write("third.md", "# Third\n\nibex\n")
         await running.until_found("ibex", "third.md")
         await eventually(lambda: running.engine.status().watcher == "native", "native events again")
 
 
-async def test_a_twin_survives_the_other(desk_with_model: Desk) -> None:
-    desk = desk_with_model
-    desk.write("one.md", LIGHTHOUSE)
-    desk.write("two.md", LIGHTHOUSE)
-    async with open_engine(desk) as running:
+async def test_a_twin_survives_the_other(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
+    sandbox.write("one.md", LIGHTHOUSE)
+    sandbox.write("two.md", LIGHTHOUSE)
+    async with open_engine(sandbox) as running:
         await running.settled()
-        kept = document_id(desk, "two.md")
-        (desk.root / "one.md").unlink()
+        kept = document_id(sandbox, "two.md")
+        (sandbox.root / "one.md").unlink()
         await running.until_lost("lighthouse", "one.md")
         assert await running.found("lighthouse") == ["two.md"]
         await running.until_found(MEANS_LIGHTHOUSE, "two.md", "semantic")
-        assert document_id(desk, "two.md") == kept
-        assert not running.said(NoteRenamed)
+        assert document_id(sandbox, "two.md") == kept
+        assert not running.events_of(NoteRenamed)
 
 
-async def test_swapped_names_are_told_apart(desk_with_model: Desk) -> None:
-    desk = desk_with_model
-    desk.write("a.md", LIGHTHOUSE)
-    desk.write("b.md", BAKERY)
-    async with open_engine(desk) as running:
+async def test_swapped_names_are_told_apart(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
+    sandbox.write("a.md", LIGHTHOUSE)
+    sandbox.write("b.md", BAKERY)
+    async with open_engine(sandbox) as running:
         await running.settled()
-        (desk.root / "a.md").rename(desk.root / "t.md")
-        (desk.root / "b.md").rename(desk.root / "a.md")
-        (desk.root / "t.md").rename(desk.root / "b.md")
+        (sandbox.root / "a.md").rename(sandbox.root / "t.md")
+        (sandbox.root / "b.md").rename(sandbox.root / "a.md")
+        (sandbox.root / "t.md").rename(sandbox.root / "b.md")
         await running.until_found("lighthouse", "b.md")
         await running.until_found("sourdough", "a.md")
         await running.until_lost("lighthouse", "a.md")
@@ -212,61 +212,61 @@ async def test_swapped_names_are_told_apart(desk_with_model: Desk) -> None:
         await running.until_found(MEANS_LIGHTHOUSE, "b.md", "semantic", k=1)
 
 
-async def edited_while_away(desk: Desk, first: str, change: object) -> Running:
-    desk.write("note.md", first)
-    old = desk.root.stat().st_mtime_ns - 3_600 * 10**9
-    os.utime(desk.root / "note.md", ns=(old, old))
-    await index_once(desk)
+async def edited_while_away(sandbox: Sandbox, first: str, change: object) -> Running:
+    sandbox.write("note.md", first)
+    old = sandbox.root.stat().st_mtime_ns - 3_600 * 10**9
+    os.utime(sandbox.root / "note.md", ns=(old, old))
+    await index_once(sandbox)
     assert callable(change)
     change()
-    return await index_once(desk)
+    return await index_once(sandbox)
 
 
-async def test_an_edit_while_away_is_found_at_the_next_start(desk_with_model: Desk) -> None:
-    desk = desk_with_model
-    await edited_while_away(desk, LIGHTHOUSE, lambda: desk.write("note.md", BAKERY))
-    assert {"sourdough" in text.lower() for _, text in desk.texts()} == {True}
+async def test_an_edit_while_away_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
+    await edited_while_away(sandbox, LIGHTHOUSE, lambda: sandbox.write("note.md", BAKERY))
+    assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
 
 
-async def test_a_restored_older_file_is_found_at_the_next_start(desk_with_model: Desk) -> None:
-    desk = desk_with_model
+async def test_a_restored_older_file_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
 
     def restore() -> None:
-        backup = desk.write("../backup.md", BAKERY)
+        backup = sandbox.write("../backup.md", BAKERY)
         os.utime(backup, ns=(10**18, 10**18))
-        shutil.copy2(backup, desk.root / "note.md")
+        shutil.copy2(backup, sandbox.root / "note.md")
 
-    await edited_while_away(desk, LIGHTHOUSE, restore)
-    assert {"sourdough" in text.lower() for _, text in desk.texts()} == {True}
+    await edited_while_away(sandbox, LIGHTHOUSE, restore)
+    assert {"sourdough" in text.lower() for _, text in sandbox.texts()} == {True}
 
 
-async def test_an_edit_of_the_same_size_and_time_is_found_at_the_next_start(desk_with_model: Desk) -> None:
-    desk = desk_with_model
+async def test_an_edit_of_the_same_size_and_time_is_found_at_the_next_start(desk_with_model: Sandbox) -> None:
+    sandbox = desk_with_model
 
     def edit() -> None:
-        file = desk.root / "note.md"
+        file = sandbox.root / "note.md"
         before = file.stat()
         file.write_text(LIGHTHOUSE.replace("lamp", "fire"))
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
         assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
 
-    await edited_while_away(desk, LIGHTHOUSE, edit)
-    assert {"fire" in text for _, text in desk.texts()} == {True}
+    await edited_while_away(sandbox, LIGHTHOUSE, edit)
+    assert {"fire" in text for _, text in sandbox.texts()} == {True}
 
 
-async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Desk) -> None:
+async def test_a_deletion_while_away_is_found_at_the_next_start(vault: Sandbox) -> None:
     (vault.root / "Queries/Filters.md").unlink()
     running = await index_once(vault)
-    assert [event.path for event in running.said(NoteDeleted)] == ["Queries/Filters.md"]
+    assert [event.path for event in running.events_of(NoteDeleted)] == ["Queries/Filters.md"]
     assert not vault.rows("SELECT 1 FROM file_states WHERE path = 'Queries/Filters.md'")
 
 
 @pytest.fixture
-def desk_with_model(tmp_path: Path, model_cache: Path) -> Desk:
-    return new_desk(tmp_path, model_cache)
+def desk_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
+    return new_sandbox(tmp_path, model_cache)
 
 
-async def test_what_is_saved_before_the_watch_stands_is_found(vault: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_saved_before_the_watch_stands_is_found(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else it would be found by the comparison that comes ten minutes later."""
     late, load = threading.Event(), watcher._awatch  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(watcher, "_awatch", lambda: (late.wait(10), load())[1])

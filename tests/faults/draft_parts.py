@@ -28,7 +28,7 @@ PAID = STEPS[STEPS.index("answered") :]
 PATH, KEY = "Commitments/2024-01-17.md", "2024-01-17"
 
 
-class Paid:
+class PaidDrafter:
     """Each answer costs a line in a file, and says which one it is."""
 
     remote = True
@@ -68,7 +68,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         renderer=VaultTemplateRenderer(templates_dir(MemoryConfig())),
         vault_client=new_client(vault),
         vault_writer=writer,
-        drafter=Paid(base / "bill"),
+        drafter=PaidDrafter(base / "bill"),
         db=db,
         hub=hub,
         find=find,

@@ -9,7 +9,7 @@ import pytest
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.write.protocol import Step
-from tests.faults.writes import Desk, new_desk
+from tests.faults.writes import Sandbox, new_sandbox
 from tests.git_vaults import fill
 
 NOTE = "Projects/one.md"
@@ -20,85 +20,85 @@ class Crash(BaseException):
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    desk = new_desk(tmp_path)
-    fill(desk.vault)
-    desk.git("add", "--all")
-    desk.git("commit", "--quiet", "--message", "base")
-    return desk
+def sandbox(tmp_path: Path) -> Sandbox:
+    sandbox = new_sandbox(tmp_path)
+    fill(sandbox.vault)
+    sandbox.git("add", "--all")
+    sandbox.git("commit", "--quiet", "--message", "base")
+    return sandbox
 
 
-def head(desk: Desk, path: str = NOTE) -> bytes:
-    return desk.git("show", f"HEAD:{path}")
+def head(sandbox: Sandbox, path: str = NOTE) -> bytes:
+    return sandbox.git("show", f"HEAD:{path}")
 
 
-def test_what_an_editor_saved_is_committed_and_undone(desk: Desk) -> None:
-    writer, before = desk.writer(), (desk.vault / NOTE).read_bytes()
+def test_what_an_editor_saved_is_committed_and_undone(sandbox: Sandbox) -> None:
+    writer, before = sandbox.writer(), (sandbox.vault / NOTE).read_bytes()
     version = writer.commit_version(NOTE)
-    desk.put(NOTE, b"# One\n\nsaved in vim\n")
+    sandbox.put(NOTE, b"# One\n\nsaved in vim\n")
     outcome = writer.apply(writer.plan_since(version))
     assert outcome.changed
-    assert head(desk) == b"# One\n\nsaved in vim\n"
-    assert desk.git("status", "--porcelain", "--", NOTE) == b""
+    assert head(sandbox) == b"# One\n\nsaved in vim\n"
+    assert sandbox.git("status", "--porcelain", "--", NOTE) == b""
     writer.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == before == head(desk)
+    assert (sandbox.vault / NOTE).read_bytes() == before == head(sandbox)
     writer.redo()
-    assert (desk.vault / NOTE).read_bytes() == b"# One\n\nsaved in vim\n"
+    assert (sandbox.vault / NOTE).read_bytes() == b"# One\n\nsaved in vim\n"
 
 
-def test_an_earlier_edit_outside_is_in_git_before_the_editor_runs_and_undo_restores_it(desk: Desk) -> None:
-    writer, earlier = desk.writer(), b"# One\n\nedited in Obsidian\n"
-    desk.put(NOTE, earlier)
+def test_an_earlier_edit_outside_is_in_git_before_the_editor_runs_and_undo_restores_it(sandbox: Sandbox) -> None:
+    writer, earlier = sandbox.writer(), b"# One\n\nedited in Obsidian\n"
+    sandbox.put(NOTE, earlier)
     version = writer.commit_version(NOTE)
-    blob = desk.git("hash-object", "--", NOTE).decode().strip()
-    assert desk.git("cat-file", "blob", blob) == earlier
-    desk.git("gc", "--prune=now", "--quiet")
-    assert desk.git("cat-file", "blob", blob) == earlier
-    assert writer.undoable() == desk.writer().undoable()
-    desk.put(NOTE, b"overwritten by the editor\n")
+    blob = sandbox.git("hash-object", "--", NOTE).decode().strip()
+    assert sandbox.git("cat-file", "blob", blob) == earlier
+    sandbox.git("gc", "--prune=now", "--quiet")
+    assert sandbox.git("cat-file", "blob", blob) == earlier
+    assert writer.undoable() == sandbox.writer().undoable()
+    sandbox.put(NOTE, b"overwritten by the editor\n")
     writer.apply(writer.plan_since(version))
     writer.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == earlier
+    assert (sandbox.vault / NOTE).read_bytes() == earlier
 
 
-def test_nothing_is_committed_where_nothing_was_saved_or_the_note_is_gone(desk: Desk) -> None:
-    writer = desk.writer()
+def test_nothing_is_committed_where_nothing_was_saved_or_the_note_is_gone(sandbox: Sandbox) -> None:
+    writer = sandbox.writer()
     version = writer.commit_version(NOTE)
     assert writer.plan_since(version).is_empty
-    (desk.vault / NOTE).unlink()
+    (sandbox.vault / NOTE).unlink()
     with pytest.raises(VaultWriteError) as refused:
         writer.plan_since(version)
     assert refused.value.reason is Reason.MISSING
 
 
-def test_a_note_that_another_donna_committed_meanwhile_is_undone_in_order(desk: Desk) -> None:
-    writer, before = desk.writer(), (desk.vault / NOTE).read_bytes()
+def test_a_note_that_another_donna_committed_meanwhile_is_undone_in_order(sandbox: Sandbox) -> None:
+    writer, before = sandbox.writer(), (sandbox.vault / NOTE).read_bytes()
     version = writer.commit_version(NOTE)
-    desk.writer().write(NOTE, "# One\n\nan agent\n", replace=True)
-    desk.put(NOTE, b"# One\n\nan agent\nand the editor\n")
+    sandbox.writer().write(NOTE, "# One\n\nan agent\n", replace=True)
+    sandbox.put(NOTE, b"# One\n\nan agent\nand the editor\n")
     writer.apply(writer.plan_since(version))
     writer.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == b"# One\n\nan agent\n"
+    assert (sandbox.vault / NOTE).read_bytes() == b"# One\n\nan agent\n"
     writer.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == before
+    assert (sandbox.vault / NOTE).read_bytes() == before
 
 
-def test_what_changes_between_plan_and_commit_is_refused(desk: Desk) -> None:
-    writer = desk.writer()
+def test_what_changes_between_plan_and_commit_is_refused(sandbox: Sandbox) -> None:
+    writer = sandbox.writer()
     version = writer.commit_version(NOTE)
-    desk.put(NOTE, b"first save\n")
+    sandbox.put(NOTE, b"first save\n")
     plan = writer.plan_since(version)
-    desk.put(NOTE, b"second save\n")
+    sandbox.put(NOTE, b"second save\n")
     with pytest.raises(VaultWriteError) as refused:
         writer.apply(plan)
     assert refused.value.reason is Reason.CONFLICT
-    assert (desk.vault / NOTE).read_bytes() == b"second save\n"
+    assert (sandbox.vault / NOTE).read_bytes() == b"second save\n"
 
 
 @pytest.mark.parametrize("killed", [False, True], ids=["failed", "killed"])
 @pytest.mark.parametrize("step", [step for step in Step if step is not Step.PUT])
 def test_a_crash_at_any_step_leaves_what_was_saved_on_disk(
-    desk: Desk, step: Step, killed: bool, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, step: Step, killed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if killed:
         monkeypatch.setattr("donna_tui.vault.write.protocol._revert", lambda *_: None)
@@ -107,53 +107,53 @@ def test_a_crash_at_any_step_leaves_what_was_saved_on_disk(
         if reached is step:
             raise Crash
 
-    version = desk.writer().commit_version(NOTE)
-    desk.put(NOTE, b"saved\n")
-    writer = desk.writer(reached=stop)
+    version = sandbox.writer().commit_version(NOTE)
+    sandbox.put(NOTE, b"saved\n")
+    writer = sandbox.writer(reached=stop)
     with pytest.raises(Crash):
         writer.apply(writer.plan_since(version))
-    again = desk.writer()
+    again = sandbox.writer()
     assert again.recover() is None
-    assert (desk.vault / NOTE).read_bytes() == b"saved\n"
+    assert (sandbox.vault / NOTE).read_bytes() == b"saved\n"
     plan = again.plan_since(version)
-    if plan.changes and head(desk) != b"saved\n":
+    if plan.changes and head(sandbox) != b"saved\n":
         again.apply(plan)
-    assert head(desk) == b"saved\n"
+    assert head(sandbox) == b"saved\n"
     again.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == version.data
+    assert (sandbox.vault / NOTE).read_bytes() == version.data
 
 
-def test_edits_outside_of_several_notes_are_one_step(desk: Desk) -> None:
-    writer = desk.writer()
-    before = {path: (desk.vault / path).read_bytes() for path in (NOTE, "Projects/two.md")}
+def test_edits_outside_of_several_notes_are_one_step(sandbox: Sandbox) -> None:
+    writer = sandbox.writer()
+    before = {path: (sandbox.vault / path).read_bytes() for path in (NOTE, "Projects/two.md")}
     for path, data in before.items():
-        desk.put(path, data + b"more\n")
-    desk.put("Inbox/new.md", b"new\n")
+        sandbox.put(path, data + b"more\n")
+    sandbox.put("Inbox/new.md", b"new\n")
     plan = writer.plan_outside((*before, "Inbox/new.md"))
     assert plan.subject == "Edit Projects/one.md and 2 other notes"
     writer.apply(plan)
-    assert head(desk, "Inbox/new.md") == b"new\n"
+    assert head(sandbox, "Inbox/new.md") == b"new\n"
     writer.undo_last()
-    assert {path: (desk.vault / path).read_bytes() for path in before} == before
-    assert not (desk.vault / "Inbox/new.md").exists()
+    assert {path: (sandbox.vault / path).read_bytes() for path in before} == before
+    assert not (sandbox.vault / "Inbox/new.md").exists()
 
 
-def test_a_sensitive_note_does_not_get_into_git_by_way_of_an_editor(desk: Desk) -> None:
-    desk.put("Inbox/secret.md", b"---\ndonna_sensitive: true\n---\nx\n")
+def test_a_sensitive_note_does_not_get_into_git_by_way_of_an_editor(sandbox: Sandbox) -> None:
+    sandbox.put("Inbox/secret.md", b"---\ndonna_sensitive: true\n---\nx\n")
     with pytest.raises(VaultWriteError) as refused:
-        desk.writer().commit_version("Inbox/secret.md")
+        sandbox.writer().commit_version("Inbox/secret.md")
     assert refused.value.reason is Reason.SENSITIVE
 
 
-def test_a_note_of_any_size_is_the_persons_to_edit(desk: Desk) -> None:
-    writer, large = desk.writer(), b"x" * 70 + b"\n"
+def test_a_note_of_any_size_is_the_persons_to_edit(sandbox: Sandbox) -> None:
+    writer, large = sandbox.writer(), b"x" * 70 + b"\n"
     limit = writer.rules.max_note_bytes
-    desk.put(NOTE, large * (limit // len(large) + 2))
+    sandbox.put(NOTE, large * (limit // len(large) + 2))
     version = writer.commit_version(NOTE)
-    desk.put(NOTE, version.data + b"and a line\n")
+    sandbox.put(NOTE, version.data + b"and a line\n")
     assert writer.apply(writer.plan_since(version)).changed
     writer.undo_last()
-    assert (desk.vault / NOTE).read_bytes() == version.data
+    assert (sandbox.vault / NOTE).read_bytes() == version.data
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from tests.cli.running import REPOSITORY, Donna, write
-from tests.mcp.serving import said
+from tests.mcp.serving import payload_of
 from tests.terminal import python_in_terminal
 
 OWN = {"peter": "kestrelpeter", "paula": "ospreypaula"}
@@ -52,7 +52,7 @@ class WriteContext:
 
 
 @pytest.fixture
-def workshop(tmp_path: Path) -> WriteContext:
+def write_context(tmp_path: Path) -> WriteContext:
     root, home = tmp_path / "agents", tmp_path / "home"
     for agent, word in OWN.items():
         write(root, f"{agent}/MEMORY.md", f"# Memory\n\nThe meadow of {word}.\n")
@@ -67,15 +67,15 @@ def other_than(agent: str) -> str:
     return next(word for name, word in OWN.items() if name != agent)
 
 
-async def work(workshop: WriteContext, agent: str, until: float) -> list[str]:
+async def work(write_context: WriteContext, agent: str, until: float) -> list[str]:
     """Search and write as an agent does. Returns the paths that were written."""
     written: list[str] = []
-    async with workshop.client(agent) as client:
+    async with write_context.client(agent) as client:
         while time.monotonic() < until:
             await ask(client, agent, "meadow")
             path = f"memory/{agent}-{len(written)}.md"
             content = f"# Note {len(written)}\n\nThe meadow, says {OWN[agent]} for the {word_of(len(written))} time.\n"
-            answer = said(await client.call_tool("vault_write", {"path": path, "content": content}))
+            answer = payload_of(await client.call_tool("vault_write", {"path": path, "content": content}))
             assert answer["ok"], answer
             written.append(path)
             found = await ask(client, agent, word_of(len(written) - 1))
@@ -84,7 +84,7 @@ async def work(workshop: WriteContext, agent: str, until: float) -> list[str]:
 
 
 async def ask(client: Client, agent: str, query: str) -> dict[str, Any]:
-    answer: dict[str, Any] = said(await client.call_tool("memory_search", {"query": query, "maxResults": 50}))
+    answer: dict[str, Any] = payload_of(await client.call_tool("memory_search", {"query": query, "maxResults": 50}))
     assert answer["ok"], answer
     assert (answer["indexed"], answer["stale"]) == (True, False), answer
     assert other_than(agent) not in json.dumps(answer)
@@ -106,9 +106,9 @@ def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
                 yield f"{agent}: {ran}"
 
 
-def look(workshop: WriteContext, done: threading.Event) -> str:
+def look(write_context: WriteContext, done: threading.Event) -> str:
     """Type questions on the screens of peter. Returns all that was drawn."""
-    with python_in_terminal("-m", "tests.cli.without_model", "peter", **workshop.environ) as terminal:
+    with python_in_terminal("-m", "tests.cli.without_model", "peter", **write_context.environ) as terminal:
         terminal.wait_for("Search")
         terminal.press(b"meadow", until=OWN["peter"])
         while not done.is_set():
@@ -119,13 +119,16 @@ def look(workshop: WriteContext, done: threading.Event) -> str:
 
 
 @pytest.mark.parametrize("seconds", SPANS)
-async def test_all_at_once(workshop: WriteContext, seconds: float) -> None:
-    donna, done = Donna(workshop.home, workshop.root, environ={"HOME": str(workshop.root.parent)}), threading.Event()
-    screens = asyncio.create_task(asyncio.to_thread(look, workshop, done))
+async def test_all_at_once(write_context: WriteContext, seconds: float) -> None:
+    donna, done = (
+        Donna(write_context.home, write_context.root, environ={"HOME": str(write_context.root.parent)}),
+        threading.Event(),
+    )
+    screens = asyncio.create_task(asyncio.to_thread(look, write_context, done))
     shell = asyncio.create_task(asyncio.to_thread(lambda: list(search_from_a_shell(donna, done))))
     until = time.monotonic() + seconds
     try:
-        written = await asyncio.gather(*(work(workshop, agent, until) for agent in OWN))
+        written = await asyncio.gather(*(work(write_context, agent, until) for agent in OWN))
     finally:
         done.set()
     drawn, wrong = await screens, await shell
@@ -137,6 +140,9 @@ async def test_all_at_once(workshop: WriteContext, seconds: float) -> None:
         found = donna("search", OWN[agent], "-k", "32", "--space", agent, "--json").json["results"]
         assert len({hit["source_path"] for hit in found}) == min(32, len(paths) + 2)
         log = subprocess.run(
-            ["git", "-C", str(workshop.root / agent), "log", "--format=%s"], capture_output=True, text=True, check=True
+            ["git", "-C", str(write_context.root / agent), "log", "--format=%s"],
+            capture_output=True,
+            text=True,
+            check=True,
         ).stdout
         assert len(log.splitlines()) == len(paths)

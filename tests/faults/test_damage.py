@@ -11,18 +11,18 @@ import pytest
 from donna_tui.index import database as index_database
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import EngineStateChanged, NoteIndexed, ProblemCleared, ProblemRaised
-from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
+from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, integrity, new_sandbox, open_engine
 
 WORDS = ("aardvark", "baobab", "cassowary")
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     hide_model(monkeypatch)
-    desk = new_desk(tmp_path)
+    sandbox = new_sandbox(tmp_path)
     for word in WORDS:
-        desk.write(f"Animals/{word}.md", f"# {word.title()}\n\nAll about the {word}.\n" + "filler text " * 400)
-    return desk
+        sandbox.write(f"Animals/{word}.md", f"# {word.title()}\n\nAll about the {word}.\n" + "filler text " * 400)
+    return sandbox
 
 
 def scribble(file: Path) -> None:
@@ -47,74 +47,76 @@ def ruin_the_middle(file: Path) -> None:
 
 @pytest.mark.parametrize("watch", [False, True])
 @pytest.mark.parametrize("damage", [scribble, truncate, ruin_the_middle])
-async def test_a_damaged_index_is_set_aside_and_built_anew(desk: Desk, damage: object, watch: bool) -> None:
-    await index_once(desk)
+async def test_a_damaged_index_is_set_aside_and_built_anew(sandbox: Sandbox, damage: object, watch: bool) -> None:
+    await index_once(sandbox)
     assert callable(damage)
-    damage(desk.database)
-    ruined = desk.database.read_bytes()
-    async with open_engine(desk, watch=watch) as running:
+    damage(sandbox.database)
+    ruined = sandbox.database.read_bytes()
+    async with open_engine(sandbox, watch=watch) as running:
         if not watch:
             await running.engine.sync()
         for word in WORDS:
             await running.until_found(word, f"Animals/{word}.md")
-        raised = [each for each in running.said(ProblemRaised) if each.reason is Reason.DATABASE_CORRUPT]
+        raised = [each for each in running.events_of(ProblemRaised) if each.reason is Reason.DATABASE_CORRUPT]
         assert raised
-    aside = [file for file in desk.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
+    aside = [file for file in sandbox.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
     assert [file.read_bytes() for file in aside] == [ruined]
-    assert integrity(desk.database) == "ok"
+    assert integrity(sandbox.database) == "ok"
 
 
-async def test_an_empty_index_file_is_filled_again(desk: Desk) -> None:
-    await index_once(desk)
-    empty(desk.database)
-    async with open_engine(desk, watch=False) as running:
+async def test_an_empty_index_file_is_filled_again(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
+    empty(sandbox.database)
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         assert await running.found("baobab") == ["Animals/baobab.md"]
-    assert integrity(desk.database) == "ok"
+    assert integrity(sandbox.database) == "ok"
 
 
-async def test_after_damage_the_next_start_is_an_ordinary_one(desk: Desk) -> None:
-    await index_once(desk)
-    scribble(desk.database)
-    await index_once(desk)
-    again = await index_once(desk)
-    assert not again.said(ProblemRaised) or {e.reason for e in again.said(ProblemRaised)} == {Reason.MODEL_MISSING}
-    assert not again.said(NoteIndexed)
+async def test_after_damage_the_next_start_is_an_ordinary_one(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
+    scribble(sandbox.database)
+    await index_once(sandbox)
+    again = await index_once(sandbox)
+    assert not again.events_of(ProblemRaised) or {e.reason for e in again.events_of(ProblemRaised)} == {
+        Reason.MODEL_MISSING
+    }
+    assert not again.events_of(NoteIndexed)
 
 
-async def test_two_damages_leave_two_files_aside(desk: Desk) -> None:
-    await index_once(desk)
-    scribble(desk.database)
-    await index_once(desk)
-    scribble(desk.database)
-    await index_once(desk)
-    aside = [file for file in desk.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
+async def test_two_damages_leave_two_files_aside(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
+    scribble(sandbox.database)
+    await index_once(sandbox)
+    scribble(sandbox.database)
+    await index_once(sandbox)
+    aside = [file for file in sandbox.database.parent.iterdir() if "damaged" in file.name and file.suffix == ".db"]
     assert len(aside) == 2
 
 
-async def test_an_index_of_a_newer_donna_is_left_alone(desk: Desk) -> None:
-    await index_once(desk)
-    connection = apsw.Connection(str(desk.database))
+async def test_an_index_of_a_newer_donna_is_left_alone(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
+    connection = apsw.Connection(str(sandbox.database))
     connection.execute("INSERT INTO migrations VALUES ('9999_future')")
     connection.close()
-    before = desk.database.read_bytes()
+    before = sandbox.database.read_bytes()
     with pytest.raises(DatabaseError) as refused:
-        await index_once(desk)
+        await index_once(sandbox)
     assert refused.value.reason is Reason.DATABASE_NEWER
     assert "newer" in refused.value.message
     assert refused.value.hint
-    assert desk.database.read_bytes() == before
+    assert sandbox.database.read_bytes() == before
 
 
-async def test_a_locked_index_is_waited_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_locked_index_is_waited_for(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index_database, "BUSY_TIMEOUT_MS", 100)
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.2)
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
-        blocker = apsw.Connection(str(desk.database))
+        blocker = apsw.Connection(str(sandbox.database))
         blocker.set_busy_timeout(10_000)
         blocker.execute("BEGIN IMMEDIATE")
-        desk.write("late.md", "# Late\n\nzirconium\n")
+        sandbox.write("late.md", "# Late\n\nzirconium\n")
         await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")
         assert await running.found("baobab") == ["Animals/baobab.md"]
         blocker.execute("ROLLBACK")
@@ -122,4 +124,4 @@ async def test_a_locked_index_is_waited_for(desk: Desk, monkeypatch: pytest.Monk
         await running.until_found("zirconium", "late.md")
         await eventually(lambda: Reason.DATABASE_LOCKED not in running.problems(), "the lock is over")
         assert ProblemCleared in {type(event) for event in running.events}
-        assert running.said(EngineStateChanged)[-1].state == "running"
+        assert running.events_of(EngineStateChanged)[-1].state == "running"

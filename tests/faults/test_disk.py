@@ -14,7 +14,7 @@ from donna_tui.ingest import index_maintainer as maintainer
 from donna_tui.ingest import source
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import NoteFailed, NoteIndexed
-from tests.engine.helpers import Desk, eventually, hide_model, index_once, integrity, new_desk, open_engine
+from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, integrity, new_sandbox, open_engine
 
 SPACE = "6m"
 PARAGRAPHS = 120
@@ -28,10 +28,10 @@ def body(number: int) -> str:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     hide_model(monkeypatch)
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.2)
-    return new_desk(tmp_path)
+    return new_sandbox(tmp_path)
 
 
 @pytest.fixture
@@ -46,18 +46,18 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
-async def test_a_full_disk_is_a_problem_that_passes(desk: Desk, small_disk: Path) -> None:
-    desk = replace(desk, paths=replace(desk.paths, state=small_disk / "state", log=small_disk / "logs"))
-    desk.write("early.md", "# Early\n\nmarmot000\n")
+async def test_a_full_disk_is_a_problem_that_passes(sandbox: Sandbox, small_disk: Path) -> None:
+    sandbox = replace(sandbox, paths=replace(sandbox.paths, state=small_disk / "state", log=small_disk / "logs"))
+    sandbox.write("early.md", "# Early\n\nmarmot000\n")
     ballast = small_disk / "ballast"
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         ballast.write_bytes(b"x" * 4_500_000)
         for number in range(1, 80):
-            desk.write(f"{number:02}.md", body(number))
+            sandbox.write(f"{number:02}.md", body(number))
         await eventually(lambda: Reason.DISK_FULL in running.problems(), "the full disk is a problem")
         assert await running.found("marmot000") == ["early.md"]
-        assert not running.said(NoteFailed)
+        assert not running.events_of(NoteFailed)
         with pytest.raises(DonnaError) as refused:
             await running.engine.sync()
         assert refused.value.reason is Reason.DISK_FULL
@@ -66,34 +66,34 @@ async def test_a_full_disk_is_a_problem_that_passes(desk: Desk, small_disk: Path
         await running.until_found("marmot079", "79.md")
         await eventually(lambda: Reason.DISK_FULL not in running.problems(), "the problem is over")
         await eventually(lambda: running.engine.status().coverage.text == 80, "everything is in")
-    assert integrity(desk.database) == "ok"
+    assert integrity(sandbox.database) == "ok"
 
 
-async def test_a_start_on_a_full_disk_is_refused_in_words(desk: Desk, small_disk: Path) -> None:
-    desk = replace(desk, paths=replace(desk.paths, state=small_disk / "state", log=small_disk / "logs"))
-    desk.paths.make()
+async def test_a_start_on_a_full_disk_is_refused_in_words(sandbox: Sandbox, small_disk: Path) -> None:
+    sandbox = replace(sandbox, paths=replace(sandbox.paths, state=small_disk / "state", log=small_disk / "logs"))
+    sandbox.paths.make()
     with (small_disk / "ballast").open("wb") as ballast, pytest.raises(OSError):  # noqa: PT012
         while True:
             ballast.write(b"x" * 100_000)
             ballast.flush()
-    desk.write("early.md", "# Early\n\nmarmot000\n")
+    sandbox.write("early.md", "# Early\n\nmarmot000\n")
     with pytest.raises(DonnaError) as refused:
-        await index_once(desk)
+        await index_once(sandbox)
     assert refused.value.reason is Reason.DISK_FULL
     assert refused.value.hint
 
 
-async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(desk: Desk) -> None:
-    desk.write("good.md", "# Good\n\nokapi\n")
-    desk.write("folder.md/inside.md", "# Inside\n\ntapir\n")
-    os.mkfifo(desk.root / "pipe.md")
-    running = await index_once(desk)
-    assert desk.rows("SELECT source_id FROM memory_documents ORDER BY 1") == [("folder.md/inside.md",), ("good.md",)]
+async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(sandbox: Sandbox) -> None:
+    sandbox.write("good.md", "# Good\n\nokapi\n")
+    sandbox.write("folder.md/inside.md", "# Inside\n\ntapir\n")
+    os.mkfifo(sandbox.root / "pipe.md")
+    running = await index_once(sandbox)
+    assert sandbox.rows("SELECT source_id FROM memory_documents ORDER BY 1") == [("folder.md/inside.md",), ("good.md",)]
     assert [(p.path, p.reason) for p in running.engine.status().problems if p.path] == []
-    assert desk.rows("SELECT reason FROM file_states WHERE path = 'pipe.md'") == [(Reason.NOT_REGULAR,)]
+    assert sandbox.rows("SELECT reason FROM file_states WHERE path = 'pipe.md'") == [(Reason.NOT_REGULAR,)]
 
 
-async def test_an_unreadable_note_is_named_and_tried_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_unreadable_note_is_named_and_tried_again(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
     monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)
     real, denied = os.open, {"locked.md"}
@@ -104,11 +104,11 @@ async def test_an_unreadable_note_is_named_and_tried_again(desk: Desk, monkeypat
         return real(path, *rest, **options)  # type: ignore[arg-type]  # passed on as they came
 
     monkeypatch.setattr(os, "open", guarded)
-    desk.write("locked.md", "# Locked\n\nkakapo\n")
-    desk.write("good.md", "# Good\n\nokapi\n")
-    async with open_engine(desk) as running:
+    sandbox.write("locked.md", "# Locked\n\nkakapo\n")
+    sandbox.write("good.md", "# Good\n\nokapi\n")
+    async with open_engine(sandbox) as running:
         await running.until_found("okapi", "good.md")
-        await eventually(lambda: len(running.said(NoteFailed)) > 1, "a second try")
+        await eventually(lambda: len(running.events_of(NoteFailed)) > 1, "a second try")
         [problem] = [each for each in running.engine.status().problems if each.path]
         assert (problem.path, problem.reason) == ("locked.md", Reason.UNREADABLE)
         assert problem.message
@@ -116,4 +116,4 @@ async def test_an_unreadable_note_is_named_and_tried_again(desk: Desk, monkeypat
         denied.clear()
         await running.until_found("kakapo", "locked.md")
         await eventually(lambda: not [each for each in running.engine.status().problems if each.path])
-        assert {event.path for event in running.said(NoteIndexed)} == {"good.md", "locked.md"}
+        assert {event.path for event in running.events_of(NoteIndexed)} == {"good.md", "locked.md"}

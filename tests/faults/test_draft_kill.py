@@ -16,7 +16,7 @@ import pytest
 from donna_tui.drafts import queue
 from donna_tui.memory.database import open_db
 from donna_tui.vault.note.read import parse_frontmatter
-from tests.faults.draft_parts import KEY, PAID, PATH, STEPS, Paid, draft
+from tests.faults.draft_parts import KEY, PAID, PATH, STEPS, PaidDrafter, draft
 from tests.git_vaults import User
 
 REPOSITORY = Path(__file__).parent.parent.parent
@@ -68,7 +68,7 @@ async def test_a_draft_that_was_cut_short_is_finished(base: Path, user: User, st
     result = await draft(base)
     assert result.path == PATH
     text = assert_one_whole_draft(base, user)
-    asked = Paid(base / "bill").asked
+    asked = PaidDrafter(base / "bill").asked
     assert asked == (2 if step == "composed" else 1)
     assert f"Promise of answer {asked}" in text
 
@@ -87,7 +87,7 @@ async def test_cut_short_again_and_again(base: Path, user: User) -> None:
     for _ in range(2):
         await draft(base)
         assert_one_whole_draft(base, user)
-    assert Paid(base / "bill").asked <= 2
+    assert PaidDrafter(base / "bill").asked <= 2
 
 
 async def test_what_is_there_is_left_alone(base: Path, user: User) -> None:
@@ -125,7 +125,7 @@ async def test_a_process_that_is_killed_leaves_a_draft_to_finish(base: Path, use
     await draft(base)
     assert_one_whole_draft(base, user)
     if step in PAID:
-        assert Paid(base / "bill").asked == 1
+        assert PaidDrafter(base / "bill").asked == 1
 
 
 async def test_a_process_that_is_killed_while_it_writes(base: Path, user: User) -> None:
@@ -149,4 +149,4 @@ async def test_a_process_that_is_killed_while_it_writes(base: Path, user: User) 
         kill(child)
         await draft(base)
         assert_one_whole_draft(base, user)
-        assert Paid(base / "bill").asked == 1, number
+        assert PaidDrafter(base / "bill").asked == 1, number

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git import index as userindex
+from donna_tui.vault.git import index as git_index
 from donna_tui.vault.git import repository
 from donna_tui.vault.git.repository import GitRepo, Tip
 from tests.git_vaults import User, new_writer
@@ -82,7 +82,7 @@ def test_while_another_program_holds_the_index_nothing_is_written(
     base: Path, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its next commit would take back what could not be entered into the index."""
-    monkeypatch.setattr(userindex, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(git_index, "PATIENCE_SECONDS", 0.1)
     vault = user.repository(base / "repo")
     before = (vault / ".git/index").read_bytes(), (vault / "Projects/one.md").read_bytes()
     (vault / ".git/index.lock").touch()

@@ -12,75 +12,75 @@ from hypothesis import strategies as st
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, stored
 from donna_tui.vault.git.objects import blob_id
-from tests.git_layouts import Desk, new_desk, own
+from tests.git_layouts import Sandbox, new_sandbox, own
 from tests.git_vaults import User, fill, new_writer, tree_of
 
 NOTE, CRLF = "Projects/one.md", "one\r\ntwo $Id: abc $\r\n"
 
 
-def with_attributes(base: Path, text: str) -> Desk:
-    desk = new_desk(base, own)
-    fill(desk.vault, {".gitattributes": text})
-    desk.user.commit_all(desk.vault, "attributes")
-    return desk
+def with_attributes(base: Path, text: str) -> Sandbox:
+    sandbox = new_sandbox(base, own)
+    fill(sandbox.vault, {".gitattributes": text})
+    sandbox.user.commit_all(sandbox.vault, "attributes")
+    return sandbox
 
 
-def in_the_folder(desk: Desk, rule: str) -> None:
-    fill(desk.vault, {"Projects/.gitattributes": f"*.md {rule}\n"})
+def in_the_folder(sandbox: Sandbox, rule: str) -> None:
+    fill(sandbox.vault, {"Projects/.gitattributes": f"*.md {rule}\n"})
 
 
-def at_the_top(desk: Desk, rule: str) -> None:
-    fill(desk.vault, {".gitattributes": f"[attr]secret {rule}\n*.md secret\n"})
+def at_the_top(sandbox: Sandbox, rule: str) -> None:
+    fill(sandbox.vault, {".gitattributes": f"[attr]secret {rule}\n*.md secret\n"})
 
 
-def in_the_repository(desk: Desk, rule: str) -> None:
-    (desk.vault / ".git/info").mkdir(exist_ok=True)
-    (desk.vault / ".git/info/attributes").write_text(f"*.md {rule}\n")
+def in_the_repository(sandbox: Sandbox, rule: str) -> None:
+    (sandbox.vault / ".git/info").mkdir(exist_ok=True)
+    (sandbox.vault / ".git/info/attributes").write_text(f"*.md {rule}\n")
 
 
-def in_a_file_of_the_users(desk: Desk, rule: str) -> None:
-    fill(desk.vault.parent, {"attributes": f"*.md {rule}\n"})
-    desk.git("config", "core.attributesFile", str(desk.vault.parent / "attributes"))
+def in_a_file_of_the_users(sandbox: Sandbox, rule: str) -> None:
+    fill(sandbox.vault.parent, {"attributes": f"*.md {rule}\n"})
+    sandbox.git("config", "core.attributesFile", str(sandbox.vault.parent / "attributes"))
 
 
 @pytest.mark.parametrize("place", [in_the_folder, at_the_top, in_the_repository, in_a_file_of_the_users])
 @pytest.mark.parametrize("name", ["git-crypt", "lfs", "not-even-configured"])
-def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Desk, str], None], name: str) -> None:
-    desk = new_desk(base, own)
-    desk.writer.write(NOTE, "before there was a filter\n", replace=True)
-    place(desk, f"filter={name}")
+def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Sandbox, str], None], name: str) -> None:
+    sandbox = new_sandbox(base, own)
+    sandbox.writer.write(NOTE, "before there was a filter\n", replace=True)
+    place(sandbox, f"filter={name}")
     canary = base / "ran"
     for key in ("clean", "smudge", "process"):
-        desk.git("config", f"filter.{name}.{key}", f"touch {canary}; cat")
-    before, objects = tree_of(desk.vault), desk.git("count-objects")
+        sandbox.git("config", f"filter.{name}.{key}", f"touch {canary}; cat")
+    before, objects = tree_of(sandbox.vault), sandbox.git("count-objects")
     for attempt in (
-        lambda: desk.writer.write(NOTE, "plain text\n"),
-        lambda: desk.writer.write("Projects/new.md", "plain text\n"),
-        lambda: desk.writer.delete(NOTE),
-        lambda: desk.writer.move("Projects/two.md", "Projects/zwei.md"),
-        lambda: desk.writer.undo_last(),
+        lambda: sandbox.writer.write(NOTE, "plain text\n"),
+        lambda: sandbox.writer.write("Projects/new.md", "plain text\n"),
+        lambda: sandbox.writer.delete(NOTE),
+        lambda: sandbox.writer.move("Projects/two.md", "Projects/zwei.md"),
+        lambda: sandbox.writer.undo_last(),
     ):
         with pytest.raises(VaultWriteError) as refused:
             attempt()
         assert refused.value.reason is Reason.IGNORED_BY_GIT
         assert f"“{name}”" in refused.value.message
         assert ".gitattributes" in (refused.value.hint or "")
-    assert (tree_of(desk.vault), desk.git("count-objects")) == (before, objects)
+    assert (tree_of(sandbox.vault), sandbox.git("count-objects")) == (before, objects)
     assert not canary.exists()
 
 
 def test_a_filter_on_other_files_is_in_nobodys_way(base: Path) -> None:
-    desk = with_attributes(base, "*.png filter=lfs diff=lfs merge=lfs -text\n")
-    assert desk.writer.write(NOTE, "x\n", replace=True)
-    assert not desk.git("status", "--porcelain")
+    sandbox = with_attributes(base, "*.png filter=lfs diff=lfs merge=lfs -text\n")
+    assert sandbox.writer.write(NOTE, "x\n", replace=True)
+    assert not sandbox.git("status", "--porcelain")
 
 
 def test_links_in_encrypted_notes_are_left_as_they_are(base: Path) -> None:
-    desk = with_attributes(base, "Inbox/*.md filter=git-crypt\n")
-    fill(desk.vault, {"Inbox/secret.md": "see [[one]]\n"})
-    desk.writer.move(NOTE, "Projects/uno.md")
-    assert (desk.vault / "Inbox/secret.md").read_text() == "see [[one]]\n"
-    assert not desk.git("ls-tree", "HEAD", "Inbox/secret.md")
+    sandbox = with_attributes(base, "Inbox/*.md filter=git-crypt\n")
+    fill(sandbox.vault, {"Inbox/secret.md": "see [[one]]\n"})
+    sandbox.writer.move(NOTE, "Projects/uno.md")
+    assert (sandbox.vault / "Inbox/secret.md").read_text() == "see [[one]]\n"
+    assert not sandbox.git("ls-tree", "HEAD", "Inbox/secret.md")
 
 
 def test_a_history_that_begins_leaves_encrypted_notes_out(base: Path) -> None:
@@ -94,67 +94,67 @@ def test_a_history_that_begins_leaves_encrypted_notes_out(base: Path) -> None:
 
 
 def test_another_encoding_is_refused(base: Path) -> None:
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
     rules = "*.md text working-tree-encoding=UTF-16LE\nInbox/*.md working-tree-encoding=utf-8\n"
-    fill(desk.vault, {".gitattributes": rules})
+    fill(sandbox.vault, {".gitattributes": rules})
     with pytest.raises(VaultWriteError) as refused:
-        desk.writer.write(NOTE, "x\n")
+        sandbox.writer.write(NOTE, "x\n")
     assert refused.value.reason is Reason.ENCODING
-    assert desk.writer.write("Inbox/new.md", "x\n")
+    assert sandbox.writer.write("Inbox/new.md", "x\n")
 
 
 @pytest.mark.parametrize(
     "rule", ["text eol=crlf", "text=auto", "text", "eol=lf", "crlf", "text=auto ident", "-text ident"]
 )
 def test_line_ends_are_stored_as_git_stores_them(base: Path, rule: str) -> None:
-    desk = with_attributes(base, f"*.md {rule}\n")
-    fill(desk.vault, {NOTE: "never committed\r\n"})
-    desk.writer.write(NOTE, CRLF, replace=True)
-    desk.writer.write("Inbox/new.md", CRLF)
-    assert (desk.vault / NOTE).read_bytes() == CRLF.encode()
-    assert not desk.git("status", "--porcelain")
-    blob = desk.git("rev-parse", f"HEAD:{NOTE}").strip()
-    assert blob == desk.git("hash-object", f"--path={NOTE}", "--stdin", given=CRLF).strip()
-    assert set(desk.writer.history.outside()) == set()
-    desk.writer.undo_last(2)
-    assert (desk.vault / NOTE).read_bytes() == b"never committed\r\n"
-    desk.writer.redo(2)
-    assert (desk.vault / NOTE).read_bytes() == CRLF.encode()
-    assert not desk.git("status", "--porcelain")
+    sandbox = with_attributes(base, f"*.md {rule}\n")
+    fill(sandbox.vault, {NOTE: "never committed\r\n"})
+    sandbox.writer.write(NOTE, CRLF, replace=True)
+    sandbox.writer.write("Inbox/new.md", CRLF)
+    assert (sandbox.vault / NOTE).read_bytes() == CRLF.encode()
+    assert not sandbox.git("status", "--porcelain")
+    blob = sandbox.git("rev-parse", f"HEAD:{NOTE}").strip()
+    assert blob == sandbox.git("hash-object", f"--path={NOTE}", "--stdin", given=CRLF).strip()
+    assert set(sandbox.writer.history.outside()) == set()
+    sandbox.writer.undo_last(2)
+    assert (sandbox.vault / NOTE).read_bytes() == b"never committed\r\n"
+    sandbox.writer.redo(2)
+    assert (sandbox.vault / NOTE).read_bytes() == CRLF.encode()
+    assert not sandbox.git("status", "--porcelain")
     stage = CRLF + "more\r\n"
-    fill(desk.vault, {NOTE: stage})
-    desk.git("add", NOTE)
-    desk.writer.write(NOTE, "over what is staged just so\r\n", replace=True)
-    assert not desk.git("status", "--porcelain")
+    fill(sandbox.vault, {NOTE: stage})
+    sandbox.git("add", NOTE)
+    sandbox.writer.write(NOTE, "over what is staged just so\r\n", replace=True)
+    assert not sandbox.git("status", "--porcelain")
 
 
 @pytest.mark.parametrize("value", ["true", "input"])
 def test_the_users_own_setting_for_line_ends_counts(base: Path, value: str) -> None:
-    desk = new_desk(base, own)
-    desk.git("config", "core.autocrlf", value)
-    desk.writer.write(NOTE, "# One\r\n\r\nfirst line\r\nsecond line\r\n", replace=True)
-    assert desk.git("show", "--format=", "--stat", "HEAD") == ""
-    assert not desk.git("status", "--porcelain")
-    blob = desk.git("hash-object", "--no-filters", "-w", "--stdin", given="as it is\r\n").strip()
-    desk.git("update-index", "--cacheinfo", f"100644,{blob},{NOTE}")
-    desk.git("commit", "--quiet", "--message", "with CR LF in git")
-    desk.writer.write(NOTE, "as it was\r\n", replace=True)
-    assert desk.git("cat-file", "blob", f"HEAD:{NOTE}") == "as it was\r\n"
-    assert not desk.git("status", "--porcelain")
+    sandbox = new_sandbox(base, own)
+    sandbox.git("config", "core.autocrlf", value)
+    sandbox.writer.write(NOTE, "# One\r\n\r\nfirst line\r\nsecond line\r\n", replace=True)
+    assert sandbox.git("show", "--format=", "--stat", "HEAD") == ""
+    assert not sandbox.git("status", "--porcelain")
+    blob = sandbox.git("hash-object", "--no-filters", "-w", "--stdin", given="as it is\r\n").strip()
+    sandbox.git("update-index", "--cacheinfo", f"100644,{blob},{NOTE}")
+    sandbox.git("commit", "--quiet", "--message", "with CR LF in git")
+    sandbox.writer.write(NOTE, "as it was\r\n", replace=True)
+    assert sandbox.git("cat-file", "blob", f"HEAD:{NOTE}") == "as it was\r\n"
+    assert not sandbox.git("status", "--porcelain")
 
 
 def test_notes_that_no_rule_names_cost_no_question(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
     asked: list[str] = []
-    ask = type(desk.writer.repo.command).run_unchecked
+    ask = type(sandbox.writer.repo.command).run_unchecked
 
     def noting(self: object, *arguments: str, **options: object) -> object:
         asked.append(arguments[0])
         return ask(self, *arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(type(desk.writer.repo.command), "run_unchecked", noting)
+    monkeypatch.setattr(type(sandbox.writer.repo.command), "run_unchecked", noting)
     for number in range(3):
-        desk.writer.write(NOTE, f"{number}\n", replace=True)
+        sandbox.writer.write(NOTE, f"{number}\n", replace=True)
     assert "check-attr" not in asked
     assert asked.count("config") == 1
 

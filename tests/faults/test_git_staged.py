@@ -8,181 +8,181 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git import index as userindex
+from donna_tui.vault.git import index as git_index
 from donna_tui.vault.write.protocol import Step
-from tests.git_layouts import LAYOUTS, Desk, Layout, new_desk, own, sparse
+from tests.git_layouts import LAYOUTS, Layout, Sandbox, new_sandbox, own, sparse
 from tests.git_vaults import fill, new_writer, tree_of
 
 ALPHA, BETA = "Projects/one.md", "Inbox/old.md"
 
 
-def staged(desk: Desk) -> set[str]:
+def staged(sandbox: Sandbox) -> set[str]:
     """The vault paths that the user's next commit would change."""
-    return set(desk.git("diff", "--cached", "--name-only", "--no-renames", "--relative", "-z").split("\0")) - {""}
+    return set(sandbox.git("diff", "--cached", "--name-only", "--no-renames", "--relative", "-z").split("\0")) - {""}
 
 
-def stage(desk: Desk, path: str, text: str) -> None:
-    fill(desk.vault, {path: text})
-    desk.git("add", path)
+def stage(sandbox: Sandbox, path: str, text: str) -> None:
+    fill(sandbox.vault, {path: text})
+    sandbox.git("add", path)
 
 
-def commit(desk: Desk) -> set[str]:
+def commit(sandbox: Sandbox) -> set[str]:
     """Commit what is staged, as a person does; the vault paths that this commit changes."""
-    desk.git("commit", "--quiet", "--message", "mine")
-    changed = desk.git("diff", "--name-only", "--no-renames", "--relative", "-z", "HEAD~1", "HEAD")
+    sandbox.git("commit", "--quiet", "--message", "mine")
+    changed = sandbox.git("diff", "--name-only", "--no-renames", "--relative", "-z", "HEAD~1", "HEAD")
     return set(changed.split("\0")) - {""}
 
 
-OPERATIONS: dict[str, Callable[[Desk], object]] = {
-    "write": lambda desk: desk.writer.write(ALPHA, "Donna's\n", replace=True),
-    "new": lambda desk: desk.writer.write("Inbox/new.md", "new\n"),
-    "delete": lambda desk: desk.writer.delete(ALPHA),
-    "move": lambda desk: desk.writer.move(ALPHA, "Projects/uno.md"),
-    "undo": lambda desk: desk.writer.undo_last(),
-    "redo": lambda desk: (desk.writer.undo_last(), desk.writer.redo()),
+OPERATIONS: dict[str, Callable[[Sandbox], object]] = {
+    "write": lambda sandbox: sandbox.writer.write(ALPHA, "Donna's\n", replace=True),
+    "new": lambda sandbox: sandbox.writer.write("Inbox/new.md", "new\n"),
+    "delete": lambda sandbox: sandbox.writer.delete(ALPHA),
+    "move": lambda sandbox: sandbox.writer.move(ALPHA, "Projects/uno.md"),
+    "undo": lambda sandbox: sandbox.writer.undo_last(),
+    "redo": lambda sandbox: (sandbox.writer.undo_last(), sandbox.writer.redo()),
 }
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_the_users_next_commit_holds_what_was_staged_and_nothing_else(base: Path, operation: str) -> None:
-    desk = new_desk(base, own)
-    desk.writer.write("Projects/two.md", "first [[one]]\n", replace=True)
-    stage(desk, BETA, "mine\n")
-    OPERATIONS[operation](desk)
-    assert staged(desk) == {BETA}
-    assert commit(desk) == {BETA}
-    assert not desk.git("status", "--porcelain")
-    assert {path for path in tree_of(desk.vault) if path.endswith(".md")} == set(
-        desk.git("ls-tree", "-r", "-z", "--name-only", "HEAD").strip("\0").split("\0")
+    sandbox = new_sandbox(base, own)
+    sandbox.writer.write("Projects/two.md", "first [[one]]\n", replace=True)
+    stage(sandbox, BETA, "mine\n")
+    OPERATIONS[operation](sandbox)
+    assert staged(sandbox) == {BETA}
+    assert commit(sandbox) == {BETA}
+    assert not sandbox.git("status", "--porcelain")
+    assert {path for path in tree_of(sandbox.vault) if path.endswith(".md")} == set(
+        sandbox.git("ls-tree", "-r", "-z", "--name-only", "HEAD").strip("\0").split("\0")
     )
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_in_every_layout(base: Path, layout: Layout) -> None:
-    desk = new_desk(base, layout)
-    stage(desk, BETA, "mine\n")
-    OPERATIONS["write"](desk)
-    assert commit(desk) == {BETA}
-    assert not desk.git("status", "--porcelain")
+    sandbox = new_sandbox(base, layout)
+    stage(sandbox, BETA, "mine\n")
+    OPERATIONS["write"](sandbox)
+    assert commit(sandbox) == {BETA}
+    assert not sandbox.git("status", "--porcelain")
 
 
 @pytest.mark.parametrize("form", ["--split-index", "--untracked-cache", "--index-version=4", "--fsmonitor"])
 def test_in_every_form_of_the_index(base: Path, form: str) -> None:
-    desk = new_desk(base, own)
-    stage(desk, BETA, "mine\n")
-    desk.git("update-index", form)
-    OPERATIONS["move"](desk)
-    desk.git("update-index", "--no-fsmonitor")
-    assert commit(desk) == {BETA}
-    assert not desk.git("status", "--porcelain")
+    sandbox = new_sandbox(base, own)
+    stage(sandbox, BETA, "mine\n")
+    sandbox.git("update-index", form)
+    OPERATIONS["move"](sandbox)
+    sandbox.git("update-index", "--no-fsmonitor")
+    assert commit(sandbox) == {BETA}
+    assert not sandbox.git("status", "--porcelain")
 
 
 def test_beside_a_sparse_checkout(base: Path) -> None:
-    desk = new_desk(base, sparse)
-    stage(desk, BETA, "mine\n")
-    OPERATIONS["write"](desk)
-    assert commit(desk) == {BETA}
-    assert desk.git("show", "HEAD:Outside/far.md") == "not checked out\n"
+    sandbox = new_sandbox(base, sparse)
+    stage(sandbox, BETA, "mine\n")
+    OPERATIONS["write"](sandbox)
+    assert commit(sandbox) == {BETA}
+    assert sandbox.git("show", "HEAD:Outside/far.md") == "not checked out\n"
 
 
 def test_a_part_of_a_note_that_is_staged_is_left_to_the_user(base: Path) -> None:
     """The index, the disk and the branch each hold another version: whatever became of the index would lose one."""
-    desk = new_desk(base, own)
-    stage(desk, ALPHA, "half\n")
-    fill(desk.vault, {ALPHA: "half\nand more\n"})
-    index, before = desk.git("ls-files", "--stage"), tree_of(desk.vault)
+    sandbox = new_sandbox(base, own)
+    stage(sandbox, ALPHA, "half\n")
+    fill(sandbox.vault, {ALPHA: "half\nand more\n"})
+    index, before = sandbox.git("ls-files", "--stage"), tree_of(sandbox.vault)
     for operation in ("write", "delete", "move"):
         with pytest.raises(VaultWriteError) as refused:
-            OPERATIONS[operation](desk)
+            OPERATIONS[operation](sandbox)
         assert (refused.value.reason, refused.value.path) == (Reason.GIT_BUSY, ALPHA)
         assert "staged" in refused.value.message
-    assert (desk.git("ls-files", "--stage"), tree_of(desk.vault)) == (index, before)
-    desk.writer.write(BETA, "another note is free\n", replace=True)
-    assert staged(desk) == {ALPHA}
-    desk.git("restore", "--staged", ALPHA)
-    OPERATIONS["write"](desk)
+    assert (sandbox.git("ls-files", "--stage"), tree_of(sandbox.vault)) == (index, before)
+    sandbox.writer.write(BETA, "another note is free\n", replace=True)
+    assert staged(sandbox) == {ALPHA}
+    sandbox.git("restore", "--staged", ALPHA)
+    OPERATIONS["write"](sandbox)
 
 
 def test_a_note_that_is_no_longer_to_be_tracked_is_left_to_the_user(base: Path) -> None:
-    desk = new_desk(base, own)
-    desk.git("rm", "--quiet", "--cached", ALPHA)
+    sandbox = new_sandbox(base, own)
+    sandbox.git("rm", "--quiet", "--cached", ALPHA)
     with pytest.raises(VaultWriteError) as refused:
-        OPERATIONS["write"](desk)
+        OPERATIONS["write"](sandbox)
     assert refused.value.reason is Reason.GIT_BUSY
 
 
 def test_what_is_staged_as_it_is_on_disk_is_what_is_changed(base: Path) -> None:
-    desk = new_desk(base, own)
-    stage(desk, ALPHA, "all of it\n")
-    fill(desk.vault, {"Inbox/meant.md": "meant\n"})
-    desk.git("add", "--intent-to-add", "Inbox/meant.md")
-    desk.writer.write(ALPHA, "all of it and more\n", replace=True)
-    desk.writer.write("Inbox/meant.md", "meant and written\n", replace=True)
-    assert not staged(desk)
-    assert not desk.git("status", "--porcelain")
-    desk.writer.undo_last(2)
-    assert (desk.vault / ALPHA).read_text() == "all of it\n"
+    sandbox = new_sandbox(base, own)
+    stage(sandbox, ALPHA, "all of it\n")
+    fill(sandbox.vault, {"Inbox/meant.md": "meant\n"})
+    sandbox.git("add", "--intent-to-add", "Inbox/meant.md")
+    sandbox.writer.write(ALPHA, "all of it and more\n", replace=True)
+    sandbox.writer.write("Inbox/meant.md", "meant and written\n", replace=True)
+    assert not staged(sandbox)
+    assert not sandbox.git("status", "--porcelain")
+    sandbox.writer.undo_last(2)
+    assert (sandbox.vault / ALPHA).read_text() == "all of it\n"
 
 
 def test_what_is_staged_while_donna_writes_stays_staged(base: Path) -> None:
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
 
     def reached(step: Step) -> None:
         if step is Step.ADVANCED:
-            stage(desk, BETA, "mine\n")
-            blob = desk.git("hash-object", "-w", "--stdin", given="partly\n").strip()
-            desk.git("update-index", "--cacheinfo", f"100644,{blob},Projects/two.md")
+            stage(sandbox, BETA, "mine\n")
+            blob = sandbox.git("hash-object", "-w", "--stdin", given="partly\n").strip()
+            sandbox.git("update-index", "--cacheinfo", f"100644,{blob},Projects/two.md")
 
-    object.__setattr__(desk.writer._context, "reached", reached)
-    desk.writer.move(ALPHA, "Projects/uno.md")
-    assert staged(desk) == {BETA, "Projects/two.md"}
-    assert desk.git("show", ":Projects/two.md") == "partly\n"
+    object.__setattr__(sandbox.writer._context, "reached", reached)
+    sandbox.writer.move(ALPHA, "Projects/uno.md")
+    assert staged(sandbox) == {BETA, "Projects/two.md"}
+    assert sandbox.git("show", ":Projects/two.md") == "partly\n"
 
 
 def test_stopped_before_the_index_followed_it_follows_at_the_next_start(base: Path) -> None:
-    desk = new_desk(base, own)
-    stage(desk, BETA, "mine\n")
+    sandbox = new_sandbox(base, own)
+    stage(sandbox, BETA, "mine\n")
 
     def stop(step: Step) -> None:
         if step is Step.ADVANCED:
             raise KeyboardInterrupt
 
-    object.__setattr__(desk.writer._context, "reached", stop)
+    object.__setattr__(sandbox.writer._context, "reached", stop)
     with pytest.raises(KeyboardInterrupt):
-        OPERATIONS["write"](desk)
-    object.__setattr__(desk.writer._context, "reached", lambda _: None)
-    desk.writer.recover()
-    assert commit(desk) == {BETA}
+        OPERATIONS["write"](sandbox)
+    object.__setattr__(sandbox.writer._context, "reached", lambda _: None)
+    sandbox.writer.recover()
+    assert commit(sandbox) == {BETA}
 
 
 def test_an_index_that_a_stopped_donna_of_another_home_left_behind_is_brought_up(base: Path) -> None:
-    desk = new_desk(base, own)
-    stage(desk, BETA, "mine\n")
+    sandbox = new_sandbox(base, own)
+    stage(sandbox, BETA, "mine\n")
 
     def stop(step: Step) -> None:
         if step is Step.ADVANCED:
             raise SystemExit
 
-    other = Desk(desk.user, desk.vault, new_writer(desk.vault, base / "another home"))
+    other = Sandbox(sandbox.user, sandbox.vault, new_writer(sandbox.vault, base / "another home"))
     object.__setattr__(other.writer._context, "reached", stop)
     for operation in ("write", "new"):
         with pytest.raises(SystemExit):
             OPERATIONS[operation](other)
-    desk.writer.write(ALPHA, "over it\n", replace=True)
-    desk.writer.write("Inbox/new.md", "over this too\n", replace=True)
-    assert commit(desk) == {BETA}
+    sandbox.writer.write(ALPHA, "over it\n", replace=True)
+    sandbox.writer.write("Inbox/new.md", "over this too\n", replace=True)
+    assert commit(sandbox) == {BETA}
 
 
 def test_an_operation_on_more_notes_than_a_command_line_holds(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(userindex, "_MOST_PATHS", 3)
-    desk = new_desk(base, own)
-    fill(desk.vault, {f"Inbox/{number}.md": "see [[one]]\n" for number in range(10)})
-    desk.user.commit_all(desk.vault, "many")
-    stage(desk, "Inbox/7.md", "partly, of [[one]]\n")
-    fill(desk.vault, {"Inbox/7.md": "see [[one]] again\n"})
+    monkeypatch.setattr(git_index, "_MOST_PATHS", 3)
+    sandbox = new_sandbox(base, own)
+    fill(sandbox.vault, {f"Inbox/{number}.md": "see [[one]]\n" for number in range(10)})
+    sandbox.user.commit_all(sandbox.vault, "many")
+    stage(sandbox, "Inbox/7.md", "partly, of [[one]]\n")
+    fill(sandbox.vault, {"Inbox/7.md": "see [[one]] again\n"})
     with pytest.raises(VaultWriteError) as refused:
-        desk.writer.move(ALPHA, "Projects/uno.md")
+        sandbox.writer.move(ALPHA, "Projects/uno.md")
     assert refused.value.path == "Inbox/7.md"
-    desk.git("restore", "--staged", "Inbox/7.md")
-    desk.writer.move(ALPHA, "Projects/uno.md")
-    assert not desk.git("status", "--porcelain")
+    sandbox.git("restore", "--staged", "Inbox/7.md")
+    sandbox.writer.move(ALPHA, "Projects/uno.md")
+    assert not sandbox.git("status", "--porcelain")

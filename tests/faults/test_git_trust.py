@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.write.writer import VaultWriter
-from tests.git_layouts import Desk, new_desk, own, worktree
+from tests.git_layouts import Sandbox, new_sandbox, own, worktree
 from tests.git_vaults import NOTES, User, new_writer, tree_of
 
 
@@ -49,62 +49,62 @@ LINKED = """
 
 @pytest.mark.parametrize("name", LINKED)
 def test_a_link_in_the_repository_is_refused_and_not_written_through(base: Path, name: str) -> None:
-    desk = new_desk(base, own)
-    outside = moved_away(desk.vault, name, base / "outside")
-    before = tree_of(base / "outside"), tree_of(desk.vault)
-    error = refused(desk.writer)
+    sandbox = new_sandbox(base, own)
+    outside = moved_away(sandbox.vault, name, base / "outside")
+    before = tree_of(base / "outside"), tree_of(sandbox.vault)
+    error = refused(sandbox.writer)
     assert name.split("/")[0] in error.message
-    assert (tree_of(base / "outside"), tree_of(desk.vault)) == before
+    assert (tree_of(base / "outside"), tree_of(sandbox.vault)) == before
     assert outside.exists()
 
 
 def test_a_link_that_is_put_there_later_is_refused_as_well(base: Path) -> None:
-    desk = new_desk(base, own)
-    desk.writer.write("Projects/one.md", "first\n")
-    moved_away(desk.vault, "logs/HEAD", base / "outside")
-    refused(desk.writer)
+    sandbox = new_sandbox(base, own)
+    sandbox.writer.write("Projects/one.md", "first\n")
+    moved_away(sandbox.vault, "logs/HEAD", base / "outside")
+    refused(sandbox.writer)
 
 
 def test_a_command_in_the_name_of_the_user_gets_into_no_file(base: Path) -> None:
     """The name is written to reflogs, and a reflog may be a link to what a shell runs."""
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
     startup = base / "home/.bashrc"
     startup.write_text("# mine\n")
-    desk.git("config", "user.name", "x\ntouch /tmp/owned #")
-    log = desk.vault / ".git/logs/HEAD"
+    sandbox.git("config", "user.name", "x\ntouch /tmp/owned #")
+    log = sandbox.vault / ".git/logs/HEAD"
     log.unlink()
     log.symlink_to(startup)
-    refused(desk.writer)
+    refused(sandbox.writer)
     assert startup.read_text() == "# mine\n"
     log.unlink()
-    desk.writer.write("Inbox/new.md", "new\n")
-    for file in (desk.vault / ".git/logs").rglob("*"):
+    sandbox.writer.write("Inbox/new.md", "new\n")
+    for file in (sandbox.vault / ".git/logs").rglob("*"):
         assert not file.is_file() or "touch" not in file.read_text()
     assert "Donna <donna@localhost>" in log.read_text()
 
 
 def test_locks_of_others_behind_a_link_stay(base: Path) -> None:
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
     projects = base / "projects"
     (projects / "app").mkdir(parents=True)
     locks = [projects / "yarn.lock", projects / "app/poetry.lock", projects / "operations.lock"]
     for lock in locks:
         lock.write_text("locked\n")
-    (desk.vault / ".git/refs/donna").symlink_to(projects)
-    refused(desk.writer)
+    (sandbox.vault / ".git/refs/donna").symlink_to(projects)
+    refused(sandbox.writer)
     assert all(lock.exists() for lock in locks)
 
 
 def test_only_locks_of_donnas_own_refs_are_removed(base: Path) -> None:
-    desk = new_desk(base, own)
-    desk.writer.write("Inbox/new.md", "new\n")
-    folder = desk.vault / ".git/refs/donna"
+    sandbox = new_sandbox(base, own)
+    sandbox.writer.write("Inbox/new.md", "new\n")
+    folder = sandbox.vault / ".git/refs/donna"
     ours = [folder / "operations.lock", folder / "pending/commit.lock", folder / f"{'a' * 16}/operations.lock"]
     others = [folder / "poetry.lock", folder / "x/operations.lock", folder / "operations.lock.d/operations.lock"]
     for lock in (*ours, *others):
         lock.parent.mkdir(parents=True, exist_ok=True)
         lock.touch()
-    desk.writer.write("Inbox/new.md", "again\n")
+    sandbox.writer.write("Inbox/new.md", "again\n")
     assert not [lock for lock in ours if lock.exists()]
     assert all(lock.exists() for lock in others)
 
@@ -118,33 +118,33 @@ PIPES = """
 @pytest.mark.parametrize("name", PIPES)
 def test_a_pipe_in_the_repository_hangs_nothing(base: Path, name: str) -> None:
     """Git would wait until somebody writes to it, and so be stopped as one that does not answer."""
-    desk = new_desk(base, own)
-    pipe = desk.vault / ".git" / name
+    sandbox = new_sandbox(base, own)
+    pipe = sandbox.vault / ".git" / name
     pipe.parent.mkdir(parents=True, exist_ok=True)
     pipe.unlink(missing_ok=True)
     os.mkfifo(pipe)
-    refused(desk.writer)
+    refused(sandbox.writer)
 
 
 def test_a_pipe_among_the_notes_rules_hangs_nothing(base: Path) -> None:
-    desk = new_desk(base, own)
-    os.mkfifo(desk.vault / "Inbox/.gitignore")
+    sandbox = new_sandbox(base, own)
+    os.mkfifo(sandbox.vault / "Inbox/.gitignore")
     with pytest.raises(VaultWriteError) as caught:
-        desk.writer.write("Inbox/new.md", "new\n")
+        sandbox.writer.write("Inbox/new.md", "new\n")
     assert caught.value.reason is Reason.NOT_TRUSTED
-    desk.writer.write("Projects/one.md", "elsewhere all is well\n")
+    sandbox.writer.write("Projects/one.md", "elsewhere all is well\n")
 
 
 def test_the_socket_of_gits_own_monitor_and_linked_hooks_do_no_harm(base: Path) -> None:
     import socket
 
-    desk = new_desk(base, own)
+    sandbox = new_sandbox(base, own)
     (base / "hooks").mkdir()
-    (desk.vault / ".git/hooks").rename(base / "old hooks")
-    (desk.vault / ".git/hooks").symlink_to(base / "hooks")
+    (sandbox.vault / ".git/hooks").rename(base / "old hooks")
+    (sandbox.vault / ".git/hooks").symlink_to(base / "hooks")
     with socket.socket(socket.AF_UNIX) as monitor:
-        monitor.bind(os.path.relpath(desk.vault / ".git/fsmonitor--daemon.ipc"))
-        assert desk.writer.write("Inbox/new.md", "new\n")
+        monitor.bind(os.path.relpath(sandbox.vault / ".git/fsmonitor--daemon.ipc"))
+        assert sandbox.writer.write("Inbox/new.md", "new\n")
 
 
 def named(user: User, base: Path, vault: Path) -> None:
@@ -220,18 +220,18 @@ def test_a_work_tree_that_was_moved_by_hand_works_again_after_its_repair(base: P
     writer = new_writer(vault, base / "state")
     assert "git worktree repair" in (refused(writer).hint or "")
     user.git(vault, "worktree", "repair")
-    desk = Desk(user, vault, writer)
-    assert desk.writer.write("Inbox/new.md", "new\n")
+    sandbox = Sandbox(user, vault, writer)
+    assert sandbox.writer.write("Inbox/new.md", "new\n")
 
 
 @pytest.mark.parametrize("kind", ["link", "file"])
 def test_another_repository_that_takes_the_place_of_the_first_is_noticed(base: Path, kind: str) -> None:
-    desk = new_desk(base, own)
-    theirs = desk.user.repository(base / "theirs")
-    desk.writer.write("Inbox/new.md", "new\n")
-    (desk.vault / ".git").rename(base / "was.git")
+    sandbox = new_sandbox(base, own)
+    theirs = sandbox.user.repository(base / "theirs")
+    sandbox.writer.write("Inbox/new.md", "new\n")
+    (sandbox.vault / ".git").rename(base / "was.git")
     if kind == "link":
-        (desk.vault / ".git").symlink_to(theirs / ".git")
+        (sandbox.vault / ".git").symlink_to(theirs / ".git")
     else:
-        (desk.vault / ".git").write_text(f"gitdir: {theirs / '.git'}\n")
-    refused(desk.writer)
+        (sandbox.vault / ".git").write_text(f"gitdir: {theirs / '.git'}\n")
+    refused(sandbox.writer)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.helpers import Desk, donna, hide_model, index_once, integrity, new_desk, open_engine
+from tests.engine.helpers import Sandbox, donna, hide_model, index_once, integrity, new_sandbox, open_engine
 
 SEED = 20_260_101
 LONGEST_SECONDS = 1.6
@@ -18,29 +18,29 @@ TITLE = "---\ntitle: A note\n---\n"
 """Where passages are cut depends a little on the title, and a rename does not cut again."""
 
 
-def fill(desk: Desk, chance: random.Random) -> None:
+def fill(sandbox: Sandbox, chance: random.Random) -> None:
     for number in range(120):
         sections = "".join(
             f"\n## Part {part}\n\nvole{number} {'word ' * 60}\n" for part in range(chance.randint(1, 12))
         )
-        desk.write(f"{number % 9}/{number}.md", f"{TITLE}# Note {number}\n{sections}")
+        sandbox.write(f"{number % 9}/{number}.md", f"{TITLE}# Note {number}\n{sections}")
 
 
-def change(desk: Desk, chance: random.Random) -> None:
+def change(sandbox: Sandbox, chance: random.Random) -> None:
     """Edit, delete, move and add some notes."""
-    notes = sorted(desk.root.rglob("*.md"))
+    notes = sorted(sandbox.root.rglob("*.md"))
     for note in chance.sample(notes, 20):
         note.write_text(f"{TITLE}# Changed\n\nshrew{chance.randint(0, 10**6)} {'text ' * chance.randint(1, 400)}\n")
     for note in chance.sample(notes, 6):
         note.unlink()
-    for note in chance.sample(sorted(desk.root.rglob("*.md")), 6):
+    for note in chance.sample(sorted(sandbox.root.rglob("*.md")), 6):
         note.rename(note.with_name(f"moved {chance.randint(0, 10**9)}.md"))
     for number in range(8):
-        desk.write(f"new/{chance.randint(0, 10**9)}.md", f"{TITLE}# New {number}\n\ndormouse\n")
+        sandbox.write(f"new/{chance.randint(0, 10**9)}.md", f"{TITLE}# New {number}\n\ndormouse\n")
 
 
-def start_and_kill(desk: Desk, seconds: float) -> None:
-    environment = {**os.environ, "DONNA_HOME": str(desk.paths.state.parent), "DONNA_VAULT": str(desk.root)}
+def start_and_kill(sandbox: Sandbox, seconds: float) -> None:
+    environment = {**os.environ, "DONNA_HOME": str(sandbox.paths.state.parent), "DONNA_VAULT": str(sandbox.root)}
     code = "from donna_tui.embedding import files; files.find_weights = lambda: None; from donna_tui.__main__ import main; main()"
     process = subprocess.Popen(
         [donna()[0], "-c", code, "index"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -56,20 +56,20 @@ async def test_a_killed_run_costs_nothing_but_time(
 ) -> None:
     hide_model(monkeypatch)
     chance = random.Random(SEED)
-    desk = new_desk(tmp_path)
-    fill(desk, chance)
+    sandbox = new_sandbox(tmp_path)
+    fill(sandbox, chance)
     for each in range(rounds):
-        start_and_kill(desk, 0.25 + chance.random() * LONGEST_SECONDS)
-        if desk.database.exists():
-            assert integrity(desk.database) == "ok", f"round {each}"
-        change(desk, chance)
-    async with open_engine(desk, watch=False) as running:
+        start_and_kill(sandbox, 0.25 + chance.random() * LONGEST_SECONDS)
+        if sandbox.database.exists():
+            assert integrity(sandbox.database) == "ok", f"round {each}"
+        change(sandbox, chance)
+    async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync(full=True)  # so many notes went while Donna was dead that she would ask first
-    fresh = Desk(desk.root, new_desk(tmp_path / "fresh").paths)
+    fresh = Sandbox(sandbox.root, new_sandbox(tmp_path / "fresh").paths)
     await index_once(fresh)
-    assert integrity(desk.database) == "ok"
-    assert desk.texts() == fresh.texts()
+    assert integrity(sandbox.database) == "ok"
+    assert sandbox.texts() == fresh.texts()
     sql = "SELECT path, state, reason, etag FROM file_states ORDER BY path"
-    assert desk.rows(sql) == fresh.rows(sql)
+    assert sandbox.rows(sql) == fresh.rows(sql)
     words = "SELECT rowid FROM memory_fts WHERE memory_fts MATCH 'dormouse'"
-    assert len(desk.rows(words)) == len(fresh.rows(words))
+    assert len(sandbox.rows(words)) == len(fresh.rows(words))

@@ -9,21 +9,21 @@ from pathlib import Path
 import apsw
 import pytest
 
-from donna_tui.engine import index_lease as tenure
+from donna_tui.engine import index_lease
 from donna_tui.index import database
 from donna_tui.index.database import open_database
 from donna_tui.types.errors import DatabaseError, Reason
-from tests.engine.helpers import Desk, eventually, hide_model, index_once, new_desk, open_engine
+from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     hide_model(monkeypatch)
-    monkeypatch.setattr(tenure, "RETRY_SECONDS", 0.1)
+    monkeypatch.setattr(index_lease, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
-    desk = new_desk(tmp_path)
-    desk.write("early.md", "# Early\n\nmarmot\n")
-    return desk
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("early.md", "# Early\n\nmarmot\n")
+    return sandbox
 
 
 @contextlib.contextmanager
@@ -38,11 +38,11 @@ def held(path: Path) -> Iterator[None]:
         connection.close()
 
 
-async def test_a_locked_index_is_read_until_it_is_free(desk: Desk) -> None:
-    await index_once(desk)
-    desk.write("late.md", "# Late\n\nokapi\n")
-    with held(desk.database):
-        async with open_engine(desk) as running:
+async def test_a_locked_index_is_read_until_it_is_free(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
+    sandbox.write("late.md", "# Late\n\nokapi\n")
+    with held(sandbox.database):
+        async with open_engine(sandbox) as running:
             assert running.engine.read_only
             assert Reason.DATABASE_LOCKED in running.problems()
             assert "locked" in running.engine.status().state_detail
@@ -50,55 +50,55 @@ async def test_a_locked_index_is_read_until_it_is_free(desk: Desk) -> None:
             with pytest.raises(DatabaseError) as refused:
                 await running.engine.sync()
             assert refused.value.reason is Reason.DATABASE_LOCKED
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         await running.until_found("okapi", "late.md")
 
 
-async def test_a_lock_that_is_given_back_is_taken(desk: Desk) -> None:
-    await index_once(desk)
+async def test_a_lock_that_is_given_back_is_taken(sandbox: Sandbox) -> None:
+    await index_once(sandbox)
     with contextlib.ExitStack() as other:
-        other.enter_context(held(desk.database))
-        async with open_engine(desk) as running:
+        other.enter_context(held(sandbox.database))
+        async with open_engine(sandbox) as running:
             assert running.engine.read_only
-            desk.write("late.md", "# Late\n\nokapi\n")
+            sandbox.write("late.md", "# Late\n\nokapi\n")
             other.close()
             await running.until_found("okapi", "late.md")
             assert running.problems() == {Reason.MODEL_MISSING}
             assert running.engine.status().state == "running"
 
 
-async def test_a_lock_in_the_middle_of_the_work_passes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lock_in_the_middle_of_the_work_passes(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.ingest.worker.PAUSE_SECONDS", 0.1)
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
-        with held(desk.database):
-            desk.write("late.md", "# Late\n\nokapi\n")
+        with held(sandbox.database):
+            sandbox.write("late.md", "# Late\n\nokapi\n")
             await eventually(lambda: Reason.DATABASE_LOCKED in running.problems(), "the lock is a problem")
             assert await running.found("marmot") == ["early.md"]
         await running.until_found("okapi", "late.md")
         await eventually(lambda: Reason.DATABASE_LOCKED not in running.problems(), "the problem is over")
 
 
-async def test_the_second_donna_takes_over_when_the_first_ends(desk: Desk) -> None:
+async def test_the_second_donna_takes_over_when_the_first_ends(sandbox: Sandbox) -> None:
     async with contextlib.AsyncExitStack() as first:
-        running = await first.enter_async_context(open_engine(desk, what="the first"))
+        running = await first.enter_async_context(open_engine(sandbox, what="the first"))
         await running.settled(vectors=False)
-        async with open_engine(desk, what="the second") as second:
+        async with open_engine(sandbox, what="the second") as second:
             assert second.engine.read_only
             await first.aclose()
             await eventually(lambda: not second.engine.read_only, "the second keeps the index")
-            desk.write("late.md", "# Late\n\nokapi\n")
+            sandbox.write("late.md", "# Late\n\nokapi\n")
             await second.until_found("okapi", "late.md")
             assert second.engine.status().state == "running"
 
 
-async def test_an_index_without_tables_is_not_ready_rather_than_broken(desk: Desk) -> None:
-    desk.space.state.mkdir(parents=True)
-    open_database(desk.database).close()
-    with held(desk.database):
-        async with open_engine(desk) as running:
+async def test_an_index_without_tables_is_not_ready_rather_than_broken(sandbox: Sandbox) -> None:
+    sandbox.space.state.mkdir(parents=True)
+    open_database(sandbox.database).close()
+    with held(sandbox.database):
+        async with open_engine(sandbox) as running:
             with pytest.raises(DatabaseError) as refused:
                 await running.search("marmot")
             assert refused.value.reason is Reason.BUSY
-    async with open_engine(desk) as running:
+    async with open_engine(sandbox) as running:
         await running.until_found("marmot", "early.md")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from donna_tui.memory.conversations import list_sessions, read_turns
 from donna_tui.memory.database import open_db
-from tests.unit.memory_parts import Desk, import_file, jsonl, said
+from tests.unit.memory_parts import Sandbox, import_file, jsonl, said
 
 SEED = 20_260_101
 ROUNDS = 4
@@ -63,7 +63,7 @@ def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
 def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", rows())
     (tmp_path / "clean").mkdir()
-    clean = Desk(tmp_path / "clean")
+    clean = Sandbox(tmp_path / "clean")
     import_file(clean.db, file)
     clean.follow()
     expected_documents = clean.sources()
@@ -73,8 +73,8 @@ def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_
     for number in range(ROUNDS):
         base = tmp_path / f"round{number}"
         base.mkdir()
-        desk = Desk(base)
-        process = child(desk.folder, file)
+        sandbox = Sandbox(base)
+        process = child(sandbox.folder, file)
         assert process.stdin is not None
         assert process.stdout is not None
         told = 0
@@ -84,12 +84,12 @@ def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_
             process.stdin.flush()
         process.kill()
         process.communicate()
-        stored = sum(len(turns) for _, turns in everything(desk.folder))
+        stored = sum(len(turns) for _, turns in everything(sandbox.folder))
         assert stored >= told > 0
-        desk.follow()
-        report = import_file(desk.db, file)
+        sandbox.follow()
+        report = import_file(sandbox.db, file)
         assert report.turns + stored == SESSIONS * TURNS
-        desk.follow()
-        assert everything(desk.folder) == expected
-        assert desk.sources() == expected_documents
-        desk.close()
+        sandbox.follow()
+        assert everything(sandbox.folder) == expected
+        assert sandbox.sources() == expected_documents
+        sandbox.close()

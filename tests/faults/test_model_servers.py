@@ -42,12 +42,12 @@ class Answer(BaseModel):
     points: list[str]
 
 
-def asking(sensitivity: Sensitivity = Sensitivity.PUBLIC) -> Payload:
+def outgoing(sensitivity: Sensitivity = Sensitivity.PUBLIC) -> Payload:
     return Payload(system=PROMPT, segments=(Segment(text=NOTE, sensitivity=sensitivity),))
 
 
 @dataclass
-class Desk:
+class RouterHarness:
     """A router of one model, with what it did."""
 
     router: ModelRouter
@@ -55,9 +55,9 @@ class Desk:
     events: list[EngineEvent]
     pauses: list[float]
 
-    async def ask(self) -> Completion[Answer]:
+    async def request(self) -> Completion[Answer]:
         async with asyncio.timeout(PATIENCE):
-            return await self.router.complete(asking(), task_type="draft_meeting_note", schema=Answer)
+            return await self.router.complete(outgoing(), task_type="draft_meeting_note", schema=Answer)
 
     async def rows(self) -> list[tuple[Any, ...]]:
         sql = "SELECT outcome, tokens_in, tokens_out, cost_usd FROM model_calls ORDER BY id"
@@ -71,7 +71,7 @@ async def db(tmp_path: Path) -> AsyncIterator[DbThread]:
     await thread.close()
 
 
-def desk(db: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> Desk:
+def router_harness(db: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settings: Any) -> RouterHarness:
     base = f"http://127.0.0.1:{port}{'/v1' if dialect == 'openai' else ''}"
     values: dict[str, Any] = {"max_output_tokens": 500, "price_in": 3.0, "price_out": 15.0, **settings}
     deadline = values.pop("deadline_seconds", 50.0)
@@ -86,7 +86,7 @@ def desk(db: DbThread, dialect: str, port: int, *, limit: float = 10.0, **settin
         pauses.append(seconds)
 
     router = ModelRouter(routes, CallLedger(db), hub, environ={"TEST_KEY": KEY}, pause=pause)
-    return Desk(router, db, events, pauses)
+    return RouterHarness(router, db, events, pauses)
 
 
 @dataclass(frozen=True)
@@ -243,20 +243,20 @@ async def test_a_call_is_bounded_classified_and_paid_once(
     caplog.set_level(logging.DEBUG)
     strange = ModelServer(dialect, case.behaviour)
     async with strange.running() as port:
-        asked = desk(db, dialect, port, deadline_seconds=case.deadline)
+        harness = router_harness(db, dialect, port, deadline_seconds=case.deadline)
         if case.kind is None:
-            done = await asked.ask()
+            done = await harness.request()
             assert done.output == Answer(**GOOD)
             metadata: CompletionMetadata | None = done.metadata
         else:
             with pytest.raises(ModelCallError) as caught:
-                await asked.ask()
+                await harness.request()
             assert caught.value.kind is case.kind
             _tells_nothing(caught.value)
             metadata = caught.value.metadata
     assert len(strange.requests) == case.sent
     assert strange.billed <= 1
-    await _was_recorded(asked, metadata, case.kind)
+    await _was_recorded(harness, metadata, case.kind)
     assert KEY not in caplog.text
     assert PROMPT not in caplog.text
     assert NOTE not in caplog.text
@@ -268,12 +268,12 @@ def _tells_nothing(error: ModelCallError) -> None:
         assert secret not in told
 
 
-async def _was_recorded(asked: Desk, metadata: CompletionMetadata | None, kind: FailureKind | None) -> None:
+async def _was_recorded(harness: RouterHarness, metadata: CompletionMetadata | None, kind: FailureKind | None) -> None:
     assert metadata is not None
     outcome = kind or "ok"
-    [row] = await asked.rows()
+    [row] = await harness.rows()
     assert row == (outcome, metadata.tokens_in, metadata.tokens_out, metadata.cost_usd)
-    [event] = [each for each in asked.events if isinstance(each, ModelCalled)]
+    [event] = [each for each in harness.events if isinstance(each, ModelCalled)]
     assert (event.outcome, event.cost_usd, event.task_type) == (outcome, metadata.cost_usd, "draft_meeting_note")
 
 
@@ -281,20 +281,20 @@ async def _was_recorded(asked: Desk, metadata: CompletionMetadata | None, kind: 
 async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         pass
-    asked = desk(db, dialect, port)
+    harness = router_harness(db, dialect, port)
     with pytest.raises(ModelCallError) as caught:
-        await asked.ask()
+        await harness.request()
     assert caught.value.kind is FailureKind.UNREACHABLE
     assert caught.value.is_passing
-    assert len(asked.pauses) == 2
-    assert asked.pauses[0] < asked.pauses[1]
-    assert await asked.rows() == [("unreachable", 0, 0, 0.0)]
+    assert len(harness.pauses) == 2
+    assert harness.pauses[0] < harness.pauses[1]
+    assert await harness.rows() == [("unreachable", 0, 0, 0.0)]
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_the_figures_of_the_server_are_kept(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
-        done = await desk(db, dialect, port).ask()
+        done = await router_harness(db, dialect, port).request()
     assert (done.metadata.tokens_in, done.metadata.tokens_out) == (120, 30)
     assert done.metadata.cost_usd == pytest.approx((120 * 3 + 30 * 15) / 1_000_000)
     assert (done.metadata.alias, done.metadata.model) == ("reasoner", "some-model")
@@ -303,7 +303,7 @@ async def test_the_figures_of_the_server_are_kept(dialect: str, db: DbThread) ->
 @pytest.mark.parametrize("figures", [(None, None), (-1, -1), (10**18, 10**18)])
 async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, Any], db: DbThread) -> None:
     async with ModelServer("openai", server.usage(*figures)).running() as port:
-        done = await desk(db, "openai", port).ask()
+        done = await router_harness(db, "openai", port).request()
     assert done.metadata.tokens_out == 500
     assert done.metadata.tokens_in > len(PROMPT) + len(NOTE)
 
@@ -312,38 +312,38 @@ async def test_what_a_server_does_not_state_counts_in_full(figures: tuple[Any, A
 async def test_what_may_have_been_charged_counts_in_full(behaviour: Behaviour, db: DbThread) -> None:
     async with ModelServer("openai", behaviour).running() as port:
         with pytest.raises(ModelCallError) as caught:
-            await desk(db, "openai", port, deadline_seconds=1.0).ask()
+            await router_harness(db, "openai", port, deadline_seconds=1.0).request()
     assert caught.value.metadata is not None
     assert caught.value.metadata.tokens_out == 500
 
 
 async def test_the_server_says_how_long_to_wait(db: DbThread) -> None:
     async with ModelServer("anthropic", server.then_good(2, server.status(429, retry_after="7"))).running() as port:
-        asked = desk(db, "anthropic", port)
-        await asked.ask()
-    assert asked.pauses == [7.0, 7.0]
+        harness = router_harness(db, "anthropic", port)
+        await harness.request()
+    assert harness.pauses == [7.0, 7.0]
 
 
 async def test_a_long_wait_is_left_to_the_caller(db: DbThread) -> None:
     async with ModelServer("anthropic", server.status(503, retry_after="1800")).running() as port:
-        asked = desk(db, "anthropic", port)
+        harness = router_harness(db, "anthropic", port)
         with pytest.raises(ModelCallError) as caught:
-            await asked.ask()
-    assert (caught.value.retry_after, asked.pauses) == (1800.0, [])
+            await harness.request()
+    assert (caught.value.retry_after, harness.pauses) == (1800.0, [])
 
 
 async def test_a_cancelled_call_is_in_the_ledger(db: DbThread) -> None:
     waiting = ModelServer("openai", server.hang)
     async with waiting.running() as port:
-        asked = desk(db, "openai", port)
-        task = asyncio.create_task(asked.ask())
+        harness = router_harness(db, "openai", port)
+        task = asyncio.create_task(harness.request())
         async with asyncio.timeout(PATIENCE):
             while not waiting.requests:
                 await asyncio.sleep(0.01)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-    [(outcome, _, tokens_out, _)] = await asked.rows()
+    [(outcome, _, tokens_out, _)] = await harness.rows()
     assert (outcome, tokens_out) == ("cancelled", 500)
 
 
@@ -356,7 +356,7 @@ async def test_only_needed_headers_leave(dialect: str, db: DbThread, monkeypatch
     monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
-        await desk(db, dialect, port).ask()
+        await router_harness(db, dialect, port).request()
     [head] = listening.heads
     assert not [each for each in head if each.startswith(("x-", "openai-", "user-agent")) and each != "x-api-key"]
     assert "leaked" not in listening.requests[0][0].lower()
@@ -367,9 +367,9 @@ async def test_only_needed_headers_leave(dialect: str, db: DbThread, monkeypatch
 async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbThread) -> None:
     listening = ModelServer(dialect, server.good)
     async with listening.running() as port:
-        asked = desk(db, dialect, port)
-        await asked.ask()
-        await asked.ask()
+        harness = router_harness(db, dialect, port)
+        await harness.request()
+        await harness.request()
     first, second = (json.loads(data) for _, data in listening.requests)
     assert first["model"] == "some-model"
     assert PROMPT in json.dumps(first)
@@ -382,20 +382,20 @@ async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbTh
 async def test_the_limit_of_the_day_stops_a_call_before_it_is_sent(db: DbThread) -> None:
     listening = ModelServer("openai", server.usage(100_000, 0))
     async with listening.running() as port:
-        asked = desk(db, "openai", port, limit=0.3)
-        await asked.ask()
+        harness = router_harness(db, "openai", port, limit=0.3)
+        await harness.request()
         with pytest.raises(ModelCallError) as caught:
-            await asked.ask()
+            await harness.request()
     assert caught.value.kind is FailureKind.OVER_DAY_LIMIT
     assert len(listening.requests) == 1
-    assert len(await asked.rows()) == 1
+    assert len(await harness.rows()) == 1
 
 
 async def test_two_calls_at_once_do_not_pass_the_limit_together(db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
-        asked = desk(db, "openai", port, limit=0.015)
-        ended = await asyncio.gather(*(asked.ask() for _ in range(4)), return_exceptions=True)
+        harness = router_harness(db, "openai", port, limit=0.015)
+        ended = await asyncio.gather(*(harness.request() for _ in range(4)), return_exceptions=True)
     kinds = [each.kind for each in ended if isinstance(each, ModelCallError)]
     assert kinds == [FailureKind.OVER_DAY_LIMIT] * len(kinds)
     assert len(listening.requests) == 4 - len(kinds) == 1
@@ -403,7 +403,7 @@ async def test_two_calls_at_once_do_not_pass_the_limit_together(db: DbThread) ->
 
 async def test_a_model_that_costs_nothing_is_never_over_the_limit(db: DbThread) -> None:
     async with ModelServer("ollama", server.good).running() as port:
-        done = await desk(db, "ollama", port, limit=0.0, price_in=None, price_out=None).ask()
+        done = await router_harness(db, "ollama", port, limit=0.0, price_in=None, price_out=None).request()
     assert done.metadata.cost_usd == 0.0
 
 
@@ -411,10 +411,10 @@ async def test_a_model_that_costs_nothing_is_never_over_the_limit(db: DbThread) 
 async def test_a_key_that_is_none_is_not_sent(key: str, db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
-        asked = desk(db, "openai", port)
-        asked.router._environ = {"TEST_KEY": key}
+        harness = router_harness(db, "openai", port)
+        harness.router._environ = {"TEST_KEY": key}
         with pytest.raises(ModelCallError) as caught:
-            await asked.ask()
+            await harness.request()
     assert caught.value.kind is FailureKind.AUTH
     assert "TEST_KEY" in caught.value.message
     assert not key.strip() or key not in caught.value.message
@@ -426,7 +426,7 @@ async def test_a_question_without_end_is_not_sent(db: DbThread) -> None:
     huge = Payload(system="s", segments=(Segment(text="x" * 500_000, sensitivity=Sensitivity.PUBLIC),))
     async with listening.running() as port:
         with pytest.raises(ModelCallError) as caught:
-            await desk(db, "openai", port).router.complete(huge, task_type="t", schema=Answer)
+            await router_harness(db, "openai", port).router.complete(huge, task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.TOO_LARGE
     assert listening.connections == 0
 
@@ -434,7 +434,7 @@ async def test_a_question_without_end_is_not_sent(db: DbThread) -> None:
 async def test_without_a_model_it_says_so(db: DbThread) -> None:
     router = ModelRouter(Routes(), CallLedger(db), EventHub())
     with pytest.raises(ModelCallError) as caught:
-        await router.complete(asking(), task_type="t", schema=Answer)
+        await router.complete(outgoing(), task_type="t", schema=Answer)
     assert caught.value.kind is FailureKind.NOT_CONFIGURED
     assert not router.may_read(Sensitivity.PUBLIC)
 
@@ -451,6 +451,6 @@ async def test_the_library_is_imported_beside_the_event_loop(
 
     monkeypatch.setattr(kind, "load", noticed)
     async with ModelServer(dialect, server.good).running() as port:
-        await desk(db, dialect, port).ask()
+        await router_harness(db, dialect, port).request()
     assert len(on) == 1
     assert on[0] is not threading.main_thread()

@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import message_of, parse_message
-from tests.git_layouts import Desk, new_desk, own
+from tests.git_layouts import Sandbox, new_sandbox, own
 from tests.git_vaults import new_writer, tree_of
 
 NOTE = "Projects/one.md"
@@ -18,36 +18,36 @@ THEIRS = (12345, 54321)
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
 
 
-def owner(desk: Desk, path: str) -> tuple[int, int]:
-    found = (desk.vault / path).stat()
+def owner(sandbox: Sandbox, path: str) -> tuple[int, int]:
+    found = (sandbox.vault / path).stat()
     return found.st_uid, found.st_gid
 
 
-def owned(base: Path, mode: int = 0o644) -> Desk:
+def owned(base: Path, mode: int = 0o644) -> Sandbox:
     """A vault with a note of somebody else's."""
-    desk = new_desk(base, own)
-    (desk.vault / NOTE).chmod(mode)
-    os.chown(desk.vault / NOTE, *THEIRS)
-    return desk
+    sandbox = new_sandbox(base, own)
+    (sandbox.vault / NOTE).chmod(mode)
+    os.chown(sandbox.vault / NOTE, *THEIRS)
+    return sandbox
 
 
 @as_root
 def test_owner_and_group_are_kept_by_every_operation_and_its_undo(base: Path) -> None:
-    desk = owned(base, 0o640)
-    writer = desk.writer
+    sandbox = owned(base, 0o640)
+    writer = sandbox.writer
     writer.write(NOTE, "changed\n", replace=True)
-    assert owner(desk, NOTE) == THEIRS
+    assert owner(sandbox, NOTE) == THEIRS
     writer.move(NOTE, "Projects/uno.md")
-    assert owner(desk, "Projects/uno.md") == THEIRS
+    assert owner(sandbox, "Projects/uno.md") == THEIRS
     writer.delete("Projects/uno.md")
-    writer = new_writer(desk.vault, base / "state")
+    writer = new_writer(sandbox.vault, base / "state")
     writer.undo_last()
-    assert owner(desk, "Projects/uno.md") == THEIRS
+    assert owner(sandbox, "Projects/uno.md") == THEIRS
     writer.undo_last(2)
-    assert owner(desk, NOTE) == THEIRS
+    assert owner(sandbox, NOTE) == THEIRS
     writer.redo(2)
-    assert owner(desk, "Projects/uno.md") == THEIRS
-    assert owner(desk, "Projects/two.md") == (os.geteuid(), os.getegid())
+    assert owner(sandbox, "Projects/uno.md") == THEIRS
+    assert owner(sandbox, "Projects/two.md") == (os.geteuid(), os.getegid())
 
 
 @as_root
@@ -55,30 +55,30 @@ def test_owner_and_group_are_kept_by_every_operation_and_its_undo(base: Path) ->
 def test_who_may_not_give_files_away_takes_no_access_from_their_owner(
     base: Path, monkeypatch: pytest.MonkeyPatch, mode: int, may: bool
 ) -> None:
-    desk = owned(base, mode)
-    before = tree_of(desk.vault)
+    sandbox = owned(base, mode)
+    before = tree_of(sandbox.vault)
 
     def refuse(*_: int) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "fchown", refuse)
     if may:
-        assert desk.writer.write(NOTE, "changed\n", replace=True)
+        assert sandbox.writer.write(NOTE, "changed\n", replace=True)
         return
     with pytest.raises(VaultWriteError) as refused:
-        desk.writer.write(NOTE, "changed\n", replace=True)
+        sandbox.writer.write(NOTE, "changed\n", replace=True)
     assert (refused.value.reason, refused.value.path) == (Reason.UNREADABLE, NOTE)
     assert "belongs to another user" in refused.value.message
-    assert tree_of(desk.vault) == before
-    assert owner(desk, NOTE) == THEIRS
-    assert not list(desk.vault.rglob(".donna-*"))
+    assert tree_of(sandbox.vault) == before
+    assert owner(sandbox, NOTE) == THEIRS
+    assert not list(sandbox.vault.rglob(".donna-*"))
 
 
 @as_root
 def test_where_the_group_can_be_kept_and_may_write_the_owner_may_change(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    desk = owned(base, 0o664)
+    sandbox = owned(base, 0o664)
     give = os.fchown
 
     def only_groups(descriptor: int, user: int, group: int) -> None:
@@ -87,14 +87,14 @@ def test_where_the_group_can_be_kept_and_may_write_the_owner_may_change(
         give(descriptor, user, group)
 
     monkeypatch.setattr(os, "fchown", only_groups)
-    desk.writer.write(NOTE, "changed\n", replace=True)
-    assert owner(desk, NOTE) == (os.geteuid(), THEIRS[1])
+    sandbox.writer.write(NOTE, "changed\n", replace=True)
+    assert owner(sandbox, NOTE) == (os.geteuid(), THEIRS[1])
 
 
 def test_a_message_tells_the_owner_of_what_was_deleted(base: Path) -> None:
-    desk = new_desk(base, own)
-    desk.writer.delete(NOTE)
-    (operation,) = desk.writer.undoable()
+    sandbox = new_sandbox(base, own)
+    sandbox.writer.delete(NOTE)
+    (operation,) = sandbox.writer.undoable()
     assert not operation.changes[0].owner
     text = message_of(operation).replace("\nDonna-Post", '\nDonna-Owner: 1:2 "Projects/one.md"\nDonna-Post')
     known = parse_message(text, commit=operation.commit, at=operation.at)

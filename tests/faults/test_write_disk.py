@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from tests.faults.writes import CALLS, Desk, Hand, prepared
+from tests.faults.writes import CALLS, CallRunner, Sandbox, prepared
 
 SPACE = "1536k"
 LEVEL = 4_096
@@ -44,10 +44,10 @@ def leave(disk: Path, levels: int) -> Path:
     return ballast
 
 
-def attempt(desk: Desk, call: tuple[str, ...]) -> VaultWriteError | None:
+def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
     """Why it was refused; None if it was done."""
     try:
-        Hand(desk).do(call)
+        CallRunner(sandbox).do(call)
     except VaultWriteError as error:
         return error
     return None
@@ -63,19 +63,21 @@ def test_a_full_disk_costs_nothing(tmp_path: Path, disk: Path, name: str, levels
     call, template = CALLS[name], prepared(tmp_path / "template", name)
     answers: list[Reason | None] = []
     for level in levels:
-        ledger = replace(template, desk=template.desk.copy(disk / "desk"))
-        desk = ledger.desk
+        vault_model = replace(template, sandbox=template.sandbox.copy(disk / "sandbox"))
+        sandbox = vault_model.sandbox
         ballast = leave(disk, level)
-        error = attempt(desk, call)
+        error = attempt(sandbox, call)
         answers.append(error.reason if error else None)
-        found = desk.notes()
-        assert all(found.get(path) in (data, ledger.after(call).get(path)) for path, data in ledger.notes.items())
+        found = sandbox.notes()
+        assert all(
+            found.get(path) in (data, vault_model.after(call).get(path)) for path, data in vault_model.notes.items()
+        )
         ballast.unlink()
-        assert desk.writer().recover() is None
-        if ledger.check(*([] if error else [ledger.after(call)])) == 0:
-            assert attempt(desk, call) is None
-            assert ledger.check(ledger.after(call), sound=True) == 1
-        shutil.rmtree(desk.base)
+        assert sandbox.writer().recover() is None
+        if vault_model.check(*([] if error else [vault_model.after(call)])) == 0:
+            assert attempt(sandbox, call) is None
+            assert vault_model.check(vault_model.after(call), sound=True) == 1
+        shutil.rmtree(sandbox.base)
     assert set(answers) <= {None, Reason.DISK_FULL, Reason.IO_ERROR}, answers
     assert answers[0] is Reason.DISK_FULL
     assert answers[-1] is None, "there was room enough in the end"

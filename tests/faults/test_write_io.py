@@ -20,7 +20,7 @@ from donna_tui.vault.client import DEFAULT_MAX_BYTES, Entry, VaultClient
 from donna_tui.vault.paths import refused
 from donna_tui.vault.write.files import VaultFiles
 from tests.faults.injector import ERRORS, READING, Injector, failing
-from tests.faults.writes import CALLS, Hand, Ledger, prepared
+from tests.faults.writes import CALLS, CallRunner, VaultModel, prepared
 
 OTHER = "Inbox/s0.md"
 """A note with a link to the one that is moved."""
@@ -31,7 +31,7 @@ STRIDE = 3
 EXPECTED = {Reason.IO_ERROR, Reason.DISK_FULL, Reason.GIT_FAILED, Reason.UNREADABLE, Reason.ROOT_MISSING}
 
 
-class Bench:
+class FailureHarness:
     """Lets requests of one operation fail, in one vault as long as the operation does not get done."""
 
     def __init__(self, base: Path, name: str, *, for_good: bool) -> None:
@@ -40,11 +40,11 @@ class Bench:
         self._base = base
         self._first = prepared(base / "prepared", name)
         self._after = self._first.after(self._call)
-        self._ledger = self._fresh()
+        self._vault_model = self._fresh()
 
-    def _fresh(self) -> Ledger:
+    def _fresh(self) -> VaultModel:
         shutil.rmtree(self._base / "used", ignore_errors=True)
-        return replace(self._first, desk=self._first.desk.copy(self._base / "used"))
+        return replace(self._first, sandbox=self._first.sandbox.copy(self._base / "used"))
 
     def attempt(self, injector: Injector) -> None:
         """Do the operation while something fails, and check every promise.
@@ -53,15 +53,15 @@ class Bench:
         """
         error = self._carried_out(injector)
         assert error is None or (injector.struck and error.reason in EXPECTED), (error, error.reason)
-        assert self._ledger.desk.writer().recover() is None
+        assert self._vault_model.sandbox.writer().recover() is None
         possible = [] if error and not self._for_good else [self._after]
-        done = self._ledger.check(*possible) == 1
+        done = self._vault_model.check(*possible) == 1
         assert done or error, "it was acknowledged, and is not there"
         if done:
-            self._ledger = self._fresh()
+            self._vault_model = self._fresh()
 
     def _carried_out(self, injector: Injector) -> VaultWriteError | None:
-        hand = Hand(self._ledger.desk)
+        hand = CallRunner(self._vault_model.sandbox)
         with injector.active():
             try:
                 hand.do(self._call)
@@ -71,25 +71,25 @@ class Bench:
 
     def works_again(self) -> None:
         """The same operation, where nothing fails any more."""
-        Hand(self._ledger.desk).do(self._call)
-        assert self._ledger.check(self._after, sound=True) == 1
-        self._ledger = self._fresh()
+        CallRunner(self._vault_model.sandbox).do(self._call)
+        assert self._vault_model.check(self._after, sound=True) == 1
+        self._vault_model = self._fresh()
 
 
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("thorough", [False, pytest.param(True, marks=pytest.mark.stress)], ids=["some", "all"])
 def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bool, thorough: bool) -> None:
-    bench, tries = Bench(tmp_path, name, for_good=for_good), itertools.count(1)
+    harness, tries = FailureHarness(tmp_path, name, for_good=for_good), itertools.count(1)
     for nth in itertools.count(1) if thorough else itertools.count(1 + list(CALLS).index(name) % STRIDE, STRIDE):
         codes = ERRORS if thorough else (ERRORS[nth % len(ERRORS)],)
         # a note that may not be read is named and does not stop a move: see below
         skipped = {code: frozenset[str]() if thorough and code != errno.EACCES else READING for code in codes}
         tried = [Injector(nth, failing(code), for_good=for_good, skipped=skipped[code]) for code in codes]
         for injector in tried:
-            bench.attempt(injector)
+            harness.attempt(injector)
         if thorough or next(tries) % 4 == 0:
-            bench.works_again()
+            harness.works_again()
         if not tried[0].struck:
             break
     assert nth > 20
@@ -99,12 +99,12 @@ def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatc
     def missing(_: object, __: str = "") -> list[Entry]:
         raise VaultReadError(Reason.ROOT_MISSING, "the vault does not exist")
 
-    ledger = prepared(tmp_path, "move")
+    vault_model = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", missing)
     with pytest.raises(VaultWriteError) as caught:
-        Hand(ledger.desk).do(CALLS["move"])
+        CallRunner(vault_model.sandbox).do(CALLS["move"])
     assert caught.value.reason is Reason.ROOT_MISSING
-    assert ledger.check() == 0
+    assert vault_model.check() == 0
 
 
 @pytest.mark.parametrize("code", [errno.EIO, errno.EACCES])
@@ -119,19 +119,19 @@ def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_re
             raise refused(OSError(code, os.strerror(code)))
         return real(files, path)
 
-    ledger = prepared(tmp_path, "move")
+    vault_model = prepared(tmp_path, "move")
     with monkeypatch.context() as patched:
         patched.setattr(VaultFiles, "read", unreadable)
         if code == errno.EACCES:
-            plan = ledger.desk.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True)
+            plan = vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True)
             assert plan.unread == (OTHER,)
             assert OTHER in plan.remarks[0]
             assert OTHER not in plan.paths
             return
         with pytest.raises(VaultWriteError, match=OTHER) as caught:
-            Hand(ledger.desk).do(CALLS["move"])
+            CallRunner(vault_model.sandbox).do(CALLS["move"])
     assert (caught.value.reason, caught.value.path) == (refused(OSError(code, "")).reason, CALLS["move"][1])
-    assert ledger.check() == 0
+    assert vault_model.check() == 0
 
 
 @pytest.mark.parametrize("reason", [Reason.IO_ERROR, Reason.UNREADABLE])
@@ -141,29 +141,31 @@ def test_a_move_beside_a_folder_that_cannot_be_listed(
     def scan(_: object, __: str = "") -> list[Entry]:
         return [Entry("Projects", None, reason, "the folder cannot be read")]
 
-    ledger = prepared(tmp_path, "move")
+    vault_model = prepared(tmp_path, "move")
     monkeypatch.setattr(VaultClient, "scan", scan)
     if reason is Reason.UNREADABLE:
-        assert ledger.desk.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True).unread == ("Projects",)
+        assert vault_model.sandbox.writer().planner.move(*CALLS["move"][1:], seen=lambda _: True).unread == (
+            "Projects",
+        )
         return
     with pytest.raises(VaultWriteError, match="Projects") as caught:
-        Hand(ledger.desk).do(CALLS["move"])
+        CallRunner(vault_model.sandbox).do(CALLS["move"])
     assert caught.value.reason is reason
-    assert ledger.check() == 0
+    assert vault_model.check() == 0
 
 
 def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path) -> None:
-    desk = prepared(tmp_path, "move").desk
-    desk.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
-    desk.put("Inbox/latin.md", b"caf\xe9 [[t0]]\n")
+    sandbox = prepared(tmp_path, "move").sandbox
+    sandbox.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
+    sandbox.put("Inbox/latin.md", b"caf\xe9 [[t0]]\n")
     _, src, dst = CALLS["move"]
-    plan = desk.writer().planner.move(src, dst, seen=lambda _: True)
+    plan = sandbox.writer().planner.move(src, dst, seen=lambda _: True)
     which = "2 notes that cannot be read (too large, not UTF-8, or not permitted): Inbox/large.md, Inbox/latin.md"
     assert plan.remarks == (f"links to the old name may remain in {which}",)
     assert plan.unread == ("Inbox/large.md", "Inbox/latin.md")
 
 
-class Cut:
+class CutConversation:
     """Cuts off the n-th conversation with git."""
 
     def __init__(self, nth: int, how: str) -> None:
@@ -199,16 +201,19 @@ def test_a_git_that_does_not_answer_costs_nothing(
     """Git is killed before it did anything, or when all is done; or Donna is interrupted, which git does not hear."""
     call, template = CALLS[name], prepared(tmp_path / "prepared", name)
     for nth in itertools.count():
-        ledger, cut = replace(template, desk=template.desk.copy(tmp_path / f"copy {nth}")), Cut(nth, how)
+        vault_model, cut = (
+            replace(template, sandbox=template.sandbox.copy(tmp_path / f"copy {nth}")),
+            CutConversation(nth, how),
+        )
         error: BaseException | None = None
         with monkeypatch.context() as patched:
             patched.setattr(subprocess.Popen, "communicate", cut.conversation())
             try:
-                Hand(ledger.desk).do(call)
+                CallRunner(vault_model.sandbox).do(call)
             except (KeyboardInterrupt, VaultWriteError) as stopped:
                 error = stopped
-        assert ledger.desk.writer().recover() is None
-        assert ledger.check(ledger.after(call)) == 1 or error, nth
+        assert vault_model.sandbox.writer().recover() is None
+        assert vault_model.check(vault_model.after(call)) == 1 or error, nth
         if not cut.made:
             break
     assert nth > 5

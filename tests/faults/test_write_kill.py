@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.faults.nursery import REPOSITORY, Nursery, alive, descendants, open_nursery
-from tests.faults.writes import Desk, Hand, Ledger, new_desk
+from tests.faults.fork_server import REPOSITORY, ForkServer, alive, descendants, open_fork_server
+from tests.faults.writes import CallRunner, Sandbox, VaultModel, new_sandbox
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds git's processes in /proc")
 
@@ -31,8 +31,8 @@ LAST = ("write", "Inbox/last.md", "Undisturbed.\n")
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with open_nursery() as opened:
+def fork_server() -> Iterator[ForkServer]:
+    with open_fork_server() as opened:
         yield opened
 
 
@@ -55,7 +55,7 @@ def wait_for(pids: list[int]) -> None:
         time.sleep(0.005)
 
 
-def db(ledger: Ledger, told: list[dict[str, Any]]) -> list[str]:
+def db(vault_model: VaultModel, told: list[dict[str, Any]]) -> list[str]:
     """Enter what was acknowledged; the call that was under way, if there was one."""
     call: list[str] = []
     for each in told:
@@ -66,7 +66,7 @@ def db(ledger: Ledger, told: list[dict[str, Any]]) -> list[str]:
             call = [] if each["refused"] != "git_failed" else call
         elif "done" in each:
             if each["done"]:
-                ledger.db(call, each["done"])
+                vault_model.db(call, each["done"])
             call = []
     return call
 
@@ -79,52 +79,52 @@ class Round:
     seconds: float
 
 
-def when_under_way(desk: Desk) -> float:
+def when_under_way(sandbox: Sandbox) -> float:
     """Wait for a write to begin to change something; when that was."""
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while not desk.intent.exists():
+    while not sandbox.intent.exists():
         assert time.monotonic() < deadline, "nothing is written"
         time.sleep(0.0005)
     return time.monotonic()
 
 
-def kill_once(ledger: Ledger, nursery: Nursery, chance: random.Random) -> Round:
+def kill_once(vault_model: VaultModel, fork_server: ForkServer, chance: random.Random) -> Round:
     """Let a child work, kill it, recover, check."""
-    pid = nursery.start("work", ledger.desk, seed=chance.randrange(2**32))
+    pid = fork_server.start("work", vault_model.sandbox, seed=chance.randrange(2**32))
     moment = time.monotonic() + chance.random() * LONGEST_SECONDS
     if chance.random() < 0.5:
-        moment = when_under_way(ledger.desk) + chance.random() * LONGEST_WRITE_SECONDS
+        moment = when_under_way(vault_model.sandbox) + chance.random() * LONGEST_WRITE_SECONDS
     time.sleep(max(0.0, moment - time.monotonic()))
     started = kill(pid, chance.choice(["alone", "alone", "git first, at once", "git first"]))
-    *told, _ = nursery.rest()
-    call = db(ledger, told)
-    under_way, began = ledger.desk.intent.exists(), time.monotonic()
-    problem = ledger.desk.writer().recover()
+    *told, _ = fork_server.rest()
+    call = db(vault_model, told)
+    under_way, began = vault_model.sandbox.intent.exists(), time.monotonic()
+    problem = vault_model.sandbox.writer().recover()
     taken = Round(under_way, time.monotonic() - began)
     wait_for(started)
     assert problem is None
-    if ledger.check(*([ledger.after(call)] if call else [])):
-        ledger.db(call, ledger.desk.operations()[-1])
+    if vault_model.check(*([vault_model.after(call)] if call else [])):
+        vault_model.db(call, vault_model.sandbox.operations()[-1])
     return taken
 
 
-def fresh(base: Path, *, staged: bool) -> Ledger:
+def fresh(base: Path, *, staged: bool) -> VaultModel:
     shutil.rmtree(base, ignore_errors=True)
-    return Ledger.of(new_desk(base, staged=staged))
+    return VaultModel.of(new_sandbox(base, staged=staged))
 
 
 @pytest.mark.parametrize("staged", [False, True], ids=["nothing staged", "work staged"])
 @pytest.mark.parametrize("kills", [150, pytest.param(10_000, marks=pytest.mark.stress)])
-def test_no_kill_loses_a_word(tmp_path: Path, nursery: Nursery, kills: int, staged: bool) -> None:
+def test_no_kill_loses_a_word(tmp_path: Path, fork_server: ForkServer, kills: int, staged: bool) -> None:
     chance = random.Random(f"{SEED} {staged}")
-    ledger = fresh(tmp_path / "desk", staged=staged)
+    vault_model = fresh(tmp_path / "sandbox", staged=staged)
     rounds = []
     for number in range(kills):
-        rounds.append(kill_once(ledger, nursery, chance))
+        rounds.append(kill_once(vault_model, fork_server, chance))
         if number % KILLS_A_VAULT == KILLS_A_VAULT - 1 or number == kills - 1:
-            ledger.db(LAST, Hand(ledger.desk).do(LAST))
-            ledger.check(sound=True)
-            ledger = fresh(tmp_path / "desk", staged=staged)
+            vault_model.db(LAST, CallRunner(vault_model.sandbox).do(LAST))
+            vault_model.check(sound=True)
+            vault_model = fresh(tmp_path / "sandbox", staged=staged)
     taken = sorted(each.seconds for each in rounds if each.under_way)
     assert taken, "no kill met a write"
     print(
@@ -136,8 +136,8 @@ _LEAVES_A_GIT = """
 import os, sys
 from pathlib import Path
 from donna_tui.vault.write.protocol import alone
-from tests.faults.writes import Desk
-repo = Desk(Path(sys.argv[1])).writer().repo
+from tests.faults.writes import Sandbox
+repo = Sandbox(Path(sys.argv[1])).writer().repo
 with alone(repo.place()):
     os.environ["PATH"] = sys.argv[2] + os.pathsep + os.environ["PATH"]
     process = repo.command._start(("version",), {})
@@ -147,32 +147,32 @@ with alone(repo.place()):
 
 def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
     """It may be the one that moves the branch: what it was about to do is not judged before it has done it."""
-    desk, done, slow = new_desk(tmp_path / "desk"), tmp_path / "done", tmp_path / "bin" / "git"
+    sandbox, done, slow = new_sandbox(tmp_path / "sandbox"), tmp_path / "done", tmp_path / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(f"#!/bin/sh\nsleep 1\ntouch '{done}'\n")
     slow.chmod(0o700)
-    code = (sys.executable, "-c", _LEAVES_A_GIT, str(desk.base), str(slow.parent))
+    code = (sys.executable, "-c", _LEAVES_A_GIT, str(sandbox.base), str(slow.parent))
     assert subprocess.run(code, cwd=REPOSITORY, check=False).returncode == 9
     assert not done.exists()
-    desk.writer().write("Inbox/after.md", "Written after it.\n")
+    sandbox.writer().write("Inbox/after.md", "Written after it.\n")
     assert done.exists()
 
 
 def test_the_check_sees_what_is_broken(tmp_path: Path) -> None:
     """A check that finds nothing must be able to find something."""
-    desk: Desk = new_desk(tmp_path / "desk")
-    ledger = Ledger.of(desk)
-    ledger.check(sound=True)
+    sandbox: Sandbox = new_sandbox(tmp_path / "sandbox")
+    vault_model = VaultModel.of(sandbox)
+    vault_model.check(sound=True)
     for path, data in (("Inbox/t0.md", b"torn"), ("Inbox/.donna-1-0", b"left"), (".git/index.lock", b"")):
-        before = (desk.vault / path).read_bytes() if (desk.vault / path).exists() else None
-        desk.put(path, data)
+        before = (sandbox.vault / path).read_bytes() if (sandbox.vault / path).exists() else None
+        sandbox.put(path, data)
         with pytest.raises(AssertionError):
-            ledger.check()
+            vault_model.check()
         if before is None:
-            (desk.vault / path).unlink()
+            (sandbox.vault / path).unlink()
         else:
-            desk.put(path, before)
-    ledger.check()
-    ledger.acknowledged.append("0" * 20)
+            sandbox.put(path, before)
+    vault_model.check()
+    vault_model.acknowledged.append("0" * 20)
     with pytest.raises(AssertionError):
-        ledger.check()
+        vault_model.check()

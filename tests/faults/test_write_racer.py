@@ -20,7 +20,7 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.write.atomic import exchange
 from donna_tui.vault.write.files import MARK
 from donna_tui.vault.write.protocol import Step
-from tests.faults.writes import Desk, Hand, Ledger, blob, litter, new_desk
+from tests.faults.writes import CallRunner, Sandbox, VaultModel, blob, litter, new_sandbox
 
 SEED = 20_270_302
 SECRET = b"a word that must stay outside"
@@ -71,19 +71,19 @@ def attempt(writer_call: Callable[[], object]) -> Reason | None:
 
 @pytest.mark.parametrize("seconds", [3.0, pytest.param(60.0, marks=pytest.mark.stress)])
 def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
-    desk, outside = new_desk(tmp_path / "desk"), tmp_path / "outside"
+    sandbox, outside = new_sandbox(tmp_path / "sandbox"), tmp_path / "outside"
     outside.mkdir()
     for name in ("n.md", "f.md", "only outside.md"):
         (outside / name).write_bytes(SECRET)
     for path in ("Inbox/sub/n.md", "Inbox/f.md"):
-        desk.put(path, b"inside\n")
-    (desk.vault / "Inbox/link").symlink_to(outside, target_is_directory=True)
-    (desk.vault / "Inbox/g.md").symlink_to(outside / "f.md")
+        sandbox.put(path, b"inside\n")
+    (sandbox.vault / "Inbox/link").symlink_to(outside, target_is_directory=True)
+    (sandbox.vault / "Inbox/g.md").symlink_to(outside / "f.md")
     before = picture(outside)
     swaps = itertools.count()
 
     def swap(stop: threading.Event) -> None:
-        folder = os.open(desk.vault / "Inbox", os.O_RDONLY)
+        folder = os.open(sandbox.vault / "Inbox", os.O_RDONLY)
         while not stop.is_set():
             exchange(folder, "sub", "link")
             with suppress(FileNotFoundError):  # taken away just now
@@ -92,24 +92,26 @@ def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
         os.close(folder)
 
     with running(swap):
-        answers = _work(desk, seconds)
+        answers = _work(sandbox, seconds)
     assert picture(outside) == before
-    assert SECRET not in desk.git("cat-file", "--batch-all-objects", "--batch", "--unordered")
-    assert SECRET not in b"".join(each.read_bytes() for each in _inside(desk))
-    problem = desk.writer().recover()
+    assert SECRET not in sandbox.git("cat-file", "--batch-all-objects", "--batch", "--unordered")
+    assert SECRET not in b"".join(each.read_bytes() for each in _inside(sandbox))
+    problem = sandbox.writer().recover()
     assert problem is None or problem.reason is Reason.CONFLICT
-    assert not [each for each in litter(desk) if MARK not in each], "what waits in a folder that went away stays there"
-    desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+    assert not [each for each in litter(sandbox) if MARK not in each], (
+        "what waits in a folder that went away stays there"
+    )
+    sandbox.git("fsck", "--strict", "--no-dangling", "--no-progress")
     assert answers.count(None) > 2, "nothing was written at all"
     assert len(set(answers)) > 1, "no swap was met"
     counted = {str(each): answers.count(each) for each in set(answers)}
     print(f"\n{next(swaps)} swaps, {len(answers)} operations: {counted}")
 
 
-def _work(desk: Desk, seconds: float) -> list[Reason | None]:
+def _work(sandbox: Sandbox, seconds: float) -> list[Reason | None]:
     """Random operations by way of the names that are swapped."""
     chance, answers, end = random.Random(SEED), list[Reason | None](), time.monotonic() + seconds
-    hand = Hand(desk)
+    hand = CallRunner(sandbox)
     while time.monotonic() < end:
         note = chance.choice(
             ["Inbox/sub/n.md", "Inbox/f.md", "Inbox/g.md", "Inbox/sub/only outside.md", "Inbox/link/n.md"]
@@ -129,8 +131,8 @@ def _work(desk: Desk, seconds: float) -> list[Reason | None]:
     return answers
 
 
-def _inside(desk: Desk) -> list[Path]:
-    files = (Path(top) / name for top, _, names in os.walk(desk.vault) for name in names)
+def _inside(sandbox: Sandbox) -> list[Path]:
+    files = (Path(top) / name for top, _, names in os.walk(sandbox.vault) for name in names)
     return [each for each in files if each.is_file() and not each.is_symlink()]
 
 
@@ -166,24 +168,24 @@ class Editor:
             time.sleep(0)
 
 
-def kept(desk: Desk, data: bytes) -> bool:
+def kept(sandbox: Sandbox, data: bytes) -> bool:
     """Whether these bytes are a note, or the history tells that a note held them."""
-    messages = desk.git("log", "--all", "--format=%B").decode()
-    return data in desk.notes().values() or (
-        f"Donna-Pre: {blob(data)}" in messages and desk.git("cat-file", "blob", blob(data)) == data
+    messages = sandbox.git("log", "--all", "--format=%B").decode()
+    return data in sandbox.notes().values() or (
+        f"Donna-Pre: {blob(data)}" in messages and sandbox.git("cat-file", "blob", blob(data)) == data
     )
 
 
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "by a rename"])
 @pytest.mark.parametrize("rounds", [40, pytest.param(3_000, marks=pytest.mark.stress)])
 def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place: bool) -> None:
-    chance, desk = random.Random(f"{SEED} {in_place}"), new_desk(tmp_path)
-    editor = Editor(desk.vault / NOTE, chance, in_place=in_place)
+    chance, sandbox = random.Random(f"{SEED} {in_place}"), new_sandbox(tmp_path)
+    editor = Editor(sandbox.vault / NOTE, chance, in_place=in_place)
     answers = []
     for number in range(rounds):
         editor.save()
         start = threading.Event()
-        hand = Hand(desk, lambda step: start.set() if step is Step.INTENDED else None)  # noqa: B023
+        hand = CallRunner(sandbox, lambda step: start.set() if step is Step.INTENDED else None)  # noqa: B023
         call = chance.choice([("write", NOTE, f"Donna {number}\n"), ("delete", NOTE), ("move", NOTE, MOVED)])
 
         def save(_: threading.Event) -> None:
@@ -193,10 +195,10 @@ def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place
         with running(save):
             answers.append(attempt(lambda: hand.do(call)))  # noqa: B023
             start.set()
-        assert kept(desk, editor.saved), (number, call, answers[-1])
-        assert desk.writer().recover() is None
-        assert not litter(desk), (number, call, answers[-1])
-        (desk.vault / MOVED).unlink(missing_ok=True)
+        assert kept(sandbox, editor.saved), (number, call, answers[-1])
+        assert sandbox.writer().recover() is None
+        assert not litter(sandbox), (number, call, answers[-1])
+        (sandbox.vault / MOVED).unlink(missing_ok=True)
     assert answers.count(None)
     assert answers.count(Reason.CONFLICT)
     print(f"\n{rounds} rounds: {answers.count(None)} done, {answers.count(Reason.CONFLICT)} refused")
@@ -212,12 +214,12 @@ LEASES = hasattr(fcntl, "F_SETLEASE")
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 1.5])
 def test_an_editor_in_the_middle_of_saving_wins(tmp_path: Path, call: tuple[str, ...], seconds: float) -> None:
     """It has the note open since before Donna put hers in place, and writes when hers would be there."""
-    desk = new_desk(tmp_path)
-    before, version = desk.notes(), b"saved by hand, slowly\n"
+    sandbox = new_sandbox(tmp_path)
+    before, version = sandbox.notes(), b"saved by hand, slowly\n"
     intended = threading.Event()
 
     def save(_: threading.Event) -> None:
-        with (desk.vault / NOTE).open("r+b", buffering=0) as file:
+        with (sandbox.vault / NOTE).open("r+b", buffering=0) as file:
             opened.set()
             intended.wait()
             time.sleep(seconds)
@@ -227,26 +229,28 @@ def test_an_editor_in_the_middle_of_saving_wins(tmp_path: Path, call: tuple[str,
     opened = threading.Event()
     with running(save):
         opened.wait()
-        answer = attempt(lambda: Hand(desk, lambda step: intended.set() if step is Step.INTENDED else None).do(call))
+        answer = attempt(
+            lambda: CallRunner(sandbox, lambda step: intended.set() if step is Step.INTENDED else None).do(call)
+        )
     assert answer is Reason.CONFLICT
-    assert desk.notes() == {**before, NOTE: version}
-    assert desk.writer().recover() is None
-    assert not litter(desk)
-    assert desk.operations() == []
+    assert sandbox.notes() == {**before, NOTE: version}
+    assert sandbox.writer().recover() is None
+    assert not litter(sandbox)
+    assert sandbox.operations() == []
 
 
 def test_a_program_that_only_reads_is_in_nobodys_way(tmp_path: Path) -> None:
-    desk = new_desk(tmp_path)
-    with (desk.vault / NOTE).open("rb"):
-        assert Hand(desk).do(("write", NOTE, "Donna\n"))
-    assert desk.notes()[NOTE] == b"Donna\n"
+    sandbox = new_sandbox(tmp_path)
+    with (sandbox.vault / NOTE).open("rb"):
+        assert CallRunner(sandbox).do(("write", NOTE, "Donna\n"))
+    assert sandbox.notes()[NOTE] == b"Donna\n"
 
 
 @pytest.mark.parametrize("seconds", [0.2, 2.0])
 def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, seconds: float) -> None:
-    desk = new_desk(tmp_path)
-    ledger, call = Ledger.of(desk), ("write", NOTE, "Donna\n")
-    lock = desk.git_dir / "index.lock"
+    sandbox = new_sandbox(tmp_path)
+    vault_model, call = VaultModel.of(sandbox), ("write", NOTE, "Donna\n")
+    lock = sandbox.git_dir / "index.lock"
 
     def hold(_: threading.Event) -> None:
         time.sleep(seconds)
@@ -254,9 +258,9 @@ def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, s
 
     lock.write_bytes(b"")
     with running(hold):
-        ledger.db(call, Hand(desk).do(call))
-    assert desk.writer().recover() is None
-    ledger.check(sound=True)
+        vault_model.db(call, CallRunner(sandbox).do(call))
+    assert sandbox.writer().recover() is None
+    vault_model.check(sound=True)
 
 
 def test_a_program_that_commits_all_the_time_loses_nothing(tmp_path: Path) -> None:
@@ -265,26 +269,26 @@ def test_a_program_that_commits_all_the_time_loses_nothing(tmp_path: Path) -> No
     A commit that it makes before the index has followed the branch holds the note as it was a moment ago, and git then
     shows the one on disk as a difference.
     """
-    desk, made = new_desk(tmp_path), set[str]()
+    sandbox, made = new_sandbox(tmp_path), set[str]()
 
     def commit(stop: threading.Event) -> None:
         while not stop.is_set():
             message = f"by hand {len(made)}"
             with suppress(subprocess.CalledProcessError):  # git itself says so if the branch moves under it
-                desk.git("commit", "--quiet", "--allow-empty", f"--message={message}")
+                sandbox.git("commit", "--quiet", "--allow-empty", f"--message={message}")
                 made.add(message)
             time.sleep(0.03)
 
-    hand, done = Hand(desk), list[str]()
+    hand, done = CallRunner(sandbox), list[str]()
     with running(commit):
         for number in range(6):
             with suppress(VaultWriteError):  # it commits faster than anybody can follow
                 done.append(hand.do(("write", NOTE, f"Donna {number}\n")))
-    assert desk.writer().recover() is None
-    assert not litter(desk)
-    messages = desk.git("log", "--format=%s").decode().split("\n")
+    assert sandbox.writer().recover() is None
+    assert not litter(sandbox)
+    messages = sandbox.git("log", "--format=%s").decode().split("\n")
     assert made
     assert made <= set(messages)
-    assert desk.operations() == done == desk.operations("refs/donna/operations")
-    newest = desk.git("log", "--format=%H", f"--grep=Donna-Op: {done[-1]}").decode().strip()
-    assert desk.git("show", f"{newest}:{NOTE}") == desk.notes()[NOTE]
+    assert sandbox.operations() == done == sandbox.operations("refs/donna/operations")
+    newest = sandbox.git("log", "--format=%H", f"--grep=Donna-Op: {done[-1]}").decode().strip()
+    assert sandbox.git("show", f"{newest}:{NOTE}") == sandbox.notes()[NOTE]

@@ -15,10 +15,10 @@ import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.write.protocol import Step
-from tests.faults.nursery import ENDED, Nursery, open_nursery
+from tests.faults.fork_server import ENDED, ForkServer, open_fork_server
 from tests.faults.test_write_kill import kill, wait_for
 from tests.faults.test_write_racer import attempt
-from tests.faults.writes import CALLS, Desk, Hand, litter, new_desk
+from tests.faults.writes import CALLS, CallRunner, Sandbox, litter, new_sandbox
 from tests.git_vaults import memory_folder
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="finds git's processes in /proc")
@@ -33,8 +33,8 @@ _LINE = re.compile(rb"saved-\d+-[0-9a-f]{8}")
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with open_nursery() as opened:
+def fork_server() -> Iterator[ForkServer]:
+    with open_fork_server() as opened:
         yield opened
 
 
@@ -44,87 +44,89 @@ def base() -> Iterator[Path]:
         yield folder
 
 
-def collect_garbage(desk: Desk) -> None:
+def collect_garbage(sandbox: Sandbox) -> None:
     """As strictly as git can: nothing stays that no ref leads to."""
     at_once = ("-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now")
-    desk.git(*at_once, "gc", "--quiet", "--prune=now")
+    sandbox.git(*at_once, "gc", "--quiet", "--prune=now")
 
 
-def everything(desk: Desk) -> bytes:
+def everything(sandbox: Sandbox) -> bytes:
     """The bytes of every file of the vault and of every object of its repository."""
-    objects = desk.git("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer")
-    return b"\n".join([objects, *desk.notes().values()])
+    objects = sandbox.git("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer")
+    return b"\n".join([objects, *sandbox.notes().values()])
 
 
-def stop_in_a_write(desk: Desk, nursery: Nursery, call: tuple[str, ...] = CALLS["write over"]) -> None:
+def stop_in_a_write(sandbox: Sandbox, fork_server: ForkServer, call: tuple[str, ...] = CALLS["write over"]) -> None:
     """Text that nobody committed is replaced, and Donna is gone before the branch has moved."""
-    desk.put(NOTE, UNCOMMITTED)
-    assert nursery.run("operation", desk, call=call, step=Step.PUT, occurrence=1)[1] == ENDED
+    sandbox.put(NOTE, UNCOMMITTED)
+    assert fork_server.run("operation", sandbox, call=call, step=Step.PUT, occurrence=1)[1] == ENDED
 
 
 @pytest.mark.parametrize("call", [CALLS["write over"], ("delete", NOTE)], ids=["write", "delete"])
-def test_kill_save_write_gc_keeps_what_was_never_committed(base: Path, nursery: Nursery, call: tuple[str, ...]) -> None:
-    desk, told = new_desk(base), list[VaultWriteError]()
-    stop_in_a_write(desk, nursery, call)
-    desk.put(NOTE, b"Saved by the editor since.\n")
-    writer = desk.writer(on_recovered=told.append)
+def test_kill_save_write_gc_keeps_what_was_never_committed(
+    base: Path, fork_server: ForkServer, call: tuple[str, ...]
+) -> None:
+    sandbox, told = new_sandbox(base), list[VaultWriteError]()
+    stop_in_a_write(sandbox, fork_server, call)
+    sandbox.put(NOTE, b"Saved by the editor since.\n")
+    writer = sandbox.writer(on_recovered=told.append)
     writer.write("Inbox/another.md", "Any write.\n")
-    collect_garbage(desk)
-    assert UNCOMMITTED in everything(desk)
-    assert desk.notes()[NOTE] == b"Saved by the editor since.\n"
-    assert not litter(desk)
+    collect_garbage(sandbox)
+    assert UNCOMMITTED in everything(sandbox)
+    assert sandbox.notes()[NOTE] == b"Saved by the editor since.\n"
+    assert not litter(sandbox)
     assert [(each.reason, each.path) for each in told] == [(Reason.CONFLICT, NOTE)]
     kept = str(told[0].hint).rpartition(" ")[2]
     changes = writer.restorer.operation_changes(kept)
     assert changes is not None
     assert [each.before for each in changes] == [UNCOMMITTED]
-    assert [each.id for each in writer.undoable()] == desk.operations(), "what is kept is no step of undo"
+    assert [each.id for each in writer.undoable()] == sandbox.operations(), "what is kept is no step of undo"
 
 
 @pytest.mark.parametrize("saves", [False, True], ids=["nobody saves", "an editor saves"])
-def test_a_write_from_another_home_drops_nothing_of_this_one(base: Path, nursery: Nursery, saves: bool) -> None:
-    desk = new_desk(base)
-    stop_in_a_write(desk, nursery)
+def test_a_write_from_another_home_drops_nothing_of_this_one(base: Path, fork_server: ForkServer, saves: bool) -> None:
+    sandbox = new_sandbox(base)
+    stop_in_a_write(sandbox, fork_server)
     if saves:
-        desk.put(NOTE, b"Saved by the editor since.\n")
-    Hand(desk, home="another home").do(("write", "Inbox/another.md", "From the other home.\n"))
-    collect_garbage(desk)
-    assert UNCOMMITTED in everything(desk)
-    problem = desk.writer().recover()
+        sandbox.put(NOTE, b"Saved by the editor since.\n")
+    CallRunner(sandbox, home="another home").do(("write", "Inbox/another.md", "From the other home.\n"))
+    collect_garbage(sandbox)
+    assert UNCOMMITTED in everything(sandbox)
+    problem = sandbox.writer().recover()
     assert (problem is None) == (not saves)
-    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
-    collect_garbage(desk)
-    assert UNCOMMITTED in everything(desk)
-    assert not litter(desk)
+    CallRunner(sandbox).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(sandbox)
+    assert UNCOMMITTED in everything(sandbox)
+    assert not litter(sandbox)
 
 
-def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, nursery: Nursery) -> None:
-    desk = new_desk(base)
-    stop_in_a_write(desk, nursery)
-    shutil.rmtree(desk.git_dir)
-    desk.git("init", "--quiet")
-    assert desk.writer().recover() is None, "the disk has all that the write needs"
-    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
-    collect_garbage(desk)
-    assert UNCOMMITTED in everything(desk)
-    assert not litter(desk)
+def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, fork_server: ForkServer) -> None:
+    sandbox = new_sandbox(base)
+    stop_in_a_write(sandbox, fork_server)
+    shutil.rmtree(sandbox.git_dir)
+    sandbox.git("init", "--quiet")
+    assert sandbox.writer().recover() is None, "the disk has all that the write needs"
+    CallRunner(sandbox).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(sandbox)
+    assert UNCOMMITTED in everything(sandbox)
+    assert not litter(sandbox)
 
 
-def test_two_editors_at_the_note_that_was_displaced(base: Path, nursery: Nursery) -> None:
+def test_two_editors_at_the_note_that_was_displaced(base: Path, fork_server: ForkServer) -> None:
     """One had the note open and wrote to the file that waits now; the other saved a file of its own."""
-    desk, first = new_desk(base), b"By the editor that had it open.\n"
-    stop_in_a_write(desk, nursery)
-    (displaced,) = (desk.vault / "Inbox").glob(".donna-*")
+    sandbox, first = new_sandbox(base), b"By the editor that had it open.\n"
+    stop_in_a_write(sandbox, fork_server)
+    (displaced,) = (sandbox.vault / "Inbox").glob(".donna-*")
     displaced.write_bytes(first)
-    pending = desk.vault / "hand.tmp"
+    pending = sandbox.vault / "hand.tmp"
     pending.write_bytes(b"By the other editor.\n")
-    pending.replace(desk.vault / NOTE)
-    assert desk.writer().recover() is not None
-    Hand(desk).do(("write", "Inbox/later.md", "Any write.\n"))
-    collect_garbage(desk)
-    assert desk.notes()[NOTE] == b"By the other editor.\n"
-    assert first in everything(desk)
-    assert not litter(desk)
+    pending.replace(sandbox.vault / NOTE)
+    assert sandbox.writer().recover() is not None
+    CallRunner(sandbox).do(("write", "Inbox/later.md", "Any write.\n"))
+    collect_garbage(sandbox)
+    assert sandbox.notes()[NOTE] == b"By the other editor.\n"
+    assert first in everything(sandbox)
+    assert not litter(sandbox)
 
 
 MOVE = CALLS["move"]
@@ -138,28 +140,28 @@ AFTER_A_MOVE: dict[str, tuple[str, ...]] = {
 
 @pytest.mark.parametrize("call", AFTER_A_MOVE.values(), ids=AFTER_A_MOVE)
 def test_a_call_is_planned_after_the_write_that_was_interrupted(
-    base: Path, nursery: Nursery, call: tuple[str, ...]
+    base: Path, fork_server: ForkServer, call: tuple[str, ...]
 ) -> None:
     """The note has arrived and has not left: recovery completes the move, and only then the call is planned."""
-    desk = new_desk(base)
-    before = desk.notes()
-    assert nursery.run("operation", desk, call=MOVE, step=Step.PUT, occurrence=1)[1] == ENDED
-    assert {MOVE[1], MOVE[2]} <= desk.notes().keys(), "the kill came in between"
-    Hand(desk).do(call)
-    after = desk.notes()
+    sandbox = new_sandbox(base)
+    before = sandbox.notes()
+    assert fork_server.run("operation", sandbox, call=MOVE, step=Step.PUT, occurrence=1)[1] == ENDED
+    assert {MOVE[1], MOVE[2]} <= sandbox.notes().keys(), "the kill came in between"
+    CallRunner(sandbox).do(call)
+    after = sandbox.notes()
     here = {MOVE[1]: before[MOVE[1]]} if call[0] == "undo" else {}
     here |= {MOVE[1]: b"Written again.\n", MOVE[2]: after[MOVE[2]]} if call[0] == "write" else {}
     here |= {"Inbox/third.md": after["Inbox/third.md"]} if call[0] == "move" else {}
     assert {path: after[path] for path in after if path in {MOVE[1], MOVE[2], "Inbox/third.md"}} == here
-    assert len(desk.operations()) == 2
-    assert not litter(desk)
+    assert len(sandbox.operations()) == 2
+    assert not litter(sandbox)
 
 
 @dataclass(slots=True)
 class Editor:
     """Opens a note, adds a line a moment later and saves: in place, by a rename, or as a new file."""
 
-    desk: Desk
+    sandbox: Sandbox
     chance: random.Random
     number: int = 0
     saved: set[bytes] = field(default_factory=set)
@@ -178,8 +180,8 @@ class Editor:
         self.saved.add(line)
 
     def _opened(self) -> tuple[Path, bytes]:
-        known = [each for each in self.desk.vault.rglob("*.md") if not each.name.startswith(".")]
-        note = self.chance.choice([*sorted(known), self.desk.vault / f"Inbox/s{self.number}.md"])
+        known = [each for each in self.sandbox.vault.rglob("*.md") if not each.name.startswith(".")]
+        note = self.chance.choice([*sorted(known), self.sandbox.vault / f"Inbox/s{self.number}.md"])
         try:
             return note, note.read_bytes()
         except FileNotFoundError:
@@ -206,34 +208,34 @@ class Editor:
 class Loop:
     """Kills one Donna after the other, of one home or of several, in a vault where somebody edits."""
 
-    desk: Desk
+    sandbox: Sandbox
     homes: tuple[str, ...]
     chance: random.Random
     editor: Editor
     kept: list[VaultWriteError] = field(default_factory=list)
     under_way: int = 0
 
-    def round(self, nursery: Nursery) -> None:
+    def round(self, fork_server: ForkServer) -> None:
         """A child works until it is killed; an editor saves; some Donna writes; git collects garbage; all is there."""
         home = self.chance.choice(self.homes)
-        pid = nursery.start("work", self.desk, seed=self.chance.randrange(2**32), home=home)
+        pid = fork_server.start("work", self.sandbox, seed=self.chance.randrange(2**32), home=home)
         moment = time.monotonic() + self.chance.random() * LONGEST_SECONDS
         if self.chance.random() < 0.8:
             self._wait_for_a_write(home)
             moment = time.monotonic() + self.chance.random() ** 2 * LONGEST_WRITE_SECONDS
         self.editor.act_until(moment)
         started = kill(pid, self.chance.choice(["alone", "alone", "git first, at once"]))
-        list(nursery.rest())
+        list(fork_server.rest())
         wait_for(started)
         self.under_way += self._intent(home).exists()
         for _ in range(self.chance.choice([0, 1, 2, 2])):
             self.editor.act()
         self._write(self.chance.choice(self.homes), home)
-        collect_garbage(self.desk)
+        collect_garbage(self.sandbox)
         self.check()
 
     def _write(self, home: str, killed: str) -> None:
-        hand = Hand(self.desk, home=home, on_recovered=self.kept.append)
+        hand = CallRunner(self.sandbox, home=home, on_recovered=self.kept.append)
         call = ("write", "Inbox/any.md", f"{self.chance.random()}\n")
         refused = attempt(lambda: hand.do(call))
         if refused is not None:
@@ -243,12 +245,12 @@ class Loop:
             hand.do(call)
 
     def _recover(self, home: str) -> None:
-        problem = self.desk.writer(home=home).recover()
+        problem = self.sandbox.writer(home=home).recover()
         if problem is not None:
             self.kept.append(problem)
 
     def _intent(self, home: str) -> Path:
-        return self.desk.base / home / "writes" / "intent.json"
+        return self.sandbox.base / home / "writes" / "intent.json"
 
     def _wait_for_a_write(self, home: str) -> None:
         deadline = time.monotonic() + 60
@@ -257,38 +259,38 @@ class Loop:
             time.sleep(0.0005)
 
     def check(self) -> None:
-        lost = self.editor.saved - set(_LINE.findall(everything(self.desk)))
+        lost = self.editor.saved - set(_LINE.findall(everything(self.sandbox)))
         assert not lost, lost
 
     def end(self) -> None:
         """Every home starts once more; then nothing waits anywhere, and all is still there."""
         for home in self.homes:
             self._recover(home)
-        collect_garbage(self.desk)
+        collect_garbage(self.sandbox)
         self.check()
-        left = [each for each in litter(self.desk) if "hand.tmp" not in each]
+        left = [each for each in litter(self.sandbox) if "hand.tmp" not in each]
         assert not left, left
-        self.desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+        self.sandbox.git("fsck", "--strict", "--no-dangling", "--no-progress")
         assert not [each for each in self.homes if self._intent(each).exists()]
 
 
 @pytest.mark.parametrize("homes", [("state",), ("state", "another home")], ids=["one home", "two homes"])
 @pytest.mark.parametrize("kills", [20, pytest.param(10_000, marks=pytest.mark.stress)])
 def test_no_kill_loses_a_line_that_was_ever_saved(
-    base: Path, nursery: Nursery, kills: int, homes: tuple[str, ...]
+    base: Path, fork_server: ForkServer, kills: int, homes: tuple[str, ...]
 ) -> None:
     kills = int(os.environ.get("DONNA_TEST_KILLS", kills))
     seed = os.environ.get("DONNA_TEST_SEED", SEED)
     chance, began = random.Random(f"{seed} {homes}"), time.monotonic()
     lines = kept = under_way = 0
     for number in range(0, kills, KILLS_A_VAULT):
-        desk = new_desk(base / "desk")
-        loop = Loop(desk, homes, chance, Editor(desk, chance))
+        sandbox = new_sandbox(base / "sandbox")
+        loop = Loop(sandbox, homes, chance, Editor(sandbox, chance))
         for _ in range(min(KILLS_A_VAULT, kills - number)):
-            loop.round(nursery)
+            loop.round(fork_server)
         loop.end()
         lines, kept, under_way = lines + len(loop.editor.saved), kept + len(loop.kept), under_way + loop.under_way
-        shutil.rmtree(desk.base)
+        shutil.rmtree(sandbox.base)
     assert under_way, "no kill met a write"
     taken = (time.monotonic() - began) / kills
     print(

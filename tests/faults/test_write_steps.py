@@ -12,8 +12,8 @@ import pytest
 
 from donna_tui.types.errors import Reason
 from donna_tui.vault.write.protocol import Step
-from tests.faults.nursery import ENDED, Nursery, open_nursery
-from tests.faults.writes import CALLS, Hand, Ledger, litter, prepared
+from tests.faults.fork_server import ENDED, ForkServer, open_fork_server
+from tests.faults.writes import CALLS, CallRunner, VaultModel, litter, prepared
 
 MOST = 500
 """More requests than any operation or recovery makes."""
@@ -22,8 +22,8 @@ BEFORE_THE_FILES = (Step.CHECKED, Step.PREPARED, Step.INTENDED)
 
 
 @pytest.fixture(scope="module")
-def nursery() -> Iterator[Nursery]:
-    with open_nursery() as opened:
+def fork_server() -> Iterator[ForkServer]:
+    with open_fork_server() as opened:
         yield opened
 
 
@@ -38,39 +38,41 @@ class Scene:
     def __init__(self, base: Path, name: str, *, staged: bool = False) -> None:
         self.call = CALLS[name]
         self._base = base
-        self._ledger = prepared(base / "prepared", name, staged=staged)
-        self._after = self._ledger.after(self.call)
+        self._vault_model = prepared(base / "prepared", name, staged=staged)
+        self._after = self._vault_model.after(self.call)
         self._number = itertools.count()
 
-    def fresh(self, source: Ledger | None = None) -> Ledger:
+    def fresh(self, source: VaultModel | None = None) -> VaultModel:
         """The vault as it was prepared, or as another copy is now."""
-        where = (source or self._ledger).desk.copy(self._base / f"copy {next(self._number)}")
-        return replace(self._ledger, desk=where)
+        where = (source or self._vault_model).sandbox.copy(self._base / f"copy {next(self._number)}")
+        return replace(self._vault_model, sandbox=where)
 
-    def settle(self, ledger: Ledger) -> bool:
+    def recover_and_check(self, vault_model: VaultModel) -> bool:
         """Recover, check and throw the copy away; whether the stopped one is done."""
-        assert ledger.desk.writer().recover() is None
-        done = ledger.check(self._after) == 1
-        shutil.rmtree(ledger.desk.base)
+        assert vault_model.sandbox.writer().recover() is None
+        done = vault_model.check(self._after) == 1
+        shutil.rmtree(vault_model.sandbox.base)
         return done
 
 
 @pytest.mark.parametrize("step", Step)
-def test_stopped_at_every_step(tmp_path: Path, nursery: Nursery, name: str, step: Step) -> None:
-    _stop_at(step, Scene(tmp_path, name), nursery)
+def test_stopped_at_every_step(tmp_path: Path, fork_server: ForkServer, name: str, step: Step) -> None:
+    _stop_at(step, Scene(tmp_path, name), fork_server)
 
 
 @pytest.mark.parametrize("step", Step)
-def test_stopped_at_every_step_beside_staged_work(tmp_path: Path, nursery: Nursery, step: Step) -> None:
-    _stop_at(step, Scene(tmp_path, "move", staged=True), nursery)
+def test_stopped_at_every_step_beside_staged_work(tmp_path: Path, fork_server: ForkServer, step: Step) -> None:
+    _stop_at(step, Scene(tmp_path, "move", staged=True), fork_server)
 
 
-def _stop_at(step: Step, scene: Scene, nursery: Nursery) -> None:
+def _stop_at(step: Step, scene: Scene, fork_server: ForkServer) -> None:
     for occurrence in itertools.count(1):
-        ledger = scene.fresh()
-        told, status = nursery.run("operation", ledger.desk, call=scene.call, step=step, occurrence=occurrence)
+        vault_model = scene.fresh()
+        told, status = fork_server.run(
+            "operation", vault_model.sandbox, call=scene.call, step=step, occurrence=occurrence
+        )
         assert status == (0 if told else ENDED)
-        done = scene.settle(ledger)
+        done = scene.recover_and_check(vault_model)
         assert done == (bool(told) or step not in BEFORE_THE_FILES)
         if told:
             break
@@ -78,54 +80,58 @@ def _stop_at(step: Step, scene: Scene, nursery: Nursery) -> None:
 
 
 @pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.stress)])
-def test_stopped_before_every_request(tmp_path: Path, nursery: Nursery, name: str, stride: int) -> None:
+def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, name: str, stride: int) -> None:
     scene = Scene(tmp_path, name)
     for nth in range(1, MOST, stride):
-        ledger = scene.fresh()
-        told, status = nursery.run("faulty", ledger.desk, call=scene.call, nth=nth)
+        vault_model = scene.fresh()
+        told, status = fork_server.run("faulty", vault_model.sandbox, call=scene.call, nth=nth)
         assert status == (0 if told else ENDED)
-        assert scene.settle(ledger) or not told
+        assert scene.recover_and_check(vault_model) or not told
         if told:
             break
 
 
 @pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("step", [Step.PUT, Step.ADVANCED])
-def test_stopped_again_while_it_recovers(tmp_path: Path, nursery: Nursery, name: str, step: Step, stride: int) -> None:
+def test_stopped_again_while_it_recovers(
+    tmp_path: Path, fork_server: ForkServer, name: str, step: Step, stride: int
+) -> None:
     scene = Scene(tmp_path, name)
     stopped = scene.fresh()
-    assert nursery.run("operation", stopped.desk, call=scene.call, step=step, occurrence=1)[1] == ENDED
+    assert fork_server.run("operation", stopped.sandbox, call=scene.call, step=step, occurrence=1)[1] == ENDED
     for nth in range(1, MOST, stride):
-        ledger = scene.fresh(stopped)
-        status = nursery.run("recovery", ledger.desk, nth=nth)[1]
-        again = nursery.run("recovery", ledger.desk, nth=nth // 2 + 1)[1]
-        assert scene.settle(ledger)
+        vault_model = scene.fresh(stopped)
+        status = fork_server.run("recovery", vault_model.sandbox, nth=nth)[1]
+        again = fork_server.run("recovery", vault_model.sandbox, nth=nth // 2 + 1)[1]
+        assert scene.recover_and_check(vault_model)
         if not status:
             break
         assert again in (0, ENDED)
     assert nth < MOST - stride
 
 
-def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, nursery: Nursery) -> None:
+def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
-    ledger, after = scene.fresh(), CALLS["write over"]
-    assert nursery.run("operation", ledger.desk, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
-    ledger.db(scene.call, ledger.desk.operations()[-1])
-    ledger.db(after, Hand(ledger.desk, home="another home").do(after))
-    assert ledger.desk.writer().recover() is None
-    assert ledger.desk.operations() == ledger.acknowledged
-    assert ledger.desk.notes() == ledger.notes
+    vault_model, after = scene.fresh(), CALLS["write over"]
+    assert (
+        fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
+    )
+    vault_model.db(scene.call, vault_model.sandbox.operations()[-1])
+    vault_model.db(after, CallRunner(vault_model.sandbox, home="another home").do(after))
+    assert vault_model.sandbox.writer().recover() is None
+    assert vault_model.sandbox.operations() == vault_model.acknowledged
+    assert vault_model.sandbox.notes() == vault_model.notes
 
 
-def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, nursery: Nursery) -> None:
+def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
-    ledger = scene.fresh()
-    assert nursery.run("operation", ledger.desk, call=scene.call, step=Step.PUT, occurrence=1)[1] == ENDED
-    shutil.rmtree(ledger.desk.git_dir)
-    ledger.desk.git("init", "--quiet")
-    problem = ledger.desk.writer().recover()
+    vault_model = scene.fresh()
+    assert fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.PUT, occurrence=1)[1] == ENDED
+    shutil.rmtree(vault_model.sandbox.git_dir)
+    vault_model.sandbox.git("init", "--quiet")
+    problem = vault_model.sandbox.writer().recover()
     assert problem is not None
     assert problem.reason is Reason.GIT_FAILED
-    assert not litter(ledger.desk)
-    assert set(ledger.desk.notes()) >= set(ledger.notes), "nothing is taken away that git does not have"
-    assert Hand(ledger.desk).do(("write", "Inbox/new.md", "It goes on.\n"))
+    assert not litter(vault_model.sandbox)
+    assert set(vault_model.sandbox.notes()) >= set(vault_model.notes), "nothing is taken away that git does not have"
+    assert CallRunner(vault_model.sandbox).do(("write", "Inbox/new.md", "It goes on.\n"))

@@ -27,7 +27,7 @@ _LITTER = ("*.lock", "donna-index*", "fast_import_crash_*", "next-index-*")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class Sandbox:
     """A vault and Donna's own folder below `base`."""
 
     base: Path
@@ -109,9 +109,9 @@ class Desk:
         entries = self.git("ls-tree", "-r", "-z", "HEAD").decode().split("\0")[:-1]
         return {entry.partition("\t")[2]: entry.split()[2] for entry in entries}
 
-    def copy(self, base: Path) -> Desk:
+    def copy(self, base: Path) -> Sandbox:
         shutil.copytree(self.base, base, symlinks=True)
-        return Desk(base)
+        return Sandbox(base)
 
 
 FIRST_NOTES: Notes = {
@@ -123,50 +123,50 @@ FIRST_NOTES: Notes = {
 }
 
 
-def new_desk(base: Path, *, staged: bool = False) -> Desk:
+def new_sandbox(base: Path, *, staged: bool = False) -> Sandbox:
     """A vault with a few notes that link to each other, all in git; perhaps with work of the user's in the index."""
-    desk = Desk(base)
+    sandbox = Sandbox(base)
     for path, data in FIRST_NOTES.items():
-        desk.put(path, data)
+        sandbox.put(path, data)
     if staged:
-        desk.put(STAGED, b"as it is in the branch\n")
-    desk.git("init", "--quiet", "--template=")
-    desk.git("config", "user.name", "A Person")
-    desk.git("config", "user.email", "person@example.org")
-    desk.git("add", "--all")
-    desk.git("commit", "--quiet", "--message=first")
+        sandbox.put(STAGED, b"as it is in the branch\n")
+    sandbox.git("init", "--quiet", "--template=")
+    sandbox.git("config", "user.name", "A Person")
+    sandbox.git("config", "user.email", "person@example.org")
+    sandbox.git("add", "--all")
+    sandbox.git("commit", "--quiet", "--message=first")
     if staged:
-        desk.put(STAGED, b"as it is staged\n")
-        desk.git("add", STAGED)
-        desk.put(STAGED, b"as it is on the disk\n")
-    return desk
+        sandbox.put(STAGED, b"as it is staged\n")
+        sandbox.git("add", STAGED)
+        sandbox.put(STAGED, b"as it is on the disk\n")
+    return sandbox
 
 
 def blob(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def litter(desk: Desk, *, own: bool = False) -> list[str]:
+def litter(sandbox: Sandbox, *, own: bool = False) -> list[str]:
     """What a write may leave behind at no time: waiting files, an intent, locks.
 
     What only Donna uses inside git's folder stands in nobody's way, and her next write removes it: `own` looks for it too.
     """
-    left = [each for pattern in _LITTER for each in desk.git_dir.rglob(pattern) if own or not _is_own(desk, each)]
-    left += desk.vault.rglob(".donna-*")
-    left += [desk.intent] if desk.intent.exists() else []
-    return [str(each.relative_to(desk.base)) for each in left]
+    left = [each for pattern in _LITTER for each in sandbox.git_dir.rglob(pattern) if own or not _is_own(sandbox, each)]
+    left += sandbox.vault.rglob(".donna-*")
+    left += [sandbox.intent] if sandbox.intent.exists() else []
+    return [str(each.relative_to(sandbox.base)) for each in left]
 
 
-def _is_own(desk: Desk, path: Path) -> bool:
-    inside = path.relative_to(desk.git_dir)
+def _is_own(sandbox: Sandbox, path: Path) -> bool:
+    inside = path.relative_to(sandbox.git_dir)
     return path.name.startswith("donna-index") or inside.parts[:2] == ("refs", "donna")
 
 
 @dataclass(slots=True)
-class Ledger:
-    """What a person who was told of every finished operation knows to be true of the vault."""
+class VaultModel:
+    """The expected state of the vault, for a caller that was notified of every finished operation."""
 
-    desk: Desk
+    sandbox: Sandbox
     notes: Notes
     acknowledged: list[str] = field(default_factory=list)
     index: bytes = b""
@@ -175,49 +175,49 @@ class Ledger:
     undone: list[Notes] = field(default_factory=list)
 
     @classmethod
-    def of(cls, desk: Desk) -> Ledger:
-        """The ledger of a vault in which everything that Donna did can still be undone."""
-        index, head = desk.git("ls-files", "--stage", "-z"), (desk.git_dir / "HEAD").read_text()
-        return cls(desk, desk.notes(), desk.operations(), index, head)
+    def of(cls, sandbox: Sandbox) -> VaultModel:
+        """The model of a vault in which everything that Donna did can still be undone."""
+        index, head = sandbox.git("ls-files", "--stage", "-z"), (sandbox.git_dir / "HEAD").read_text()
+        return cls(sandbox, sandbox.notes(), sandbox.operations(), index, head)
 
     def check(self, *possible: Notes, sound: bool = False) -> int:
         """Every promise holds, and the vault is as it was or, all of it, as the n-th of `possible` says: the n.
 
         `sound` looks closer, right after a write that was not disturbed.
         """
-        left = litter(self.desk, own=sound)
+        left = litter(self.sandbox, own=sound)
         assert not left, left
-        found = self.desk.notes()
+        found = self.sandbox.notes()
         states = [self.notes, *possible]
         assert found in states, {
             path: [each.get(path) for each in (found, *states)]
             for path in {*found, *(path for state in states for path in state)}
             if any(each.get(path) != found.get(path) for each in states)
         }
-        operations = self.desk.operations()
+        operations = self.sandbox.operations()
         alike = [each for each, state in enumerate(states) if state == found]
         number = alike[-1 if len(operations) > len(self.acknowledged) else 0]  # two steps back may change nothing
-        records = self.desk.operations("refs/donna/operations")
+        records = self.sandbox.operations("refs/donna/operations")
         assert operations[: len(self.acknowledged)] == self.acknowledged, (operations, self.acknowledged)
         assert len(operations) == len(self.acknowledged) + (number > 0), (number, operations, self.acknowledged)
         assert operations == records, (operations, records)
         self._check_git(found)
         if sound:
-            self.desk.git("fsck", "--strict", "--no-dangling", "--no-progress")
+            self.sandbox.git("fsck", "--strict", "--no-dangling", "--no-progress")
         return number
 
     def _check_git(self, found: Notes) -> None:
         wanted = {path: blob(data) for path, data in found.items()}
-        tree, head = self.desk.tree(), (self.desk.git_dir / "HEAD").read_text()
+        tree, head = self.sandbox.tree(), (self.sandbox.git_dir / "HEAD").read_text()
         assert head == self.head, head
         if STAGED in found:
-            shown = self.desk.git("diff", "--cached", "--name-only", "-z").decode()
+            shown = self.sandbox.git("diff", "--cached", "--name-only", "-z").decode()
             assert shown == f"{STAGED}\0", shown
-            entry = self.desk.git("ls-files", "--stage", "-z", STAGED)
+            entry = self.sandbox.git("ls-files", "--stage", "-z", STAGED)
             assert entry in self.index, entry
             wanted[STAGED] = blob(b"as it is in the branch\n")
         else:
-            status = self.desk.git("status", "--porcelain", "--untracked-files=all").decode()
+            status = self.sandbox.git("status", "--porcelain", "--untracked-files=all").decode()
             assert not status, status
         assert tree == wanted, (tree, wanted)
 
@@ -257,19 +257,19 @@ def _moved(notes: Notes, src: str, dst: str) -> Notes:
     }
 
 
-class Hand:
-    """A writer that does what a call says."""
+class CallRunner:
+    """A writer that runs calls given as tuples."""
 
     def __init__(
         self,
-        desk: Desk,
+        sandbox: Sandbox,
         reached: Callable[[Step], None] = lambda _: None,
         *,
         home: str = "state",
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
     ) -> None:
         self._done: list[str] = []
-        self.writer = desk.writer(
+        self.writer = sandbox.writer(
             reached,
             lambda written: self._done.append(written.outcome.operation),
             home=home,
@@ -300,11 +300,11 @@ CALLS: dict[str, tuple[str, ...]] = {
 """One operation of each kind, for a vault of `prepared`."""
 
 
-def prepared(base: Path, name: str, *, staged: bool = False) -> Ledger:
+def prepared(base: Path, name: str, *, staged: bool = False) -> VaultModel:
     """A vault in which the operation of this name can be done."""
-    ledger = Ledger.of(new_desk(base, staged=staged))
-    hand = Hand(ledger.desk)
+    vault_model = VaultModel.of(new_sandbox(base, staged=staged))
+    hand = CallRunner(vault_model.sandbox)
     first = [CALLS["write over"], CALLS["move"]] if name in ("undo", "redo") else []
     for call in [*first, *([CALLS["undo"]] if name == "redo" else [])]:
-        ledger.db(call, hand.do(call))
-    return ledger
+        vault_model.db(call, hand.do(call))
+    return vault_model

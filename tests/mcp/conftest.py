@@ -9,35 +9,35 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import write
-from tests.engine.helpers import Desk, hide_model, new_desk
+from tests.engine.helpers import Sandbox, hide_model, new_sandbox
 from tests.engine.providers import FaultyModel, serve
-from tests.mcp.serving import PRIVATE, PUBLIC, Bench, open_bench
+from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
 
 
 @pytest.fixture
-def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Desk:
+def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """Public notes, and one private note for each way to say so, in a repository."""
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
     hide_model(monkeypatch)
-    desk = new_desk(tmp_path)
+    sandbox = new_sandbox(tmp_path)
     for path, text in {**PUBLIC, **PRIVATE}.items():
-        write(desk.root, path, text)
+        write(sandbox.root, path, text)
     for words in (
         ("init", "-q"),
         ("add", "-A"),
         ("-c", "user.name=Me", "-c", "user.email=me@here", "commit", "-qm", "mine"),
     ):
-        subprocess.run(["git", *words], cwd=desk.root, check=True, capture_output=True)
-    return desk
+        subprocess.run(["git", *words], cwd=sandbox.root, check=True, capture_output=True)
+    return sandbox
 
 
 @pytest.fixture
-async def bench(desk: Desk) -> AsyncIterator[Bench]:
+async def harness(sandbox: Sandbox) -> AsyncIterator[ToolHarness]:
     """The tools on that vault, for a client that may write and sees nothing private."""
-    async with open_bench(desk) as bench:
-        yield bench
+    async with open_harness(sandbox) as harness:
+        yield harness
 
 
 @pytest.fixture

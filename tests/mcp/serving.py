@@ -22,7 +22,7 @@ from donna_tui.engine.engine import Engine
 from donna_tui.engine.vault_service import announce
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.writer import VaultWriter
-from tests.engine.helpers import Desk, open_engine, quick_config
+from tests.engine.helpers import Sandbox, open_engine, quick_config
 
 REPOSITORY = Path(__file__).parents[2]
 CANARY = "zanzibarosprey"
@@ -52,11 +52,11 @@ PRIVATE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bench:
+class ToolHarness:
     """The tools as functions, in the name of one client."""
 
     engine: Engine
-    desk: Desk
+    sandbox: Sandbox
     space: ToolContext
 
     async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
@@ -69,19 +69,21 @@ class Bench:
         assert answer["ok"], answer
         return answer
 
-    def other(self, client: str = "another", quota: int = 50, *, sensitive: bool = False) -> Bench:
+    def other(self, client: str = "another", quota: int = 50, *, sensitive: bool = False) -> ToolHarness:
         """The tools on the same engine for another client."""
-        return Bench(self.engine, self.desk, workspace(self.engine, self.desk, client, quota, sensitive=sensitive))
+        return ToolHarness(
+            self.engine, self.sandbox, workspace(self.engine, self.sandbox, client, quota, sensitive=sensitive)
+        )
 
     @property
     def writer(self) -> VaultWriter:
         """The writer of a person at the keyboard."""
-        return open_writer(quick_config(), self.desk.space, allowlist=("*",))
+        return open_writer(quick_config(), self.sandbox.space, allowlist=("*",))
 
 
 def workspace(
     engine: Engine,
-    desk: Desk,
+    sandbox: Sandbox,
     client: str,
     quota: int = 50,
     *,
@@ -91,51 +93,51 @@ def workspace(
     config = config or quick_config()
     return ToolContext(
         host=engine,
-        access=Access(indexed_client(config, desk.root), sensitive),
+        access=Access(indexed_client(config, sandbox.root), sensitive),
         session=ClientSession(actor_of(client), Quota(quota)),
-        writer=open_writer(config, desk.space, announce(engine.hub)),
+        writer=open_writer(config, sandbox.space, announce(engine.hub)),
     )
 
 
 @contextlib.asynccontextmanager
-async def open_bench(
-    desk: Desk, *, client: str = "Test Agent", config: MemoryConfig | None = None
-) -> AsyncIterator[Bench]:
+async def open_harness(
+    sandbox: Sandbox, *, client: str = "Test Agent", config: MemoryConfig | None = None
+) -> AsyncIterator[ToolHarness]:
     """The tools on a vault whose index is complete."""
-    async with open_engine(desk, config=config) as running:
+    async with open_engine(sandbox, config=config) as running:
         await running.settled(vectors=False)
-        yield Bench(running.engine, desk, workspace(running.engine, desk, client, config=config))
+        yield ToolHarness(running.engine, sandbox, workspace(running.engine, sandbox, client, config=config))
 
 
-def command(desk: Desk, *options: str, module: str = "tests.cli.without_model") -> StdioServerParameters:
+def command(sandbox: Sandbox, *options: str, module: str = "tests.cli.without_model") -> StdioServerParameters:
     """How a client starts the server."""
     return StdioServerParameters(
         command=sys.executable,
-        args=["-m", module, "mcp", "--space", str(desk.root), *options],
-        env=environment(desk),
+        args=["-m", module, "mcp", "--space", str(sandbox.root), *options],
+        env=environment(sandbox),
         cwd=str(REPOSITORY),
     )
 
 
-def environment(desk: Desk) -> dict[str, str]:
+def environment(sandbox: Sandbox) -> dict[str, str]:
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "COV_"))}
-    return {**ours, "DONNA_HOME": str(desk.paths.state.parent), "PYTHONPATH": str(REPOSITORY)}
+    return {**ours, "DONNA_HOME": str(sandbox.paths.state.parent), "PYTHONPATH": str(REPOSITORY)}
 
 
 @contextlib.asynccontextmanager
 async def over_stdio(
-    desk: Desk, *options: str, mode: str = "auto", errors: Path | None = None
+    sandbox: Sandbox, *options: str, mode: str = "auto", errors: Path | None = None
 ) -> AsyncIterator[Client]:
     """The official client, talking to the server in a process of its own."""
     with (errors or Path(os.devnull)).open("w") as log:
-        async with Client(stdio_client(command(desk, *options), errlog=log), mode=mode) as client:
+        async with Client(stdio_client(command(sandbox, *options), errlog=log), mode=mode) as client:
             yield client
 
 
 @contextlib.contextmanager
-def started(desk: Desk, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(sandbox: Sandbox, *options: str) -> Iterator[subprocess.Popen[bytes]]:
     """The server in a process of its own, with pipes that a test talks to by itself."""
-    parameters = command(desk, *options)
+    parameters = command(sandbox, *options)
     process = subprocess.Popen(
         [parameters.command, *parameters.args],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -151,7 +153,7 @@ def started(desk: Desk, *options: str) -> Iterator[subprocess.Popen[bytes]]:
                 stream.close()  # type: ignore[union-attr]
 
 
-def said(answer: Any) -> dict[str, Any]:
+def payload_of(answer: Any) -> dict[str, Any]:
     """What a tool answered over the protocol; its text says the same as its structure."""
     content: dict[str, Any] = answer.structured_content
     assert json.loads(answer.content[0].text) == content
@@ -160,6 +162,6 @@ def said(answer: Any) -> dict[str, Any]:
 
 
 async def refused_over(client: Client, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    content = said(await client.call_tool(name, arguments))
+    content = payload_of(await client.call_tool(name, arguments))
     assert not content["ok"]
     return content

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.helpers import Desk
+from tests.engine.helpers import Sandbox
 from tests.git_vaults import tree_of
 from tests.mcp.serving import started
 
@@ -41,23 +41,25 @@ def writes(process: subprocess.Popen[bytes], count: int) -> None:
         )
 
 
-def check_whole(desk: Desk) -> None:
+def check_whole(sandbox: Sandbox) -> None:
     """Each note is there with all its lines and in git, or it is not there at all; nothing is left half done."""
-    for file in (desk.root / "Inbox").glob("w*.md"):
+    for file in (sandbox.root / "Inbox").glob("w*.md"):
         assert file.read_text() == f"note {file.stem[1:]}\n" * 2_000
-    assert not [name for name in tree_of(desk.root) if "donna" in name.lower()]
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=desk.root, check=True, capture_output=True, text=True)
+    assert not [name for name in tree_of(sandbox.root) if "donna" in name.lower()]
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], cwd=sandbox.root, check=True, capture_output=True, text=True
+    )
     assert not [line for line in status.stdout.splitlines() if "Inbox/w" in line]
-    subprocess.run(["git", "fsck", "--strict"], cwd=desk.root, check=True, capture_output=True)
-    assert not list((desk.root / ".git").rglob("*.lock"))
-    journal = desk.paths.space_state(desk.root) / "writes"
+    subprocess.run(["git", "fsck", "--strict"], cwd=sandbox.root, check=True, capture_output=True)
+    assert not list((sandbox.root / ".git").rglob("*.lock"))
+    journal = sandbox.paths.space_state(sandbox.root) / "writes"
     left = [file for file in journal.rglob("*") if file.is_file() and file.stat().st_size]
     assert [file.name for file in left] == ["home"]  # which Donna this is, for the names of its refs
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.3])
-def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(desk: Desk, delay: float) -> None:
-    with started(desk, "--write") as process:
+def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(sandbox: Sandbox, delay: float) -> None:
+    with started(sandbox, "--write") as process:
         hello(process)
         writes(process, 30)
         time.sleep(delay)
@@ -66,18 +68,18 @@ def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(desk: Desk
         process.stdin.close()
         process.stdout.close()
         process.wait(ENDS_WITHIN)
-        check_whole(desk)
+        check_whole(sandbox)
 
 
-def test_a_server_that_is_ended_finishes_what_it_writes(desk: Desk) -> None:
-    with started(desk, "--write") as process:
+def test_a_server_that_is_ended_finishes_what_it_writes(sandbox: Sandbox) -> None:
+    with started(sandbox, "--write") as process:
         hello(process)
         writes(process, 30)
         time.sleep(0.1)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=ENDS_WITHIN)
         assert b"Traceback" not in errors
-        check_whole(desk)
+        check_whole(sandbox)
 
 
 NO_MESSAGES = (
@@ -87,8 +89,8 @@ NO_MESSAGES = (
 )  # fmt: skip
 
 
-def test_what_is_no_message_ends_nothing(desk: Desk) -> None:
-    with started(desk) as process:
+def test_what_is_no_message_ends_nothing(sandbox: Sandbox) -> None:
+    with started(sandbox) as process:
         hello(process)
         assert process.stdin
         assert process.stdout

@@ -24,9 +24,9 @@ from donna_tui.agents.guard import BURST, MOST_BODY_BYTES, Rate, token_file, tok
 from donna_tui.agents.server import IDLE_SECONDS, MOST_SESSIONS, Sessions
 from donna_tui.agents.tools.context import QUOTA_SECONDS, Quota
 from donna_tui.types.errors import DonnaError
-from tests.engine.helpers import Desk
+from tests.engine.helpers import Sandbox
 from tests.mcp.every_tool import through_every_tool
-from tests.mcp.serving import said, started
+from tests.mcp.serving import payload_of, started
 
 CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
@@ -45,19 +45,19 @@ class Serving:
 
 
 @pytest.fixture
-def serving(desk: Desk) -> Iterator[Serving]:
+def serving(sandbox: Sandbox) -> Iterator[Serving]:
     """The server on any free port, with leave to write."""
-    with started(desk, "--http", "--port", "0", "--write") as process:
-        yield _ready(desk, process)
+    with started(sandbox, "--http", "--port", "0", "--write") as process:
+        yield _ready(sandbox, process)
 
 
-def _ready(desk: Desk, process: subprocess.Popen[bytes]) -> Serving:
+def _ready(sandbox: Sandbox, process: subprocess.Popen[bytes]) -> Serving:
     assert process.stderr
     told = process.stderr.readline().decode() + process.stderr.readline().decode()
     found = re.search(r"http://127\.0\.0\.1:(\d+)/mcp\n +the token is in (.+)\n", told)
     assert found, told
     file = Path(found[2])
-    assert file == token_file(desk.paths.space_state(desk.root))
+    assert file == token_file(sandbox.paths.space_state(sandbox.root))
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     return Serving(int(found[1]), file.read_text().strip(), process)
 
@@ -72,20 +72,20 @@ async def client_of(serving: Serving, mode: str = "auto") -> AsyncIterator[Clien
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_official_client_gets_through_every_tool(desk: Desk, serving: Serving, mode: str) -> None:
+async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, serving: Serving, mode: str) -> None:
     async with client_of(serving, mode) as client:
-        await through_every_tool(client, desk)
+        await through_every_tool(client, sandbox)
 
 
 async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:
     async with client_of(serving, "legacy") as one, client_of(serving, "legacy") as two:
-        first = said(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
-        second = said(await two.call_tool("vault_write", {"path": "Inbox/two.md", "content": "x\n"}))
+        first = payload_of(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
+        second = payload_of(await two.call_tool("vault_write", {"path": "Inbox/two.md", "content": "x\n"}))
         assert first["session"] != second["session"]
-        assert said(await one.call_tool("vault_undo_last", {"everything": True}))["paths"] == ["Inbox/one.md"]
+        assert payload_of(await one.call_tool("vault_undo_last", {"everything": True}))["paths"] == ["Inbox/one.md"]
         asked = {"query": "kestrel", "mode": "keyword"}
         answers = await asyncio.gather(*(one.call_tool("memory_search", asked) for _ in range(60)))
-        assert all(said(answer)["count"] for answer in answers)
+        assert all(payload_of(answer)["count"] for answer in answers)
 
 
 HOSTS = (
@@ -204,8 +204,8 @@ def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -
     assert b"Traceback" not in serving.process.stderr.read()
 
 
-def test_a_port_that_is_taken_is_said(desk: Desk, serving: Serving) -> None:
-    with started(desk, "--http", "--port", str(serving.port)) as process:
+def test_a_port_that_is_taken_is_said(sandbox: Sandbox, serving: Serving) -> None:
+    with started(sandbox, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 5
         assert f"port {serving.port} is not available" in errors.decode()
@@ -272,7 +272,7 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
     assert other.quota.left == 1
 
 
-async def test_silent_and_nameless_connections_keep_nobody_out(desk: Desk, serving: Serving) -> None:
+async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox, serving: Serving) -> None:
     """300 connections that say nothing, or half a head, and 300 requests without the token."""
     with contextlib.ExitStack() as held:
         for number in range(300):
@@ -286,7 +286,7 @@ async def test_silent_and_nameless_connections_keep_nobody_out(desk: Desk, servi
             with contextlib.suppress(ConnectionError):
                 connection.sendall(f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\n\r\n".encode())
         async with client_of(serving) as client:
-            assert said(await client.call_tool("memory_search", {"query": "kestrel", "mode": "keyword"}))["count"]
+            assert payload_of(await client.call_tool("memory_search", {"query": "kestrel", "mode": "keyword"}))["count"]
     assert sum(1 for _ in Path(f"/proc/{serving.process.pid}/fd").iterdir()) < 200
     serving.process.terminate()
     assert serving.process.stderr

@@ -14,8 +14,8 @@ from donna_tui.memory.facts import procedural
 from donna_tui.types.memory import MemorySource
 from donna_tui.types.search import Filters, SearchRequest
 from tests.cli.running import write
-from tests.engine.helpers import Desk
-from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, Bench, open_bench
+from tests.engine.helpers import Sandbox
+from tests.mcp.serving import CANARY, PRIVATE, PUBLIC, ToolHarness, open_harness
 
 PATHS = sorted(PRIVATE)
 ABSENT = "Private/absent.md"
@@ -32,7 +32,7 @@ QUESTIONS = (
 )
 
 
-async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
+async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
     """Every tool with everything that could lead to a private note."""
     reads: list[tuple[str, dict[str, Any]]] = [
         *(("memory_search", {"query": each, "nearMisses": True, "maxResults": 50}) for each in QUESTIONS),
@@ -68,22 +68,22 @@ async def calls(bench: Bench) -> list[tuple[str, dict[str, Any]]]:
     return [*reads, *paths, *others, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
 
 
-async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(bench: Bench) -> None:
-    before = {path: (bench.desk.root / path).read_bytes() for path in PATHS}
-    asked = await calls(bench)
+async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: ToolHarness) -> None:
+    before = {path: (harness.sandbox.root / path).read_bytes() for path in PATHS}
+    asked = await calls(harness)
     assert {name for name, _ in asked} == {each.name for each in TOOLS}
     for name, arguments in asked:
-        answer = await bench(name, **arguments)
+        answer = await harness(name, **arguments)
         told = about(answer, arguments.get("path") or arguments.get("query") or "\0").lower()
         assert CANARY not in told, (name, arguments)
         assert "private/" not in told
         assert "secret.md" not in told
         assert "codes" not in told.replace("[[codes]]", "") or name == "memory_search", (name, told)
-    assert {path: (bench.desk.root / path).read_bytes() for path in PATHS} == before
+    assert {path: (harness.sandbox.root / path).read_bytes() for path in PATHS} == before
 
 
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_private_path_answers_exactly_as_one_that_is_not_there(bench: Bench, path: str) -> None:
+async def test_a_private_path_answers_exactly_as_one_that_is_not_there(harness: ToolHarness, path: str) -> None:
     for name, arguments in (
         ("memory_get", {}),
         ("vault_read", {}),
@@ -93,42 +93,42 @@ async def test_a_private_path_answers_exactly_as_one_that_is_not_there(bench: Be
         ("vault_section", {"content": "x\n", "etag": "0" * 64}),
         ("vault_section", {"content": "x\n", "etag": "0" * 64, "headingPath": ["x"], "mode": "replace"}),
     ):
-        private = await bench(name, path=path, **arguments)
-        absent = await bench(name, path=ABSENT, **arguments)
+        private = await harness(name, path=path, **arguments)
+        absent = await harness(name, path=ABSENT, **arguments)
         if name == "vault_write" and not path.startswith("Private/"):
-            absent = await bench(name, path="Inbox/absent.md", **arguments)
+            absent = await harness(name, path="Inbox/absent.md", **arguments)
         assert not private["ok"]
         assert about(private, path) == about(absent, ABSENT), name
 
 
-async def test_counts_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
-    assert (await bench.fine("vault_list"))["total"] == len(PUBLIC)
-    assert (await bench.fine("vault_list", folder="Private")) == {"ok": True, "notes": [], "count": 0, "total": 0}
-    found = await bench.fine("memory_search", query="kestrel", maxResults=50, sources=["vault"])
+async def test_counts_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
+    assert (await harness.fine("vault_list"))["total"] == len(PUBLIC)
+    assert (await harness.fine("vault_list", folder="Private")) == {"ok": True, "notes": [], "count": 0, "total": 0}
+    found = await harness.fine("memory_search", query="kestrel", maxResults=50, sources=["vault"])
     assert {each["path"] for each in found["results"]} == set(PUBLIC)
     assert found["count"] == len(found["results"])
 
 
-async def test_tasks_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
+async def test_tasks_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
     """In the list, in its total and in the agenda; a memory of a private note cannot be named to be forgotten."""
-    listed = await bench.fine("task_list", done=True)
+    listed = await harness.fine("task_list", done=True)
     assert ([each["path"] for each in listed["tasks"]], listed["total"]) == (["Projects/plan.md"], 1)
-    granted = await bench.other(sensitive=True).fine("task_list", done=True)
+    granted = await harness.other(sensitive=True).fine("task_list", done=True)
     hidden = [each["id"] for each in granted["tasks"] if each["path"] in PRIVATE]
     assert granted["total"] > 1
-    refusals = [await bench("memory_forget", id=each) for each in (*hidden, "vault:none")]
+    refusals = [await harness("memory_forget", id=each) for each in (*hidden, "vault:none")]
     assert {each["reason"] for each in refusals} == {refusals[-1]["reason"]}
 
 
-async def test_links_are_those_of_a_vault_without_private_notes(bench: Bench) -> None:
-    linked = await bench.fine("vault_links", path="Projects/gateway.md")
+async def test_links_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
+    linked = await harness.fine("vault_links", path="Projects/gateway.md")
     assert linked["links"] == ["Meetings/standup.md"]
     assert linked["linkedFrom"] == ["Meetings/standup.md"]
-    assert (await bench.fine("vault_links", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
+    assert (await harness.fine("vault_links", path="Projects/plan.md"))["links"] == ["Projects/gateway.md"]
 
 
-async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(bench: Bench) -> None:
-    granted = bench.other(sensitive=True)
+async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(harness: ToolHarness) -> None:
+    granted = harness.other(sensitive=True)
     assert CANARY in (await granted.fine("memory_get", path="Projects/codes.md"))["text"]
     assert (await granted.fine("vault_list"))["total"] == len(PUBLIC) + len(PRIVATE)
     found = await granted.fine("memory_search", query=CANARY, maxResults=50)
@@ -142,63 +142,63 @@ async def test_who_was_granted_them_sees_them_and_still_does_not_write_them(benc
 
 
 async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_knows(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_bench(desk) as bench:
+    async with open_harness(sandbox) as harness:
         path, text = "Projects/plan.md", PUBLIC["Projects/plan.md"]
-        monkeypatch.setattr(bench.space.host, "search_fresh", frozen(await bench.engine.search(kestrels())))
-        write(desk.root, path, f"---\ndonna: local-only\n---\n{text}")
-        found = await bench.fine("memory_search", query="kestrel")
+        monkeypatch.setattr(harness.space.host, "search_fresh", frozen(await harness.engine.search(kestrels())))
+        write(sandbox.root, path, f"---\ndonna: local-only\n---\n{text}")
+        found = await harness.fine("memory_search", query="kestrel")
         assert path not in {each["path"] for each in found["results"]}
         assert len(found["results"]) == found["count"] > 0
-        assert path not in {each["path"] for each in (await bench.fine("vault_list"))["notes"]}
-        assert (await bench("memory_get", path=path))["reason"] == "missing"
-        assert path not in (await bench.fine("vault_links", path="Projects/gateway.md"))["linkedFrom"]
-        write(desk.root, "Meetings/standup.md", f"---\ndonna: local-only\n---\n{PUBLIC['Meetings/standup.md']}")
-        linked = await bench.fine("vault_links", path="Projects/gateway.md")
+        assert path not in {each["path"] for each in (await harness.fine("vault_list"))["notes"]}
+        assert (await harness("memory_get", path=path))["reason"] == "missing"
+        assert path not in (await harness.fine("vault_links", path="Projects/gateway.md"))["linkedFrom"]
+        write(sandbox.root, "Meetings/standup.md", f"---\ndonna: local-only\n---\n{PUBLIC['Meetings/standup.md']}")
+        linked = await harness.fine("vault_links", path="Projects/gateway.md")
         assert (linked["links"], linked["linkedFrom"]) == ([], [])
 
 
 WORDS = ("rollback", "redis", "sessions", "idea", "plan", "gateway")
 
 
-async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(desk: Desk) -> None:
+async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(sandbox: Sandbox) -> None:
     """BM25 weighs a word by how many passages hold it: of private ones an agent could read that off the order."""
     for path in PRIVATE:
-        (desk.root / path).unlink()
+        (sandbox.root / path).unlink()
     questions = [f"{one} {other}" for one in WORDS for other in WORDS if one < other]
-    async with open_bench(desk) as bench:
-        await bench.fine("remember", text="The rollback of the gateway was a bad idea.")
-        before = [await found_by(bench, each) for each in questions]
+    async with open_harness(sandbox) as harness:
+        await harness.fine("remember", text="The rollback of the gateway was a bad idea.")
+        before = [await found_by(harness, each) for each in questions]
         for number in range(4):
             flag = ("donna: local-only", "donna_sensitive: true")[number % 2]
             text = f"---\n{flag}\n---\n# Rollback idea\n{' '.join(WORDS[: number + 1] * 9)}\n- [ ] plan the rollback\n"
-            write(desk.root, f"Private/{number}.md", text)
-        granted = bench.other(sensitive=True)
+            write(sandbox.root, f"Private/{number}.md", text)
+        granted = harness.other(sensitive=True)
         everything = (await granted.fine("memory_search", query="rollback idea", maxResults=50))["results"]
         assert sum(each["path"].startswith("Private/") for each in everything) >= 4
-        assert [await found_by(bench, each) for each in questions] == before
+        assert [await found_by(harness, each) for each in questions] == before
         granted_before = [await found_by(granted, each) for each in questions]
     assert granted_before != before
 
 
-async def found_by(bench: Bench, question: str) -> Any:
+async def found_by(harness: ToolHarness, question: str) -> Any:
     """What a client finds and recalls, with the scores that decide the order, and how many notes were searched."""
-    filters = Filters(sensitive=None if bench.space.access.sensitive else False)
-    outcome = await bench.engine.search_fresh(SearchRequest(text=question, k=50, filters=filters, near_misses=True))
+    filters = Filters(sensitive=None if harness.space.access.sensitive else False)
+    outcome = await harness.engine.search_fresh(SearchRequest(text=question, k=50, filters=filters, near_misses=True))
     asked = {"query": question, "nearMisses": True, "maxResults": 50}
     return (
         [(hit.path, hit.rank_score, hit.snippet.text) for hit in (*outcome.hits, *outcome.near_misses)],
         outcome.searched_notes,
-        await bench.fine("memory_search", **asked),
-        await bench.fine("recall", query=question, tokenBudget=400, topK=3),
+        await harness.fine("memory_search", **asked),
+        await harness.fine("recall", query=question, tokenBudget=400, topK=3),
     )
 
 
-async def test_a_word_that_is_half_typed_becomes_none_of_a_private_note(desk: Desk) -> None:
-    async with open_bench(desk) as bench:
+async def test_a_word_that_is_half_typed_becomes_none_of_a_private_note(sandbox: Sandbox) -> None:
+    async with open_harness(sandbox) as harness:
         public, everything = [
-            await bench.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
+            await harness.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
             for each in (False, None)
         ]
         assert not public.hits
@@ -216,68 +216,70 @@ def frozen(outcome: Any) -> Any:
     return search
 
 
-async def test_what_cannot_be_read_counts_as_not_there(bench: Bench) -> None:
-    root = bench.desk.root
+async def test_what_cannot_be_read_counts_as_not_there(harness: ToolHarness) -> None:
+    root = harness.sandbox.root
     write(root, "Inbox/big.md", "x" * 3_000_000)
     write(root, "Inbox/zeros.md", b"\0" * 4_000)
     (root / "Inbox/folder.md").mkdir()
     (root / "Inbox/link.md").symlink_to(root / "Projects/plan.md")
     os.mkfifo(root / "Inbox/pipe.md")
-    absent = about(await bench("memory_get", path=ABSENT), ABSENT)
+    absent = about(await harness("memory_get", path=ABSENT), ABSENT)
     for name in ("big", "zeros", "folder", "link", "pipe"):
         path = f"Inbox/{name}.md"
-        assert about(await bench("memory_get", path=path), path) == absent
-        answer = await bench("vault_write", path=path, content="mine\n")
+        assert about(await harness("memory_get", path=path), path) == absent
+        answer = await harness("vault_write", path=path, content="mine\n")
         assert (answer["reason"], answer["message"]) == ("conflict", "a note cannot be written to this path")
 
 
-async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(bench: Bench) -> None:
-    answer = await bench("vault_write", path="Inbox/secret.md", content="mine\n")
+async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(harness: ToolHarness) -> None:
+    answer = await harness("vault_write", path="Inbox/secret.md", content="mine\n")
     assert answer["reason"] == "conflict"
     assert "Secret" not in json.dumps(answer)
-    taken = await bench("vault_write", path="Inbox/Secret.md", content="mine\n")
+    taken = await harness("vault_write", path="Inbox/Secret.md", content="mine\n")
     assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
 
 
-async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(bench: Bench) -> None:
-    made = bench.desk.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
+async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(harness: ToolHarness) -> None:
+    made = harness.sandbox.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
     private = [identity for identity, sensitive in made if sensitive]
     public = [identity for identity, sensitive in made if not sensitive]
     assert private
     for identity in private:
         absent = f"{identity[:-4]}ffff"
-        assert about(await bench("memory_get", path=identity), identity) == about(
-            await bench("memory_get", path=absent), absent
+        assert about(await harness("memory_get", path=identity), identity) == about(
+            await harness("memory_get", path=absent), absent
         )
     (task,) = public
-    assert "Feed the kestrel" in (await bench.fine("memory_get", path=task))["text"]
-    write(bench.desk.root, "Projects/plan.md", f"---\ndonna: local-only\n---\n{PUBLIC['Projects/plan.md']}")
+    assert "Feed the kestrel" in (await harness.fine("memory_get", path=task))["text"]
+    write(harness.sandbox.root, "Projects/plan.md", f"---\ndonna: local-only\n---\n{PUBLIC['Projects/plan.md']}")
     absent = f"{task[:-4]}ffff"
-    assert about(await bench("memory_get", path=task), task) == about(await bench("memory_get", path=absent), absent)
+    assert about(await harness("memory_get", path=task), task) == about(
+        await harness("memory_get", path=absent), absent
+    )
 
 
-async def test_what_a_granted_client_remembers_is_private(bench: Bench) -> None:
-    granted = bench.other(sensitive=True)
+async def test_what_a_granted_client_remembers_is_private(harness: ToolHarness) -> None:
+    granted = harness.other(sensitive=True)
     await granted.fine("remember", text=f"The {CANARY} code is on the blue door.")
     assert CANARY in json.dumps(await granted.fine("recall", query="blue door"))
     for name in ("recall", "memory_search"):
-        assert CANARY not in json.dumps(await bench.fine(name, query=f"{CANARY} blue door"))
-    again = await bench.fine("remember", text=f"The {CANARY} code is on the blue door.")
+        assert CANARY not in json.dumps(await harness.fine(name, query=f"{CANARY} blue door"))
+    again = await harness.fine("remember", text=f"The {CANARY} code is on the blue door.")
     assert CANARY not in json.dumps(again)
 
 
-async def test_no_word_of_a_private_note_is_in_the_log(bench: Bench) -> None:
-    for name, arguments in await calls(bench):
-        await bench(name, **arguments)
-    log: Path = bench.desk.paths.log
+async def test_no_word_of_a_private_note_is_in_the_log(harness: ToolHarness) -> None:
+    for name, arguments in await calls(harness):
+        await harness(name, **arguments)
+    log: Path = harness.sandbox.paths.log
     for file in log.glob("*"):
         assert not any(f"{each}{CANARY}" in file.read_text() for each in ("kestrel ", "# ", "] ")), file
 
 
-async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(bench: Bench) -> None:
-    granted = bench.other(sensitive=True)
+async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(harness: ToolHarness) -> None:
+    granted = harness.other(sensitive=True)
     await granted.fine("remember", text=f"My favourite colour is {CANARY}.", type="procedural")
-    answer = await bench.fine("remember", text="My favourite colour is red.", type="procedural")
+    answer = await harness.fine("remember", text="My favourite colour is red.", type="procedural")
     assert CANARY not in json.dumps(answer)
-    facts = await bench.engine.memory.db.run(lambda db: procedural(db.database))
+    facts = await harness.engine.memory.db.run(lambda db: procedural(db.database))
     assert {fact.content for fact in facts} == {f"My favourite colour is {CANARY}.", "My favourite colour is red."}

@@ -17,70 +17,74 @@ from donna_tui.agents.tools.schemas import SectionArgs
 from donna_tui.engine.freshness import LATE, Freshness
 from donna_tui.safety.terminal import clean_line
 from tests.cli.running import write
-from tests.engine.helpers import Desk, hide_model, index_once, new_desk
+from tests.engine.helpers import Sandbox, hide_model, index_once, new_sandbox
 from tests.hostile import make_hostile_vault
-from tests.mcp.serving import PUBLIC, Bench, open_bench
+from tests.mcp.serving import PUBLIC, ToolHarness, open_harness
 
 ODD = '\ufeff---\r\ntitle: "a\u202etitle"\r\n---\r\n\tfirst\u200b line\x1b[31m\r\nsecond\x07\u2028line\r\n'
 
 
-async def test_no_more_is_given_than_was_asked_for(bench: Bench) -> None:
+async def test_no_more_is_given_than_was_asked_for(harness: ToolHarness) -> None:
     for most in (1, 2, 4):
-        found = await bench.fine("memory_search", query="kestrel", maxResults=most, sources=["vault"])
+        found = await harness.fine("memory_search", query="kestrel", maxResults=most, sources=["vault"])
         assert found["count"] == len(found["results"]) == most
-    inside = await bench.fine("memory_search", query="kestrel", folder="Projects", sources=["vault"])
+    inside = await harness.fine("memory_search", query="kestrel", folder="Projects", sources=["vault"])
     assert {each["path"] for each in inside["results"]} == {"Projects/gateway.md", "Projects/plan.md"}
 
 
-async def test_a_shared_word_is_never_cut_by_the_least_score(bench: Bench) -> None:
-    assert (await bench.fine("memory_search", query="kestrel", minScore=1.0, sources=["vault"]))["count"] == len(PUBLIC)
+async def test_a_shared_word_is_never_cut_by_the_least_score(harness: ToolHarness) -> None:
+    assert (await harness.fine("memory_search", query="kestrel", minScore=1.0, sources=["vault"]))["count"] == len(
+        PUBLIC
+    )
 
 
-async def test_nothing_relevant_is_said_and_near_misses_come_on_request(bench: Bench) -> None:
-    nothing = await bench.fine("memory_search", query="quasar telescope")
+async def test_nothing_relevant_is_said_and_near_misses_come_on_request(harness: ToolHarness) -> None:
+    nothing = await harness.fine("memory_search", query="quasar telescope")
     assert (nothing["results"], nothing["nearMisses"], nothing["count"]) == ([], [], 0)
 
 
-async def test_an_answer_from_an_index_that_is_behind_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_from_an_index_that_is_behind_says_so(
+    harness: ToolHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def late(_: object, seconds: float | None) -> str:
         return LATE
 
     monkeypatch.setattr(Freshness, "stale", late)
-    found = await bench.fine("memory_search", query="kestrel")
+    found = await harness.fine("memory_search", query="kestrel")
     assert (found["stale"], found["indexed"]) == (True, True)
     assert LATE in found["note"]
     assert found["count"]
 
 
-async def test_lines_are_those_of_the_file_and_end_with_it(bench: Bench) -> None:
+async def test_lines_are_those_of_the_file_and_end_with_it(harness: ToolHarness) -> None:
     path, lines = "Projects/gateway.md", PUBLIC["Projects/gateway.md"].splitlines()
     for first, count in ((1, 1), (2, 3), (4, 100), (7, 1), (1_000, 5)):
-        got = await bench.fine("memory_get", path=path, **{"from": first, "lines": count})
+        got = await harness.fine("memory_get", path=path, **{"from": first, "lines": count})
         assert got["text"] == "\n".join(lines[first - 1 : first - 1 + count])
         assert got["totalLines"] == len(lines)
         assert got["endLine"] - got["startLine"] + 1 == len(lines[first - 1 : first - 1 + count])
 
 
-async def test_what_hides_is_shown_for_reading_and_kept_for_editing(bench: Bench) -> None:
-    file = write(bench.desk.root, "Inbox/odd.md", ODD.encode())
-    shown = await bench.fine("memory_get", path="Inbox/odd.md")
+async def test_what_hides_is_shown_for_reading_and_kept_for_editing(harness: ToolHarness) -> None:
+    file = write(harness.sandbox.root, "Inbox/odd.md", ODD.encode())
+    shown = await harness.fine("memory_get", path="Inbox/odd.md")
     assert "\tfirst␣ line␛[31m\nsecond␇␤line" in shown["text"]
-    exact = await bench.fine("vault_read", path="Inbox/odd.md")
+    exact = await harness.fine("vault_read", path="Inbox/odd.md")
     assert exact["text"] == ODD.removeprefix("\ufeff")
     assert exact["title"] == clean_line(exact["title"])
     text = exact["text"].replace("second", "third")
-    answer = await bench.fine("vault_write", path="Inbox/odd.md", content=text, etag=exact["etag"], replace=True)
+    answer = await harness.fine("vault_write", path="Inbox/odd.md", content=text, etag=exact["etag"], replace=True)
     assert file.read_bytes() == ODD.replace("second", "third").encode()
-    assert (await bench.fine("vault_read", path="Inbox/odd.md"))["etag"] == answer["etag"]
+    assert (await harness.fine("vault_read", path="Inbox/odd.md"))["etag"] == answer["etag"]
 
 
-async def test_a_list_comes_in_pages(bench: Bench) -> None:
-    pages = [(await bench.fine("vault_list", offset=at, limit=3)) for at in (0, 3, 6)]
+async def test_a_list_comes_in_pages(harness: ToolHarness) -> None:
+    pages = [(await harness.fine("vault_list", offset=at, limit=3)) for at in (0, 3, 6)]
     paths = [each["path"] for page in pages for each in page["notes"]]
     assert paths == sorted(PUBLIC)
     assert {page["total"] for page in pages} == {len(PUBLIC)}
-    assert (await bench.fine("vault_list", recursive=False))["total"] == 0
-    assert (await bench.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
+    assert (await harness.fine("vault_list", recursive=False))["total"] == 0
+    assert (await harness.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
 
 
 async def test_every_note_of_a_hostile_vault_is_read_or_refused(
@@ -88,21 +92,21 @@ async def test_every_note_of_a_hostile_vault_is_read_or_refused(
 ) -> None:
     hide_model(monkeypatch)
     root, _ = make_hostile_vault(tmp_path)
-    made = new_desk(tmp_path / "donna")
-    desk = Desk(root, made.paths)
-    await index_once(desk)
-    async with open_bench(desk) as bench:
-        listed = (await bench.fine("vault_list", limit=1_000))["notes"]
+    made = new_sandbox(tmp_path / "donna")
+    sandbox = Sandbox(root, made.paths)
+    await index_once(sandbox)
+    async with open_harness(sandbox) as harness:
+        listed = (await harness.fine("vault_list", limit=1_000))["notes"]
         assert len(listed) > 20
         for number, path in enumerate(each["path"] for each in listed):
             for name in ("memory_get", "vault_read", *(() if number % 20 else ("vault_links",))):
-                answer = await bench(name, path=path)
+                answer = await harness(name, path=path)
                 json.dumps(answer).encode("ascii")
                 assert answer["ok"] or answer["message"].isprintable()
-            shown = (await bench.fine("memory_get", path=path))["text"]
+            shown = (await harness.fine("memory_get", path=path))["text"]
             assert not set(shown) & set("\x00\x07\x1b\x7f\x9b\u202e\u2066\u200b")
         for word in ("the", "note", "alert", "\x1b[2J", "<script>", "título"):
-            found = await bench.fine("memory_search", query=word, maxResults=50, nearMisses=True)
+            found = await harness.fine("memory_search", query=word, maxResults=50, nearMisses=True)
             for hit in (*found["results"], *found["nearMisses"]):
                 assert hit["snippet"] == clean_line(hit["snippet"])
 
@@ -130,26 +134,26 @@ def test_every_parameter_is_described_in_words_and_nothing_refers_to_design_docu
         assert not re.search(r"seed \\d|\u00a7|SPEC", told.replace("\\u00a7", "\u00a7")), tool.name
 
 
-async def test_a_hit_says_what_it_is(desk: Desk) -> None:
-    desk.write(
+async def test_a_hit_says_what_it_is(sandbox: Sandbox) -> None:
+    sandbox.write(
         "Meetings/caf\u00e9.md",
         "---\ntype: meeting\ndate: 2026-03-12\ntags: [caf\u00e9]\n---\nWalruses in the caf\u00e9.\n",
     )
-    async with open_bench(desk) as bench:
-        (hit,) = (await bench.fine("memory_search", query="walruses"))["results"]
+    async with open_harness(sandbox) as harness:
+        (hit,) = (await harness.fine("memory_search", query="walruses"))["results"]
         assert (hit["type"], hit["tags"], hit["date"]) == ("meeting", ["caf\u00e9"], "2026-03-12")
         assert (hit["draft"], hit["sensitive"]) == (False, False)
-        answer = _result(await bench("memory_search", query="walruses"))
+        answer = _result(await harness("memory_search", query="walruses"))
         assert "caf\u00e9" in answer.content[0].text
         assert "\\u00e9" not in answer.content[0].text
-        recalled = await bench.fine("recall", query="walruses")
+        recalled = await harness.fine("recall", query="walruses")
         assert str(recalled).count("Walruses in") == 1
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", recalled["memories"][0]["at"])
 
 
-async def test_a_refusal_names_the_allowed_folders(desk: Desk) -> None:
-    async with open_bench(desk) as bench:
-        refused = await bench("vault_write", path="Elsewhere/x.md", content="x")
+async def test_a_refusal_names_the_allowed_folders(sandbox: Sandbox) -> None:
+    async with open_harness(sandbox) as harness:
+        refused = await harness("vault_write", path="Elsewhere/x.md", content="x")
         assert refused["reason"] == "outside_allowlist"
         assert all(folder in refused["hint"] for folder in ("Inbox", "Projects"))
 
@@ -176,15 +180,15 @@ def test_one_section_changes_and_the_rest_keeps_its_bytes(
     assert with_section(SECTIONS, SECTIONS.index("# Log"), asked) == expected
 
 
-async def test_a_section_is_changed_only_with_the_etag_that_was_read(bench: Bench) -> None:
+async def test_a_section_is_changed_only_with_the_etag_that_was_read(harness: ToolHarness) -> None:
     path, heading = "Projects/gateway.md", ["Gateway", "Cache"]
-    etag = (await bench.fine("vault_read", path=path))["etag"]
-    await bench.fine("vault_section", path=path, headingPath=heading, content="More.", etag=etag)
-    assert "Redis." in (bench.desk.root / path).read_text()
+    etag = (await harness.fine("vault_read", path=path))["etag"]
+    await harness.fine("vault_section", path=path, headingPath=heading, content="More.", etag=etag)
+    assert "Redis." in (harness.sandbox.root / path).read_text()
     for arguments, reason in (
         ({"headingPath": heading, "etag": etag}, "conflict"),
-        ({"headingPath": ["Nowhere"], "etag": (await bench.fine("vault_read", path=path))["etag"]}, "missing"),
+        ({"headingPath": ["Nowhere"], "etag": (await harness.fine("vault_read", path=path))["etag"]}, "missing"),
         ({"path": "Projects/codes.md", "headingPath": [], "etag": etag}, "missing"),
     ):
-        refused = await bench("vault_section", **{"path": path, "content": "x", **arguments})
+        refused = await harness("vault_section", **{"path": path, "content": "x", **arguments})
         assert refused["reason"] == reason

@@ -16,21 +16,21 @@ from mcp.shared.exceptions import MCPError
 from donna_tui.agents import stdio
 from donna_tui.agents.stdio import Unreadable, readable_message
 from donna_tui.agents.tools.catalogue import TOOLS
-from tests.engine.helpers import Desk
+from tests.engine.helpers import Sandbox
 from tests.mcp.every_tool import through_every_tool
-from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, refused_over, said, started
+from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, payload_of, refused_over, started
 
 READING = [tool.name for tool in TOOLS if not tool.writes]
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
-async def test_the_official_client_gets_through_every_tool(desk: Desk, mode: str) -> None:
-    async with over_stdio(desk, "--write", mode=mode) as client:
-        await through_every_tool(client, desk)
+async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, mode: str) -> None:
+    async with over_stdio(sandbox, "--write", mode=mode) as client:
+        await through_every_tool(client, sandbox)
 
 
-async def test_without_leave_to_write_only_reading_is_listed(desk: Desk) -> None:
-    async with over_stdio(desk) as client:
+async def test_without_leave_to_write_only_reading_is_listed(sandbox: Sandbox) -> None:
+    async with over_stdio(sandbox) as client:
         tools = (await client.list_tools()).tools
         assert [tool.name for tool in tools] == READING
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
@@ -38,16 +38,16 @@ async def test_without_leave_to_write_only_reading_is_listed(desk: Desk) -> None
             with pytest.raises(MCPError, match="there is no such tool"):
                 await client.call_tool(name, {"path": "Inbox/x.md", "content": "x"})
         assert "Search" in (client.instructions or "")
-    assert not (desk.root / "Inbox/x.md").exists()
+    assert not (sandbox.root / "Inbox/x.md").exists()
 
 
-async def test_private_notes_are_seen_where_they_are_granted(desk: Desk) -> None:
-    async with over_stdio(desk, "--allow-sensitive") as client:
-        assert CANARY in said(await client.call_tool("memory_get", {"path": "Projects/codes.md"}))["text"]
+async def test_private_notes_are_seen_where_they_are_granted(sandbox: Sandbox) -> None:
+    async with over_stdio(sandbox, "--allow-sensitive") as client:
+        assert CANARY in payload_of(await client.call_tool("memory_get", {"path": "Projects/codes.md"}))["text"]
 
 
-async def test_a_thousand_calls_at_once(desk: Desk) -> None:
-    async with over_stdio(desk, "--write", "--quota", "5") as client:
+async def test_a_thousand_calls_at_once(sandbox: Sandbox) -> None:
+    async with over_stdio(sandbox, "--write", "--quota", "5") as client:
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("memory_search", {"query": "kestrel sessions"}),
             ("memory_get", {"path": "Projects/gateway.md"}),
@@ -55,7 +55,7 @@ async def test_a_thousand_calls_at_once(desk: Desk) -> None:
             ("vault_write", {"path": "Inbox/many.md", "content": "x\n"}),
         ]
         answers = await asyncio.gather(*(client.call_tool(*kinds[number % 4]) for number in range(1_000)))
-        told = [said(answer) for answer in answers]
+        told = [payload_of(answer) for answer in answers]
         assert all(answer["ok"] and answer["count"] for answer in told[0::4])
         assert all(answer["ok"] for answer in told[1::4])
         assert {answer["reason"] for answer in told[2::4]} == {"missing"}
@@ -63,17 +63,17 @@ async def test_a_thousand_calls_at_once(desk: Desk) -> None:
         assert {answer["reason"] for answer in told[3::4] if not answer["ok"]} == {"conflict"}
 
 
-async def test_stdout_carries_only_the_protocol(desk: Desk, tmp_path: Path) -> None:
+async def test_stdout_carries_only_the_protocol(sandbox: Sandbox, tmp_path: Path) -> None:
     heard, errors = tmp_path / "stdout", tmp_path / "stderr"
-    noisy = command(desk, module="tests.mcp.noisy_server")
+    noisy = command(sandbox, module="tests.mcp.noisy_server")
     tee = ["-c", f"'{noisy.command}' {' '.join(noisy.args)} | tee '{heard}'"]
     parameters = noisy.model_copy(update={"command": "sh", "args": tee})
     with errors.open("w") as log:
         async with Client(stdio_client(parameters, errlog=log)) as client:
-            assert said(await client.call_tool("memory_search", {"query": "kestrel"}))["count"]
+            assert payload_of(await client.call_tool("memory_search", {"query": "kestrel"}))["count"]
             broken = await refused_over(client, "draft_list", {})
             assert (broken["reason"], broken["message"]) == ("internal", "this failed (RuntimeError)")
-            assert said(await client.call_tool("vault_list", {}))["total"] == len(PUBLIC)
+            assert payload_of(await client.call_tool("vault_list", {}))["total"] == len(PUBLIC)
     lines = heard.read_text().splitlines()
     assert lines
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in lines)
@@ -97,8 +97,8 @@ ODD_LINES = (
 )  # fmt: skip
 
 
-def test_no_line_is_met_with_silence(desk: Desk) -> None:
-    with started(desk) as process:
+def test_no_line_is_met_with_silence(sandbox: Sandbox) -> None:
+    with started(sandbox) as process:
         assert process.stdin
         assert process.stdout
 

@@ -17,181 +17,188 @@ from donna_tui.types.errors import Reason
 from donna_tui.types.memory import MemoryType
 from donna_tui.vault.write.changes import whatever
 from tests.cli.running import write
-from tests.engine.helpers import Desk
+from tests.engine.helpers import Sandbox
 from tests.git_vaults import tree_of
-from tests.mcp.serving import Bench
+from tests.mcp.serving import ToolHarness
 
 NOTE = "Projects/plan.md"
 
 
-async def etag(bench: Bench, path: str = NOTE) -> str:
-    found: str = (await bench.fine("vault_read", path=path))["etag"]
+async def etag(harness: ToolHarness, path: str = NOTE) -> str:
+    found: str = (await harness.fine("vault_read", path=path))["etag"]
     return found
 
 
-async def test_a_write_is_an_operation_in_the_name_of_the_client(bench: Bench) -> None:
-    answer = await bench.fine("vault_write", path="Inbox/new.md", content="# New\n")
-    (newest,) = bench.writer.undoable()
-    assert (newest.id, newest.actor, newest.session) == (answer["operation"], "mcp:Test Agent", bench.space.session.id)
+async def test_a_write_is_an_operation_in_the_name_of_the_client(harness: ToolHarness) -> None:
+    answer = await harness.fine("vault_write", path="Inbox/new.md", content="# New\n")
+    (newest,) = harness.writer.undoable()
+    assert (newest.id, newest.actor, newest.session) == (
+        answer["operation"],
+        "mcp:Test Agent",
+        harness.space.session.id,
+    )
     assert (answer["session"], answer["writesLeft"], answer["changed"]) == (newest.session, 49, True)
-    changed = await bench.fine("vault_write", path="Inbox/new.md", content="# Newer\n", etag=answer["etag"])
-    assert await etag(bench, "Inbox/new.md") == changed["etag"] != answer["etag"]
+    changed = await harness.fine("vault_write", path="Inbox/new.md", content="# Newer\n", etag=answer["etag"])
+    assert await etag(harness, "Inbox/new.md") == changed["etag"] != answer["etag"]
 
 
-async def test_frontmatter_is_kept_unless_the_content_is_the_whole_note(bench: Bench) -> None:
-    kept = await bench.fine("vault_write", path=NOTE, content="new\n", etag=await etag(bench))
-    assert (bench.desk.root / NOTE).read_text() == "---\ntags: [work]\n---\nnew\n"
-    await bench.fine("vault_write", path=NOTE, content="new\n", etag=kept["etag"], replace=True)
-    assert (bench.desk.root / NOTE).read_text() == "new\n"
+async def test_frontmatter_is_kept_unless_the_content_is_the_whole_note(harness: ToolHarness) -> None:
+    kept = await harness.fine("vault_write", path=NOTE, content="new\n", etag=await etag(harness))
+    assert (harness.sandbox.root / NOTE).read_text() == "---\ntags: [work]\n---\nnew\n"
+    await harness.fine("vault_write", path=NOTE, content="new\n", etag=kept["etag"], replace=True)
+    assert (harness.sandbox.root / NOTE).read_text() == "new\n"
 
 
-async def test_who_has_not_read_the_note_does_not_change_it(bench: Bench) -> None:
-    seen = await etag(bench)
-    write(bench.desk.root, NOTE, "edited elsewhere\n")
+async def test_who_has_not_read_the_note_does_not_change_it(harness: ToolHarness) -> None:
+    seen = await etag(harness)
+    write(harness.sandbox.root, NOTE, "edited elsewhere\n")
     for given in (None, seen, "0" * 64, ""):
-        answer = await bench("vault_write", path=NOTE, content="mine\n", etag=given)
+        answer = await harness("vault_write", path=NOTE, content="mine\n", etag=given)
         assert (answer["ok"], answer["reason"]) == (False, "conflict")
-    assert (bench.desk.root / NOTE).read_text() == "edited elsewhere\n"
+    assert (harness.sandbox.root / NOTE).read_text() == "edited elsewhere\n"
 
 
-async def test_the_same_text_is_no_operation_and_costs_nothing(bench: Bench) -> None:
-    text = (bench.desk.root / NOTE).read_text()
-    answer = await bench.fine("vault_write", path=NOTE, content=text, etag=await etag(bench))
+async def test_the_same_text_is_no_operation_and_costs_nothing(harness: ToolHarness) -> None:
+    text = (harness.sandbox.root / NOTE).read_text()
+    answer = await harness.fine("vault_write", path=NOTE, content=text, etag=await etag(harness))
     assert (answer["changed"], answer["operation"], answer["writesLeft"]) == (False, "", 50)
-    assert bench.writer.undoable() == ()
+    assert harness.writer.undoable() == ()
 
 
 @pytest.mark.parametrize("mark", ["donna: local-only", "donna_sensitive: true", "Donna: whatever"])
-async def test_an_agent_makes_no_note_private(bench: Bench, mark: str) -> None:
+async def test_an_agent_makes_no_note_private(harness: ToolHarness, mark: str) -> None:
     content = f"---\n{mark}\n---\nhidden\n"
-    assert (await bench("vault_write", path="Inbox/new.md", content=content))["reason"] == "sensitive"
-    answer = await bench("vault_write", path=NOTE, content=content, etag=await etag(bench))
+    assert (await harness("vault_write", path="Inbox/new.md", content=content))["reason"] == "sensitive"
+    answer = await harness("vault_write", path=NOTE, content=content, etag=await etag(harness))
     assert answer["reason"] == "sensitive"
 
 
-async def test_the_quota_holds_however_many_calls_come_at_once(bench: Bench) -> None:
-    small = bench.other("Eager", quota=3)
+async def test_the_quota_holds_however_many_calls_come_at_once(harness: ToolHarness) -> None:
+    small = harness.other("Eager", quota=3)
     answers = await asyncio.gather(
         *(small("vault_write", path=f"Inbox/{number}.md", content="x\n") for number in range(8)),
         *(small("remember", text=f"I like the number {number} most.") for number in range(4)),
     )
     assert sum(answer["ok"] for answer in answers) == 3
     assert {answer["reason"] for answer in answers if not answer["ok"]} == {Reason.QUOTA}
-    assert (await bench.fine("vault_write", path="Inbox/other.md", content="x\n"))["ok"]
+    assert (await harness.fine("vault_write", path="Inbox/other.md", content="x\n"))["ok"]
     assert (await small.fine("vault_undo_last", everything=True))["undone"]
     assert (await small("vault_write", path="Inbox/late.md", content="x\n"))["reason"] == "quota"
 
 
-async def test_a_call_that_is_cancelled_writes_all_or_nothing_and_counts(bench: Bench) -> None:
+async def test_a_call_that_is_cancelled_writes_all_or_nothing_and_counts(harness: ToolHarness) -> None:
     for number in range(6):
-        task = asyncio.ensure_future(bench("vault_write", path=f"Inbox/{number}.md", content="x\n"))
+        task = asyncio.ensure_future(harness("vault_write", path=f"Inbox/{number}.md", content="x\n"))
         await asyncio.sleep(0.004 * number)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    await bench.fine("vault_write", path="Inbox/last.md", content="x\n")
-    written = {each.paths for each in bench.writer.undoable()}
-    on_disk = {(f"Inbox/{file.name}",) for file in (bench.desk.root / "Inbox").glob("[0-9l]*.md")}
+    await harness.fine("vault_write", path="Inbox/last.md", content="x\n")
+    written = {each.paths for each in harness.writer.undoable()}
+    on_disk = {(f"Inbox/{file.name}",) for file in (harness.sandbox.root / "Inbox").glob("[0-9l]*.md")}
     assert written == on_disk
-    quota = bench.space.session.quota
+    quota = harness.space.session.quota
     assert quota.most - quota.left >= len(written)
 
 
-async def test_undo_takes_back_only_what_this_session_did(bench: Bench) -> None:
-    other = bench.other()
+async def test_undo_takes_back_only_what_this_session_did(harness: ToolHarness) -> None:
+    other = harness.other()
     await other.fine("vault_write", path="Inbox/theirs.md", content="x\n")
-    await bench.fine("vault_write", path="Inbox/mine.md", content="x\n")
-    writer = bench.writer
+    await harness.fine("vault_write", path="Inbox/mine.md", content="x\n")
+    writer = harness.writer
     writer.apply(writer.planner.write("Projects/owner.md", "x\n", seen=whatever))
     await other.fine("vault_write", path="Inbox/theirs-too.md", content="x\n")
-    answer = await bench.fine("vault_undo_last")
+    answer = await harness.fine("vault_undo_last")
     assert (len(answer["undone"]), answer["paths"], answer["forgotten"]) == (1, ["Inbox/mine.md"], 0)
-    assert (await bench("vault_undo_last"))["reason"] == "nothing_to_undo"
-    left = [each.paths for each in bench.writer.undoable()]
+    assert (await harness("vault_undo_last"))["reason"] == "nothing_to_undo"
+    left = [each.paths for each in harness.writer.undoable()]
     assert left == [("Inbox/theirs-too.md",), ("Projects/owner.md",), ("Inbox/theirs.md",)]
-    assert not (bench.desk.root / "Inbox/mine.md").exists()
-    assert [each.paths for each in bench.writer.redoable()] == [("Inbox/mine.md",)]
+    assert not (harness.sandbox.root / "Inbox/mine.md").exists()
+    assert [each.paths for each in harness.writer.redoable()] == [("Inbox/mine.md",)]
 
 
-async def test_a_whole_session_is_taken_back_to_the_byte(bench: Bench) -> None:
-    write(bench.desk.root, NOTE, "not in git yet\n")
-    before = tree_of(bench.desk.root)
+async def test_a_whole_session_is_taken_back_to_the_byte(harness: ToolHarness) -> None:
+    write(harness.sandbox.root, NOTE, "not in git yet\n")
+    before = tree_of(harness.sandbox.root)
     for number in range(4):
-        await bench.fine("vault_write", path=f"Inbox/{number}.md", content=f"{number}\n")
-        await bench.fine("vault_write", path=NOTE, content=f"{number}\n", etag=await etag(bench))
-    await bench.fine("remember", text="We always deploy on Mondays.")
-    await bench.fine("vault_undo_last", n=2)
-    answer = await bench.fine("vault_undo_last", everything=True)
+        await harness.fine("vault_write", path=f"Inbox/{number}.md", content=f"{number}\n")
+        await harness.fine("vault_write", path=NOTE, content=f"{number}\n", etag=await etag(harness))
+    await harness.fine("remember", text="We always deploy on Mondays.")
+    await harness.fine("vault_undo_last", n=2)
+    answer = await harness.fine("vault_undo_last", everything=True)
     assert (len(answer["undone"]), answer["forgotten"]) == (6, 1)
-    assert tree_of(bench.desk.root) == before
-    assert "Mondays" not in json.dumps(await bench.fine("recall", query="when do we deploy"))
-    writer = bench.writer
+    assert tree_of(harness.sandbox.root) == before
+    assert "Mondays" not in json.dumps(await harness.fine("recall", query="when do we deploy"))
+    writer = harness.writer
     while writer.redoable():
         writer.redo()
-    assert (bench.desk.root / NOTE).read_text() == "3\n"
+    assert (harness.sandbox.root / NOTE).read_text() == "3\n"
 
 
-async def test_what_an_agent_replaced_is_remembered_again(bench: Bench) -> None:
-    desk = bench.engine.memory
-    await desk.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
+async def test_what_an_agent_replaced_is_remembered_again(harness: ToolHarness) -> None:
+    sandbox = harness.engine.memory
+    await sandbox.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
     red = {"text": "My favourite colour is red.", "type": "procedural"}
-    refused = await bench("remember", **red)
+    refused = await harness("remember", **red)
     assert (refused["reason"], "favourite colour is blue" in refused["message"]) == ("conflict", True)
-    await bench.fine("remember", **red, replace=True)
-    assert await preferences(bench) == {"My favourite colour is red."}
-    assert (await bench.fine("vault_undo_last", everything=True))["forgotten"] == 1
-    assert await preferences(bench) == {"My favourite colour is blue."}
+    await harness.fine("remember", **red, replace=True)
+    assert await preferences(harness) == {"My favourite colour is red."}
+    assert (await harness.fine("vault_undo_last", everything=True))["forgotten"] == 1
+    assert await preferences(harness) == {"My favourite colour is blue."}
 
 
-async def test_what_a_person_put_right_stays_when_the_session_goes(bench: Bench) -> None:
-    desk = bench.engine.memory
-    await bench.fine("remember", text="My favourite colour is red.", type="procedural")
-    (fact,) = await desk.db.run(lambda db: procedural(db.database))
-    await desk.correct(f"memory:{fact.id}", "My favourite colour is green.")
-    await bench.fine("vault_undo_last", everything=True)
-    assert await preferences(bench) == {"My favourite colour is green."}
+async def test_what_a_person_put_right_stays_when_the_session_goes(harness: ToolHarness) -> None:
+    sandbox = harness.engine.memory
+    await harness.fine("remember", text="My favourite colour is red.", type="procedural")
+    (fact,) = await sandbox.db.run(lambda db: procedural(db.database))
+    await sandbox.correct(f"memory:{fact.id}", "My favourite colour is green.")
+    await harness.fine("vault_undo_last", everything=True)
+    assert await preferences(harness) == {"My favourite colour is green."}
 
 
-async def preferences(bench: Bench) -> set[str]:
-    facts = await bench.engine.memory.db.run(lambda db: procedural(db.database))
+async def preferences(harness: ToolHarness) -> set[str]:
+    facts = await harness.engine.memory.db.run(lambda db: procedural(db.database))
     return {fact.content for fact in facts}
 
 
-async def test_an_edit_that_came_after_is_not_lost_by_undoing(bench: Bench) -> None:
-    await bench.fine("vault_write", path="Inbox/mine.md", content="x\n")
-    write(bench.desk.root, "Inbox/mine.md", "the owner's\n")
-    answer = await bench("vault_undo_last")
-    assert (answer["reason"], (bench.desk.root / "Inbox/mine.md").read_text()) == ("undo_conflict", "the owner's\n")
+async def test_an_edit_that_came_after_is_not_lost_by_undoing(harness: ToolHarness) -> None:
+    await harness.fine("vault_write", path="Inbox/mine.md", content="x\n")
+    write(harness.sandbox.root, "Inbox/mine.md", "the owner's\n")
+    answer = await harness("vault_undo_last")
+    assert (answer["reason"], (harness.sandbox.root / "Inbox/mine.md").read_text()) == (
+        "undo_conflict",
+        "the owner's\n",
+    )
 
 
-async def test_an_owners_operation_on_the_same_note_stands_in_the_way(bench: Bench) -> None:
-    await bench.fine("vault_write", path="Inbox/mine.md", content="1\n")
-    writer = bench.writer
+async def test_an_owners_operation_on_the_same_note_stands_in_the_way(harness: ToolHarness) -> None:
+    await harness.fine("vault_write", path="Inbox/mine.md", content="1\n")
+    writer = harness.writer
     writer.apply(writer.planner.write("Inbox/mine.md", "2\n", seen=whatever))
-    await bench.fine("vault_write", path="Inbox/mine.md", content="3\n", etag=await etag(bench, "Inbox/mine.md"))
-    assert (await bench("vault_undo_last", everything=True))["reason"] == "undo_conflict"
-    assert (await bench.fine("vault_undo_last"))["paths"] == ["Inbox/mine.md"]
-    assert (bench.desk.root / "Inbox/mine.md").read_text() == "2\n"
+    await harness.fine("vault_write", path="Inbox/mine.md", content="3\n", etag=await etag(harness, "Inbox/mine.md"))
+    assert (await harness("vault_undo_last", everything=True))["reason"] == "undo_conflict"
+    assert (await harness.fine("vault_undo_last"))["paths"] == ["Inbox/mine.md"]
+    assert (harness.sandbox.root / "Inbox/mine.md").read_text() == "2\n"
 
 
-async def test_what_is_remembered_is_found_and_read_like_a_note(bench: Bench) -> None:
-    answer = await bench.fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
-    assert (answer["remembered"], answer["session"], answer["writesLeft"]) == (1, bench.space.session.id, 49)
-    (hit,) = (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
-    assert (await bench.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
-    again = await bench.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHarness) -> None:
+    answer = await harness.fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
+    assert (answer["remembered"], answer["session"], answer["writesLeft"]) == (1, harness.space.session.id, 49)
+    (hit,) = (await harness.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
+    assert (await harness.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
+    again = await harness.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
     assert again["remembered"] == 1
-    await bench.other().fine("remember", text="Another session remembers this.")
-    assert (await bench.fine("vault_undo_last", everything=True)) == {
+    await harness.other().fine("remember", text="Another session remembers this.")
+    assert (await harness.fine("vault_undo_last", everything=True)) == {
         "ok": True, "undone": [], "paths": [], "forgotten": 1,
     }  # fmt: skip
-    assert (await bench.fine("memory_search", query="who carries the pager", sources=["memory"]))["count"] == 0
-    assert (await bench.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1
+    assert (await harness.fine("memory_search", query="who carries the pager", sources=["memory"]))["count"] == 0
+    assert (await harness.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1
 
 
-async def test_without_leave_to_write_there_are_no_such_tools(bench: Bench, desk: Desk) -> None:
+async def test_without_leave_to_write_there_are_no_such_tools(harness: ToolHarness, sandbox: Sandbox) -> None:
     from dataclasses import replace
 
-    reading = replace(bench.space, writer=None)
+    reading = replace(harness.space, writer=None)
     unknown = await call(reading, "no_such_tool", {})
     for tool in TOOLS:
         if tool.writes:
@@ -230,9 +237,9 @@ def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
     ],
 )
 async def test_what_is_asked_wrongly_is_told_without_what_was_given(
-    bench: Bench, name: str, arguments: dict[str, Any], told: str
+    harness: ToolHarness, name: str, arguments: dict[str, Any], told: str
 ) -> None:
-    answer = await bench(name, **arguments)
+    answer = await harness(name, **arguments)
     assert answer["reason"] == "usage"
     assert told in answer["message"]
     assert "magic" not in answer["message"]
@@ -254,44 +261,46 @@ INERT = (
 
 
 @pytest.mark.parametrize("code", RUN_BY_PLUGINS)
-async def test_what_plugins_run_is_not_written_by_an_agent(bench: Bench, code: str) -> None:
-    answer = await bench("vault_write", path="Inbox/new.md", content=f"# New\n\n{code}\n")
+async def test_what_plugins_run_is_not_written_by_an_agent(harness: ToolHarness, code: str) -> None:
+    answer = await harness("vault_write", path="Inbox/new.md", content=f"# New\n\n{code}\n")
     assert (answer["ok"], answer["reason"]) == (False, "executable")
-    answer = await bench("vault_write", path=NOTE, content=f"new\n\n{code}\n", etag=await etag(bench))
+    answer = await harness("vault_write", path=NOTE, content=f"new\n\n{code}\n", etag=await etag(harness))
     assert (answer["ok"], answer["reason"]) == (False, "executable")
-    assert not (bench.desk.root / "Inbox/new.md").exists()
-    assert bench.writer.undoable() == ()
-    assert bench.space.session.quota.left == bench.space.session.quota.most
+    assert not (harness.sandbox.root / "Inbox/new.md").exists()
+    assert harness.writer.undoable() == ()
+    assert harness.space.session.quota.left == harness.space.session.quota.most
 
 
-async def test_what_is_not_run_is_written(bench: Bench) -> None:
+async def test_what_is_not_run_is_written(harness: ToolHarness) -> None:
     for number, text in enumerate(INERT):
-        await bench.fine("vault_write", path=f"Inbox/{number}.md", content=f"{text}\n")
+        await harness.fine("vault_write", path=f"Inbox/{number}.md", content=f"{text}\n")
 
 
-async def test_code_that_was_in_the_note_stays_there_and_comes_back(bench: Bench) -> None:
+async def test_code_that_was_in_the_note_stays_there_and_comes_back(harness: ToolHarness) -> None:
     mine = "# Mine\n\n<% tp.date.now() %>\n\n```dataviewjs\ndv.pages()\n```\n"
-    write(bench.desk.root, "Inbox/mine.md", mine)
-    written = await bench.fine(
-        "vault_write", path="Inbox/mine.md", content=f"{mine}\nmore\n", etag=await etag(bench, "Inbox/mine.md")
+    write(harness.sandbox.root, "Inbox/mine.md", mine)
+    written = await harness.fine(
+        "vault_write", path="Inbox/mine.md", content=f"{mine}\nmore\n", etag=await etag(harness, "Inbox/mine.md")
     )
     for spoiled in (mine.replace("dv.pages()", "fetch()"), mine.replace("now()", "steal()"), mine + mine):
-        answer = await bench("vault_write", path="Inbox/mine.md", content=spoiled, etag=written["etag"])
+        answer = await harness("vault_write", path="Inbox/mine.md", content=spoiled, etag=written["etag"])
         assert answer["reason"] == "executable"
-    await bench.fine("vault_write", path="Inbox/mine.md", content="nothing left\n", etag=written["etag"])
-    await bench.fine("vault_undo_last", everything=True)
-    assert (bench.desk.root / "Inbox/mine.md").read_text() == mine
+    await harness.fine("vault_write", path="Inbox/mine.md", content="nothing left\n", etag=written["etag"])
+    await harness.fine("vault_undo_last", everything=True)
+    assert (harness.sandbox.root / "Inbox/mine.md").read_text() == mine
 
 
-async def test_a_client_that_was_allowed_to_writes_code(bench: Bench) -> None:
-    granted = replace(bench, space=replace(bench.space, access=replace(bench.space.access, executable=True)))
+async def test_a_client_that_was_allowed_to_writes_code(harness: ToolHarness) -> None:
+    granted = replace(harness, space=replace(harness.space, access=replace(harness.space.access, executable=True)))
     await granted.fine("vault_write", path="Inbox/new.md", content="<% tp.date.now() %>\n")
 
 
-async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(bench: Bench, desk: Desk) -> None:
-    shutil.rmtree(desk.root / ".git")
-    answer = await bench("vault_write", path="Inbox/new.md", content="# New\n")
+async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
+    harness: ToolHarness, sandbox: Sandbox
+) -> None:
+    shutil.rmtree(sandbox.root / ".git")
+    answer = await harness("vault_write", path="Inbox/new.md", content="# New\n")
     assert answer["reason"] == Reason.NO_REPOSITORY.value
     assert "git init in the workspace" in answer["hint"]
     assert "ask the owner to run git init" in answer["hint"]
-    assert not (desk.root / "Inbox/new.md").exists()
+    assert not (sandbox.root / "Inbox/new.md").exists()

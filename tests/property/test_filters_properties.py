@@ -48,7 +48,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class FilterStore:
     """A store of a few hundred passages, some of them deleted again."""
 
     store: MemoryStore
@@ -74,7 +74,7 @@ def make_documents(rng: np.random.Generator) -> Iterator[Document]:
         )
 
 
-def make_library(folder: Path) -> Library:
+def make_library(folder: Path) -> FilterStore:
     rng = np.random.default_rng(7)
     cuts: dict[str, list[Chunk]] = {}
     store = open_store(folder / "index.db", lambda document: cuts.setdefault(document.source_id, cut(document)))
@@ -94,11 +94,11 @@ def make_library(folder: Path) -> Library:
         Passage(each, alive[path], frozenset(content.lower().split()), vectors[each])
         for each, path, content in store.database.rows(sql)
     )
-    return Library(store, passages)
+    return FilterStore(store, passages)
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+def filter_store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FilterStore]:
     made = make_library(tmp_path_factory.mktemp("library"))
     yield made
     made.store.database.close()
@@ -153,11 +153,11 @@ def admits(scope: Filters, document: Document) -> bool:
     )
 
 
-def brute_force(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> list[Passage]:
+def brute_force(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> list[Passage]:
     wanted, required, forbidden = scope
     return [
         each
-        for each in library.passages
+        for each in filter_store.passages
         if admits(wanted, each.document) and set(required) <= each.words and not set(forbidden) & each.words
     ]
 
@@ -167,9 +167,9 @@ def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
     return Scope(wanted, tuple(map(quoted, required)), tuple(map(quoted, forbidden)))
 
 
-def with_members(library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
+def with_members(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
     """A connection to which the passages of a scope are known."""
-    database = replace(library.store.database, cache=RevisionCache())
+    database = replace(filter_store.store.database, cache=RevisionCache())
     estimate_scope(database, as_scope(scope))
     return database
 
@@ -184,30 +184,30 @@ examples = settings(max_examples=250, deadline=None, suppress_health_check=[Heal
 @examples
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_both_engines_give_the_nearest_of_what_the_scope_admits(
-    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
+    filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
-    check_engines(library, scope, query, k)
+    check_engines(filter_store, scope, query, k)
 
 
 @pytest.mark.stress
 @settings(max_examples=10_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_ten_thousand_filters(
-    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
+    filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
-    check_engines(library, scope, query, k)
+    check_engines(filter_store, scope, query, k)
 
 
 def check_engines(
-    library: Library,
+    filter_store: FilterStore,
     scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
     query: Vector,
     k: int,
 ) -> None:
     """Passages whose cosines differ by less than float32 can tell may stand in either order."""
-    cosines = {each.id: float(each.vector @ query) for each in brute_force(library, scope)}
+    cosines = {each.id: float(each.vector @ query) for each in brute_force(filter_store, scope)}
     expected = sorted(cosines.values(), reverse=True)[:k]
-    unlisted, listed = library.store.database, with_members(library, scope)
+    unlisted, listed = filter_store.store.database, with_members(filter_store, scope)
     ways: tuple[tuple[VectorIndex, Database, dict[str, float]], ...] = (
         (VecTable(), unlisted, {"MOST_CANDIDATES": 10_000}),
         (ExactScan(), unlisted, {"MOST_CANDIDATES": 10_000}),
@@ -232,30 +232,34 @@ def check_engines(
     looked_at=st.sampled_from((10, 100, 10_000)),
 )
 def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
-    library: Library,
+    filter_store: FilterStore,
     scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
     order: Random,
     wanted: int,
     looked_at: int,
 ) -> None:
-    by_product = [each.id for each in library.passages]
+    by_product = [each.id for each in filter_store.passages]
     order.shuffle(by_product)
     products = -np.arange(len(by_product), dtype=np.float64)
-    inside = {each.id for each in brute_force(library, scope)}
+    inside = {each.id for each in brute_force(filter_store, scope)}
     with mock.patch.object(scan, "MOST_CANDIDATES", looked_at):
-        found = _nearest_inside(library.store.database, as_scope(scope), np.array(by_product), products, wanted)
+        found = _nearest_inside(filter_store.store.database, as_scope(scope), np.array(by_product), products, wanted)
     assert sorted(found) == sorted([each for each in by_product if each in inside][:wanted])
 
 
 @examples
 @given(scope=scopes, order=st.randoms(use_true_random=False), k=st.integers(0, 300), share=st.floats(0.01, 1.0))
 def test_chunks_that_are_asked_in_parts_keep_their_order(
-    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], order: Random, k: int, share: float
+    filter_store: FilterStore,
+    scope: tuple[Filters, tuple[str, ...], tuple[str, ...]],
+    order: Random,
+    k: int,
+    share: float,
 ) -> None:
-    asked = [each.id for each in library.passages]
+    asked = [each.id for each in filter_store.passages]
     order.shuffle(asked)
-    inside = {each.id for each in brute_force(library, scope)}
-    found = first_in_scope(library.store.database, as_scope(scope), asked, k, share)
+    inside = {each.id for each in brute_force(filter_store, scope)}
+    found = first_in_scope(filter_store.store.database, as_scope(scope), asked, k, share)
     assert found == [each for each in asked if each in inside][:k]
 
 
@@ -269,23 +273,25 @@ WAYS_TO_FIND_WORDS = (
 @examples
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
 def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
-    library: Library, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
+    filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
 ) -> None:
-    expected = {each.id for each in brute_force(library, scope) if word in each.words}
-    database = library.store.database
+    expected = {each.id for each in brute_force(filter_store, scope) if word in each.words}
+    database = filter_store.store.database
     matches = search_words(database, [quoted(word)], as_scope(scope), k)
     for each, narrow, short, tight in WAYS_TO_FIND_WORDS:
         with mock.patch.multiple(keyword, NARROW=narrow, SHORT=short, TIGHT=tight):
-            found = search_words(with_members(library, scope) if each else database, [quoted(word)], as_scope(scope), k)
+            found = search_words(
+                with_members(filter_store, scope) if each else database, [quoted(word)], as_scope(scope), k
+            )
         assert found == matches
     assert len(matches) == min(k, len(expected))
     assert {match.id for match in matches} <= expected
     assert [match.score for match in matches] == sorted((match.score for match in matches), reverse=True)
 
 
-def test_the_library_tests_what_it_should(library: Library) -> None:
+def test_the_library_tests_what_it_should(filter_store: FilterStore) -> None:
     """Guards the properties above against a library in which no filter makes a difference."""
-    everything = len(library.passages)
+    everything = len(filter_store.passages)
     assert everything == 256
     for scope in (
         Filters(path_prefix="Projects"),
@@ -296,4 +302,4 @@ def test_the_library_tests_what_it_should(library: Library) -> None:
         Filters(sources=("chat",)),
         Filters(user_id="other"),
     ):
-        assert 0 < len(brute_force(library, (scope, (), ()))) < everything, scope
+        assert 0 < len(brute_force(filter_store, (scope, (), ()))) < everything, scope

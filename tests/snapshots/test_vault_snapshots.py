@@ -32,7 +32,7 @@ def on(path: str, *keys: str) -> Steps:
 
     async def steps(driver: Driver) -> None:
         await connected(driver)
-        await driver.go_to(path)
+        await driver.open_note(path)
         for key in keys:
             await driver.press(key)
             await driver.rest()

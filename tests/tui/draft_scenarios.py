@@ -242,16 +242,16 @@ def hostile_backend() -> FakeBackend:
     return made
 
 
-def fill(desk: FakeDrafts) -> None:
+def fill(sandbox: FakeDrafts) -> None:
     """A day's drafts, and a week's meetings."""
     for draft in (review(), done(), failed(), sync()):
-        desk.add(draft)
-    desk.agenda = list(week())
-    desk.followed = [
+        sandbox.add(draft)
+    sandbox.agenda = list(week())
+    sandbox.followed = [
         CalendarRow(name="work", kind="caldav", meetings=9, fetched_at=NOW - 300),
         CalendarRow(name="private", kind="ics", meetings=1, fetched_at=NOW - 900),
     ]
-    desk.previews["rv-1"] = Preview(
+    sandbox.previews["rv-1"] = Preview(
         target="Meetings/2026-11-20-design-review.md",
         text="# Design review: the embedded store\n\n## Before the meeting\n\n- The hot set stays in the process. ([[decisions#Cache]])\n",
         evidence=(evidence(1, DECISIONS, "The hot set stays in the process."),),
@@ -259,25 +259,25 @@ def fill(desk: FakeDrafts) -> None:
     )
 
 
-def break_it(desk: FakeDrafts) -> None:
+def break_it(sandbox: FakeDrafts) -> None:
     """A calendar that cannot be read."""
-    fill(desk)
+    fill(sandbox)
     problem = "the server refused the password"
-    desk.followed[0] = CalendarRow(name="work", kind="caldav", fetched_at=NOW - DAY, problem=problem)
+    sandbox.followed[0] = CalendarRow(name="work", kind="caldav", fetched_at=NOW - DAY, problem=problem)
 
 
-def fill_hostile(desk: FakeDrafts) -> None:
+def fill_hostile(sandbox: FakeDrafts) -> None:
     """Every text of every draft and meeting tries something."""
     for draft in reversed(tuple(_nasty_drafts())):
-        desk.add(draft)
-    desk.agenda = list(_nasty_meetings())
-    desk.followed = [
+        sandbox.add(draft)
+    sandbox.agenda = list(_nasty_meetings())
+    sandbox.followed = [
         CalendarRow(name=payload, kind="ics", fetched_at=NOW, problem=hostile.EVERYTHING if place % 2 else "")
         for place, payload in enumerate(hostile.ALL.values())
     ]
     nasty = evidence(1, hostile.paths()[3], hostile.EVERYTHING, heading_path=(hostile.EVERYTHING,))
-    for each in desk.agenda:
-        desk.previews[each.meeting.event_id] = Preview(
+    for each in sandbox.agenda:
+        sandbox.previews[each.meeting.event_id] = Preview(
             target=hostile.EVERYTHING,
             text=_nasty_text(each.meeting.title),
             evidence=(nasty,),

@@ -76,7 +76,7 @@ class Driver:
         await self.until(lambda: self.memory.rows.line_count, "the memories are listed")
         await self.rest()
 
-    async def go_to(self, path: str) -> None:
+    async def open_note(self, path: str) -> None:
         """Show the Vault screen with the cursor on a note, and wait until it is read."""
         self.main.show_pane("vault")
         vault = self.vault
@@ -127,7 +127,7 @@ class Driver:
                 break
         await self.pilot.pause(0.01)
 
-    async def ask(self, text: str) -> None:
+    async def search_for(self, text: str) -> None:
         """Type a question and wait for its answer."""
         await self.type(text)
         await self.until(lambda: self._answered(text), f"{text!r} is answered")

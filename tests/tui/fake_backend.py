@@ -123,7 +123,7 @@ class FakeBackend:
 
     @property
     def notes(self) -> FakeBackend:
-        """The notes' desk: one object plays both parts."""
+        """The vault service: one object plays both parts."""
         return self
 
     def fail(self, method: str, error: DonnaError, key: str = "") -> None:

@@ -131,7 +131,7 @@ async def test_numbers_switch_screens_and_only_where_nothing_is_typed() -> None:
 
 async def test_coming_back_to_a_screen_finds_part_selection_and_scroll_as_they_were() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis failover")
+        await donna.search_for("redis failover")
         await donna.press("escape", "j", "j", "tab", "j", "j")
         assert donna.search.preview.view.has_focus
         place, scrolled = donna.search.results.index, donna.search.preview.view.scroll_offset
@@ -160,7 +160,7 @@ async def test_a_click_on_a_tab_switches_screens() -> None:
 
 async def test_escape_never_leaves() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press(*["escape"] * 8)
         assert donna.app.is_running
         assert isinstance(donna.app.screen, MainScreen)
@@ -248,7 +248,7 @@ async def test_help_and_keys_open_and_close() -> None:
 
 async def test_an_action_can_be_run_from_the_key_list() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("escape", "question_mark")
         await donna.type("mode")
         await donna.press("enter")
@@ -257,7 +257,7 @@ async def test_an_action_can_be_run_from_the_key_list() -> None:
 
 async def test_jump_goes_to_a_result_by_its_label() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis failover")
+        await donna.search_for("redis failover")
         await donna.press("ctrl+g")
         overlay = donna.app.screen
         assert isinstance(overlay, JumpOverlay)
@@ -292,7 +292,7 @@ async def test_jump_labels_have_two_letters_where_one_is_not_enough() -> None:
 
 async def test_only_the_keyboard_from_question_to_link() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("rate limits")
+        await donna.search_for("rate limits")
         await donna.press("tab")
         assert donna.search.results.has_focus
         await donna.press("j", "tab")
@@ -341,7 +341,7 @@ async def test_too_small_a_terminal_is_said() -> None:
 @pytest.mark.parametrize("theme", THEME_NAMES)
 async def test_every_theme_draws(theme: str) -> None:
     async with driving(scenarios.normal(), theme=theme) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("escape", "question_mark", "escape", "f", "escape")
         assert donna.app.theme == theme
 
@@ -376,14 +376,14 @@ def _luminance(colour: Color) -> float:
 async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         assert donna.app.no_color
         assert "▌ Gateway" in donna.screen_text()
 
 
 async def test_hostile_text_reaches_no_screen_as_it_is() -> None:
     async with driving(scenarios.hostile()) as donna:
-        await donna.ask("anything")
+        await donna.search_for("anything")
         await donna.pilot.pause(0.1)
         for keys in (["escape"], ["j"], ["G"], ["plus"], ["escape"], ["n"], ["question_mark"], ["escape"], ["f"]):
             await donna.press(*keys)
@@ -408,7 +408,7 @@ async def test_a_click_on_action_markup_in_a_note_does_nothing() -> None:
         folders=(payload,),
     )
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         assert payload in donna.screen_text()
         await donna.pilot.click("#results", offset=(6, 0))
         await donna.press("f")
@@ -432,7 +432,7 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
 
 async def test_nothing_runs_while_nothing_happens() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("escape")
         await donna.pilot.pause(0.2)
         busy = [task for task in asyncio.all_tasks() if "worker" in (task.get_name() or "").lower()]

@@ -27,7 +27,7 @@ from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.drafts import DraftRow, DraftState, MeetingState
 from tests import model_server
-from tests.engine.helpers import Desk, new_desk
+from tests.engine.helpers import Sandbox, new_sandbox
 from tests.engine.providers import FaultyModel, serve
 from tests.model_server import ModelServer
 from tests.tui.driving import Driver, driving, notices
@@ -39,12 +39,12 @@ PEOPLE = ("Priya Raman", "Tomasz Okafor", "Ines Albrecht", "Jonas Feld", "Nora Q
 
 
 @dataclass
-class Life:
+class DraftLifecycle:
     """An app on a copy of the demo whose calendar has a stand-up every week, and the time as the engine has it."""
 
     donna: Driver
     engine: Engine
-    desk: Desk
+    sandbox: Sandbox
     start: datetime.datetime
     now: list[float]
 
@@ -96,10 +96,10 @@ class Life:
         await self.donna.rest()
 
     def text(self, path: str) -> str:
-        return (self.desk.root / path).read_text(encoding="utf-8")
+        return (self.sandbox.root / path).read_text(encoding="utf-8")
 
     def git(self, *arguments: str) -> str:
-        done = subprocess.run(("git", *arguments), cwd=self.desk.root, capture_output=True, text=True, check=True)
+        done = subprocess.run(("git", *arguments), cwd=self.sandbox.root, capture_output=True, text=True, check=True)
         return done.stdout.strip()
 
 
@@ -115,11 +115,11 @@ def calendar(start: datetime.datetime) -> str:
 
 
 @asynccontextmanager
-async def life(folder: Path, *, model: str = "", repository: bool = False) -> AsyncIterator[Life]:
+async def life(folder: Path, *, model: str = "", repository: bool = False) -> AsyncIterator[DraftLifecycle]:
     """Five minutes before the first meeting; `model` is the address of a language model's server."""
     start = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0) + datetime.timedelta(minutes=5)
-    desk = new_desk(folder)
-    shutil.copytree(resource("vault_templates", "demo"), desk.root, dirs_exist_ok=True)
+    sandbox = new_sandbox(folder)
+    shutil.copytree(resource("vault_templates", "demo"), sandbox.root, dirs_exist_ok=True)
     file = folder / "work.ics"
     file.write_text(calendar(start), encoding="utf-8")
     if model:
@@ -132,12 +132,14 @@ async def life(folder: Path, *, model: str = "", repository: bool = False) -> As
             ("add", "-A"),
             ("-c", "user.name=M", "-c", "user.email=m@e.org", "commit", "-qm", "0"),
         ):
-            subprocess.run(("git", *words), cwd=desk.root, check=True, capture_output=True)
+            subprocess.run(("git", *words), cwd=sandbox.root, check=True, capture_output=True)
     config: dict[str, Any] = {"calendars": [{"name": "Work", "kind": "ics", "path": str(file)}]}
     now = [(start - datetime.timedelta(minutes=5)).timestamp()]
-    engine = Engine(desk.space, MemoryConfig.model_validate(config), desk.paths, what="a test", clock=lambda: now[0])
+    engine = Engine(
+        sandbox.space, MemoryConfig.model_validate(config), sandbox.paths, what="a test", clock=lambda: now[0]
+    )
     async with driving(cast(FakeBackend, engine)) as donna:
-        yield Life(donna, engine, desk, start, now)
+        yield DraftLifecycle(donna, engine, sandbox, start, now)
 
 
 @pytest.fixture(autouse=True)
@@ -157,7 +159,7 @@ async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -
         assert (failed.state, failed.reason) == (DraftState.FAILED, "no_repository")
         await donna.press("escape", "3")
         await donna.until(lambda: "Create a repository in ~/vault?" in donna.screen_text(), "Review asks")
-        assert not (here.desk.root / ".git").exists()
+        assert not (here.sandbox.root / ".git").exists()
         await donna.press("enter")
         (brief,) = await here.until(lambda rows: rows[0].state is DraftState.WAITING, "the brief waits")
         assert brief.meeting_at == here.start.timestamp()
@@ -183,7 +185,7 @@ async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -
         approved = here.text(brief.path)
         assert "donna_draft" not in approved
         assert approved.partition("\n---\n")[2] == typed.partition("\n---\n")[2]
-        assert (here.desk.root / "People" / "Nora Quist.md").exists()
+        assert (here.sandbox.root / "People" / "Nora Quist.md").exists()
         assert int(here.git("rev-list", "--count", "HEAD")) == int(commits) + 1
         await here.engine.sync()
 
@@ -200,12 +202,12 @@ async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -
         assert DECISION in donna.screen_text()
 
         await here.step("z", PlanScreen)
-        await here.until(lambda rows: not (here.desk.root / following.path).exists(), "the second brief is undone")
+        await here.until(lambda rows: not (here.sandbox.root / following.path).exists(), "the second brief is undone")
         await here.review()
         await here.step("z", PlanScreen)
         await here.until(lambda rows: brief.id in {r.id for r in rows if r.state is DraftState.WAITING}, "it waits")
         assert here.text(brief.path) == typed
-        assert not (here.desk.root / "People" / "Nora Quist.md").exists()
+        assert not (here.sandbox.root / "People" / "Nora Quist.md").exists()
         await donna.until(lambda: here.git("status", "--porcelain") == private, "all else is in git")
 
 
@@ -248,7 +250,7 @@ async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(
             assert f"Decisions:\n\n- {DECISION}\n" in here.text(following.path)
 
 
-async def composed_again(here: Life, brief: DraftRow, typed: str, name: str, says: str) -> None:
+async def composed_again(here: DraftLifecycle, brief: DraftRow, typed: str, name: str, says: str) -> None:
     """Ask for the draft anew, and find that nothing changed and why."""
     donna = here.donna
     donna.app._notifications.clear()

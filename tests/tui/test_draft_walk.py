@@ -23,7 +23,7 @@ from tests.terminal import python_in_terminal
 ESCAPE = b"\x1b"
 
 
-class Obliging(BaseHTTPRequestHandler):
+class ScriptedModel(BaseHTTPRequestHandler):
     """A model that answers in Ollama's way, and keeps what it was asked."""
 
     asked: list[str]
@@ -58,8 +58,8 @@ class Obliging(BaseHTTPRequestHandler):
 @pytest.fixture
 def model() -> Iterator[ThreadingHTTPServer]:
     """A local model."""
-    Obliging.asked = []
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Obliging)
+    ScriptedModel.asked = []
+    server = ThreadingHTTPServer(("127.0.0.1", 0), ScriptedModel)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -169,5 +169,5 @@ def test_the_same_with_a_model_on_this_machine(vault: Path, tmp_path: Path, mode
     route = {"dialect": "ollama", "model": "small", "base_url": f"http://127.0.0.1:{model.server_port}"}
     (tmp_path / "home" / "config" / "models.yaml").write_text(json.dumps({"reasoner": route}), encoding="utf-8")
     walk(vault, home, "- Leo takes the printers home.")
-    assert len(Obliging.asked) == 1
-    assert "2026-03-12-standup.md" in Obliging.asked[0]
+    assert len(ScriptedModel.asked) == 1
+    assert "2026-03-12-standup.md" in ScriptedModel.asked[0]

@@ -25,7 +25,7 @@ from tests.tui.driving import DESKTOP, Driver
 from tests.tui.fake_backend import FakeBackend
 
 
-class Start:
+class FirstRunHarness:
     """A first start, and what came of it."""
 
     def __init__(self, offer: FirstRun) -> None:
@@ -65,37 +65,37 @@ def vaults(tmp_path: Path) -> FirstRun:
 
 
 async def test_a_known_vault_is_two_keys_away(vaults: FirstRun) -> None:
-    start = Start(vaults)
+    start = FirstRunHarness(vaults)
     await start.run("j", "enter")
     assert start.choices == [VaultChoice(vaults.known[1].root)]
 
 
 async def test_the_demo_vault(vaults: FirstRun) -> None:
-    start = Start(vaults)
+    start = FirstRunHarness(vaults)
     await start.run("down", "down", "enter")
     assert start.choices == [VaultChoice(vaults.demo_folder or Path(), is_demo=True)]
 
 
 async def test_a_typed_folder(vaults: FirstRun, tmp_path: Path) -> None:
-    start = Start(vaults)
+    start = FirstRunHarness(vaults)
     await start.run("tab", typed=str(tmp_path / "work"), then="enter")
     assert start.choices == [VaultChoice(tmp_path / "work")]
 
 
 async def test_a_folder_that_is_not_there_is_refused_with_the_reason(vaults: FirstRun, tmp_path: Path) -> None:
-    start = Start(vaults)
+    start = FirstRunHarness(vaults)
     text = await start.run("slash", typed=str(tmp_path / "nowhere"), then="enter")
     assert start.choices == []
     assert "There is no such folder." in text
 
 
 async def test_nothing_typed_is_refused_with_an_example(vaults: FirstRun) -> None:
-    text = await Start(vaults).run("tab", then="enter")
+    text = await FirstRunHarness(vaults).run("tab", then="enter")
     assert "Type the path of a folder" in text
 
 
 async def test_a_known_vault_that_is_gone_says_so_and_is_refused(tmp_path: Path) -> None:
-    start = Start(FirstRun((KnownVault("old", tmp_path / "gone", "Obsidian"),)))
+    start = FirstRunHarness(FirstRun((KnownVault("old", tmp_path / "gone", "Obsidian"),)))
     text = await start.run("enter")
     assert start.choices == []
     assert "no longer there" in text
@@ -103,7 +103,7 @@ async def test_a_known_vault_that_is_gone_says_so_and_is_refused(tmp_path: Path)
 
 
 async def test_without_known_vaults_one_types_at_once(tmp_path: Path) -> None:
-    start = Start(FirstRun())
+    start = FirstRunHarness(FirstRun())
     await start.run(typed=str(tmp_path), then="enter")
     assert start.choices == [VaultChoice(tmp_path)]
 
@@ -185,12 +185,12 @@ async def test_a_path_that_cannot_be_opened_is_still_there_with_the_reason(tmp_p
 
 async def test_a_vault_with_a_hostile_name_is_harmless(tmp_path: Path) -> None:
     offer = FirstRun((KnownVault(hostile.EVERYTHING, tmp_path / "x", hostile.EVERYTHING),))
-    text = await Start(offer).run()
+    text = await FirstRunHarness(offer).run()
     assert not [char for char in text if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]
 
 
 async def test_one_can_leave_without_choosing(vaults: FirstRun) -> None:
-    start = Start(vaults)
+    start = FirstRunHarness(vaults)
     async with start.app.run_test() as pilot:
         await pilot.pause()
         await pilot.press("ctrl+q")

@@ -30,7 +30,7 @@ async def test_a_change_far_below_flashes_and_comes_into_view() -> None:
     text = "# Long\n" + "".join(f"\nParagraph {number}.\n" for number in range(80))
     backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = text.encode()
     async with driving(backend) as donna:
-        await donna.go_to(RUNBOOK)
+        await donna.open_note(RUNBOOK)
         backend.vault.files[RUNBOOK] = text.replace("Paragraph 70.", "Paragraph seventy.").encode()
         donna.vault.detail.reload()
         await donna.until(lambda: donna.vault.detail.text.flashed, "the changed line is highlighted")

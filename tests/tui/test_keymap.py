@@ -141,7 +141,7 @@ async def test_a_remapped_key_works_and_the_old_one_does_not() -> None:
 
 async def test_the_emacs_preset_moves_the_list_while_typing() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("emacs")) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("ctrl+n", "ctrl+n", "ctrl+p")
         assert donna.search.results.index == 1
         await donna.press("alt+x")
@@ -150,7 +150,7 @@ async def test_the_emacs_preset_moves_the_list_while_typing() -> None:
 
 async def test_the_vim_preset_moves_by_pages_in_the_list() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("vim"), size=(80, 24)) as donna:
-        await donna.ask("redis failover")
+        await donna.search_for("redis failover")
         await donna.press("escape", "ctrl+d")
         assert donna.search.results.index > 1
         await donna.press("ctrl+u", "i")

@@ -53,7 +53,7 @@ async def at(donna: Driver, path: str, line: int) -> None:
 
 
 async def previewed(donna: Driver, question: str = "start") -> None:
-    await donna.ask(question)
+    await donna.search_for(question)
     await donna.until(lambda: donna.search.preview.view.links_in_sight, "the section is shown")
     await donna.rest()
 
@@ -74,7 +74,7 @@ async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_fo
 
 async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
     async with driving(backend()) as donna:
-        await donna.go_to("Garden/Plants.md")
+        await donna.open_note("Garden/Plants.md")
         await donna.press("enter", "enter")
         await donna.window(JumpOverlay)
         await donna.press("a")
@@ -90,7 +90,7 @@ async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_a
 
 async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into_view() -> None:
     async with driving(backend()) as donna:
-        await donna.go_to("Garden/Block.md")
+        await donna.open_note("Garden/Block.md")
         await donna.press("enter", "enter")
         await at(donna, "Garden/List.md", 125)
         assert donna.vault.detail.text.marked_rows == ["The end, see Plants#Beans. "]
@@ -101,7 +101,7 @@ async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into
 async def test_a_click_follows_a_link(where: str) -> None:
     async with driving(backend()) as donna:
         if where == "vault":
-            await donna.go_to("Home.md")
+            await donna.open_note("Home.md")
             await donna.rest()
             spots = list(donna.vault.detail.text.jump_targets())
         else:
@@ -143,7 +143,7 @@ async def test_a_hit_is_shown_in_the_vault_at_its_line() -> None:
 
 async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> None:
     async with driving(backend()) as donna:
-        await donna.go_to("Garden/List.md")
+        await donna.open_note("Garden/List.md")
         await donna.press("enter", "L")
         await donna.until(lambda: donna.vault.detail.links.rows, "the links are read")
         await donna.rest()
@@ -161,7 +161,7 @@ async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Seeds]]\n"
     async with driving(fake) as donna:
-        await donna.go_to("Home.md")
+        await donna.open_note("Home.md")
         await donna.press("enter", "enter")
         await donna.window(RefusalScreen)
         assert "Seeds.md" in donna.screen_text()
@@ -177,7 +177,7 @@ async def test_a_link_that_leads_nowhere_says_why() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Plants#Nettles]]\n"
     async with driving(fake) as donna:
-        await donna.go_to("Home.md")
+        await donna.open_note("Home.md")
         await donna.press("enter", "enter")
         await at(donna, "Garden/Plants.md", 1)
         assert "There is no heading “Nettles” in this note." in notices(donna.app)
@@ -189,7 +189,7 @@ async def test_escape_from_more_like_this_returns_to_its_row() -> None:
         return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=1.0)
 
     async with driving(FakeBackend(scenarios.AT_REST, answers=answers)) as donna:
-        await donna.ask("words")
+        await donna.search_for("words")
         await donna.press("escape", "j", "m")
         await donna.until(lambda: donna.search.question.like is not None and len(donna.paths) == 2, "others are shown")
         await donna.press("escape")

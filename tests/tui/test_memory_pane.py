@@ -671,7 +671,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
         outcome(request), hits=(hit("one", content="The drill is twice a year."),)
     )
     async with driving(backend) as donna:
-        await donna.ask("drill")
+        await donna.search_for("drill")
         await donna.press("escape", "W")
         window = await donna.window(CorrectScreen)
         assert "It is stored as a correction beside the note." in donna.screen_text()
@@ -698,7 +698,7 @@ async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(mo
     backend.answers = lambda request: replace(outcome(request), hits=found)
     async with driving(backend) as donna:
         monkeypatch.setattr(donna.search._outside, "edit", edit)
-        await donna.ask("drill")
+        await donna.search_for("drill")
         await donna.press("escape", "enter")
         assert donna.search.has_class("-zoomed")
         assert opened_at == []
@@ -715,7 +715,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
     )
     backend.answers = lambda request: replace(outcome(request), hits=found)
     async with driving(backend) as donna:
-        await donna.ask("drill")
+        await donna.search_for("drill")
         await donna.press("escape", "y")
         assert donna.app.clipboard == "gateway : 1–2"
         await donna.press("o")

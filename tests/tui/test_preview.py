@@ -204,7 +204,7 @@ async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str
     backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, mark, **fields)])
     backend.answers = lambda request: outcome(request, "one")
     async with driving(backend) as donna:
-        await donna.ask("one")
+        await donna.search_for("one")
         found = hit("one", start_line=mark[0], end_line=mark[1])
         donna.search.preview.follow(found)
         await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")
@@ -234,7 +234,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
     backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, (30, 190))])
     backend.answers = lambda request: outcome(request, "one")
     async with driving(backend) as donna:
-        await donna.ask("one")
+        await donna.search_for("one")
         snippet = LateSnippet(text, ("walrus certificate",))
         donna.search.preview.follow(hit("one", start_line=30, end_line=190, snippet=snippet))
         await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is shown")

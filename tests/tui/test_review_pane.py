@@ -531,7 +531,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         await donna.window(PlanScreen)
         assert "Your own edit of this draft is unsaved, and not included." in donna.screen_text()
         await donna.press("escape")
-        await donna.go_to(SYNC_PATH)
+        await donna.open_note(SYNC_PATH)
         assert "unsaved edit" in donna.screen_text()
 
 

@@ -29,7 +29,7 @@ def indexed(path: str = "Notes/other.md") -> NoteIndexed:
 
 async def test_results_appear_while_typing_and_the_preview_follows() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("redis failover")
+        await donna.search_for("redis failover")
         assert donna.paths[0] == "Projects/gateway/decisions.md"
         await donna.until(lambda: donna.search.preview.view.marked_rows, "the passage is marked")
         assert "We moved off Redis" in "\n".join(donna.search.preview.view.marked_rows)
@@ -93,7 +93,7 @@ async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
 
 async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
     async with driving(backend_with("one", "two", "three")) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("down", "down", "down", "up")
         assert donna.search.selected == hit("two")
         assert donna.search.bar.input.has_focus
@@ -102,7 +102,7 @@ async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
 
 async def test_escape_goes_to_the_list_where_letters_are_keys() -> None:
     async with driving(backend_with("one", "two", "three")) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "j")
         assert donna.search.selected == hit("two")
         await donna.press("G")
@@ -119,7 +119,7 @@ async def test_a_refresh_that_would_move_the_selected_row_waits_until_it_is_aske
     order = ["one", "two", "three"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "j")
         order[:] = ["zero", "one", "two", "three"]
         backend.post(indexed())
@@ -135,7 +135,7 @@ async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> Non
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("down")
         order[:] = ["new", "two", "three"]
         backend.post(ModelStateChanged(phase=ModelPhase.READY))
@@ -148,7 +148,7 @@ async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> No
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         order[:] = ["two", "one", "three"]
         backend.post(ModelStateChanged(phase=ModelPhase.READY))
         await donna.until(lambda: donna.paths[0] == "Notes/two.md", "the answer by meaning is drawn")
@@ -161,7 +161,7 @@ async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> No
 async def test_a_failing_refresh_leaves_the_answer_alone() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "in use"))
         backend.post(indexed())
         await donna.until(lambda: len(backend.called("search")) == 2, "it looked again")
@@ -175,7 +175,7 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         return outcome(request, near_misses=near)
 
     async with driving(FakeBackend(scenarios.AT_REST, answers=answer)) as donna:
-        await donna.ask("zebra")
+        await donna.search_for("zebra")
         text = donna.screen_text()
         assert "Nothing relevant for “zebra”." in text
         assert "Searched 9 notes by meaning + words, all folders." in text
@@ -192,7 +192,7 @@ async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() 
     async with driving(
         FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, near_misses=(hit("close"),)))
     ) as donna:
-        await donna.ask("zebra")
+        await donna.search_for("zebra")
         assert donna.paths == ["Notes/close.md"]
         assert donna.search.results.rows[0].near
         assert "Nothing relevant; near misses" in donna.screen_text()
@@ -205,7 +205,7 @@ async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() ->
         return replace(outcome(request), filter_problems=(problem,))
 
     async with driving(FakeBackend(scenarios.AT_REST, answers=answer)) as donna:
-        await donna.ask("path:plugns backup")
+        await donna.search_for("path:plugns backup")
         text = donna.screen_text()
         assert "path:Plugins?" in text
         drawn = donna.search.bar.input.render_line(0)
@@ -215,7 +215,7 @@ async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() ->
 async def test_letters_work_where_there_are_no_results() -> None:
     backend = backend_with()
     async with driving(backend) as donna:
-        await donna.ask("zebra")
+        await donna.search_for("zebra")
         await donna.press("escape", "s")
         await donna.until(lambda: backend.called("search")[-1][0].mode == "semantic", "the mode changed")
         assert donna.search.bar.input.value == "zebra"
@@ -243,7 +243,7 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
 
 async def test_the_note_of_the_engine_stands_below_the_results() -> None:
     async with driving(backend_with("one", note="keyword only: the model is loading")) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         assert "keyword only: the model is loading" in donna.screen_text()
 
 
@@ -261,7 +261,7 @@ async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
 async def test_more_like_this_and_back() -> None:
     backend = backend_with("one", "two")
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "m")
         await donna.until(lambda: donna.paths == ["Notes/two.md"], "others like it are shown")
         assert backend.called("more_like")[0][0] == hit("one")
@@ -273,7 +273,7 @@ async def test_more_like_this_and_back() -> None:
 async def test_filter_by_folder() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("ctrl+f")
         await donna.until(lambda: isinstance(donna.app.screen, ScopePicker), "the dialogue opens")
         await donna.type("gateway")
@@ -289,14 +289,14 @@ async def test_a_filter_that_cannot_be_read_is_said() -> None:
     backend = backend_with("one")
     backend.fail("folders", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("ctrl+f")
         await donna.until(lambda: "The index is in use." in notices(donna.app), "it is said")
 
 
 async def test_copy_link_and_text() -> None:
     async with driving(backend_with("one")) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "y")
         assert donna.app.clipboard == "[[Notes/one#one#Part]]"
         assert "copied" in notices(donna.app)
@@ -312,7 +312,7 @@ async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatc
 
     async with driving(backend_with("one", "two")) as donna:
         monkeypatch.setattr(donna.search._outside, "edit", edit)
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("down", "enter")
         assert opened == [("/home/noor/notes/Notes/two.md", 3)]
         await donna.press("escape", "e")
@@ -327,7 +327,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
 
     async with driving(backend_with("one", "two", "three")) as donna:
         monkeypatch.setattr(donna.search._outside, "edit", edit)
-        await donna.ask("x")
+        await donna.search_for("x")
         row = donna.search.results.row_height
         await donna.pilot.click("#results", offset=(10, row + 1))
         assert donna.search.selected == hit("two")
@@ -338,7 +338,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
 
 async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
     async with driving(scenarios.normal(), size=(80, 24)) as donna:
-        await donna.ask("redis")
+        await donna.search_for("redis")
         await donna.press("escape", "plus")
         assert not donna.search.results.is_on_screen
         assert donna.search.preview.view.has_focus
@@ -351,7 +351,7 @@ async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
 async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
     names = [f"note-{number}" for number in range(200)]
     async with driving(backend_with(*names)) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "G")
         assert donna.search.selected == hit("note-199")
         assert "note-199" in donna.screen_text()
@@ -378,7 +378,7 @@ def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutco
 async def test_passages_of_one_note_are_folded_behind_the_best_of_them() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", "a", "a", "c"))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         ids = [row.hit.chunk_id for row in donna.search.results.rows]
         assert ids == ["a-0", "b-1", "c-4"]
         assert "5 passages in 3 notes" in donna.screen_text()
@@ -408,7 +408,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
 
     backend = FakeBackend(scenarios.AT_REST, answers=answer)
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("escape", "G")
         await donna.until(lambda: len(donna.search.results.rows) == 100, "the next page is there")
         results = donna.search.results
@@ -427,14 +427,14 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
 async def test_a_total_that_nobody_counted_is_said_to_be_a_least_one() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", at_least=True))
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         assert "2+ passages in 2+ notes" in donna.screen_text()
 
 
 async def test_clearing_the_question_clears_the_results() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.press("backspace")
         assert donna.paths == []
         await donna.until(lambda: donna.search.start.display, "the start page is back")
@@ -443,7 +443,7 @@ async def test_clearing_the_question_clears_the_results() -> None:
 async def test_a_changed_note_is_read_again_for_the_preview() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.until(lambda: backend.called("passage"), "the passage is read")
         before = len(backend.called("passage"))
         backend.post(indexed("Notes/one.md"))
@@ -452,7 +452,7 @@ async def test_a_changed_note_is_read_again_for_the_preview() -> None:
 
 async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
     async with driving(backend_with("one")) as donna:
-        await donna.ask("x")
+        await donna.search_for("x")
         await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview says so")
 
 
@@ -473,7 +473,7 @@ async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest
     backend.answers = lambda request: outcome(request, *found[request.text])
     laid_out = list[object]()
     async with driving(backend) as donna:
-        await donna.ask("a")  # by then the other panes are there, and the start page is gone
+        await donna.search_for("a")  # by then the other panes are there, and the start page is gone
         await donna.rest()
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         for letter in "bcde":

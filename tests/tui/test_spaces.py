@@ -69,13 +69,13 @@ async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> 
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
-        await donna.ask("plan")
+        await donna.search_for("plan")
         assert donna.paths == ["Notes/of notes.md"]
         await pick(donna, "work")
         await connected(donna, "work")
         assert spaces.backends["notes"].called("stop")
         assert spaces.backends["notes"].listeners == []
-        await donna.ask("plan")
+        await donna.search_for("plan")
         assert donna.paths == ["Notes/of work.md"]
         assert "work" in screen_text(spaces.app).splitlines()[0]
     assert spaces.backends["work"].called("stop")
@@ -194,7 +194,7 @@ async def test_all_spaces_are_searched_at_once(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
-        await donna.ask("plan")
+        await donna.search_for("plan")
         assert donna.paths == ["Notes/own.md"]
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
@@ -213,7 +213,7 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
-        await donna.ask("plan")
+        await donna.search_for("plan")
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
         await donna.press("escape", "down", "W")

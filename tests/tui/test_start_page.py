@@ -116,7 +116,7 @@ async def test_escape_goes_from_the_box_to_the_lines_and_letters_move_there() ->
 async def test_the_first_answer_takes_the_place_of_the_page_and_an_empty_box_brings_it_back() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
-        await donna.ask("redis failover")
+        await donna.search_for("redis failover")
         assert not start_of(donna).display
         await donna.press("ctrl+u")
         await donna.until(lambda: start_of(donna).display, "the page is back")
@@ -150,7 +150,7 @@ async def test_a_question_is_kept_once_its_results_are_used() -> None:
     backend = furnished()
     async with driving(backend) as donna:
         await furnished_page(donna)
-        await donna.ask("redis")
+        await donna.search_for("redis")
         assert not backend.called("save_question")
         await donna.press("escape")
         await donna.until(lambda: backend.asked[0] == "redis", "it is kept")

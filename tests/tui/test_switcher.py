@@ -39,7 +39,7 @@ async def arrived(donna: Driver, path: str) -> None:
 
 async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.ask("plan")
+        await donna.search_for("plan")
         switcher = await opened(donna)
         assert len(rows(switcher)) > 2, "without letters it lists notes"
         await donna.press("escape")

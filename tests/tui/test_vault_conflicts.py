@@ -67,7 +67,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
 
 async def test_only_a_conflict_copy_can_be_settled() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("c")
         await donna.rest()
         assert "No conflict copy is selected" in notices(donna.app)

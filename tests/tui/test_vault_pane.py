@@ -131,7 +131,7 @@ async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -
 
 async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         text = donna.screen_text()
         assert "Ideas/Garden.md" in text
         assert "edited outside · 145 bytes" in text
@@ -151,9 +151,9 @@ async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
 
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to("Meetings/2025-11-04-review.md")
+        await donna.open_note("Meetings/2025-11-04-review.md")
         assert "The block of properties cannot be read (line 2)." in donna.screen_text()
-        await donna.go_to("Journal/Health.md")
+        await donna.open_note("Journal/Health.md")
         assert "This note is marked as sensitive, so Donna never writes to it." in donna.screen_text()
         for key in ("E", "i", "m", "D"):
             donna.app.clear_notifications()
@@ -163,7 +163,7 @@ async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> No
 
 async def test_sections_are_walked_and_marked() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         text = donna.vault.detail.text
         await donna.press("]")
         assert text.section is not None
@@ -178,26 +178,26 @@ async def test_sections_are_walked_and_marked() -> None:
 
 async def test_the_history_of_a_note_and_of_the_vault() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("h")
-        desk = donna.vault.detail
-        await donna.until(lambda: desk.history.entries, "the history is read")
-        assert len(desk.history.entries) == 1
+        sandbox = donna.vault.detail
+        await donna.until(lambda: sandbox.history.entries, "the history is read")
+        assert len(sandbox.history.entries) == 1
         assert "20 Nov 11:32 you" in donna.screen_text()
         await donna.press("h")
-        await donna.until(lambda: len(desk.history.entries) == 5, "that of the vault is read")
+        await donna.until(lambda: len(sandbox.history.entries) == 5, "that of the vault is read")
         text = donna.screen_text()
         assert "History of the vault" in text
         assert "claude      wrote People/Priya Raman.md" in text
         assert "Donna       created Meetings/2026-11-20-platform-review.md" in text
         assert "Noor        The runbook of the gateway" in text
         await donna.press("h")
-        await donna.until(lambda: len(desk.history.entries) == 1, "that of the note is back")
+        await donna.until(lambda: len(sandbox.history.entries) == 1, "that of the note is back")
 
 
 async def test_the_difference_follows_the_history() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("h", "h")
         await donna.until(lambda: diffed(donna) == [DECISIONS], "the first change is shown")
         await donna.press("j")
@@ -211,7 +211,7 @@ async def test_the_difference_follows_the_history() -> None:
 
 async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("d")
         await donna.until(lambda: "+ The quince needs a stake." in donna.screen_text(), "the edit is shown")
         assert diffed(donna) == [GARDEN]
@@ -223,28 +223,30 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
 
 async def test_a_note_without_changes_says_so() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         assert "This note has no changes since the last commit." in donna.screen_text()
 
 
 async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("]", "]", "]", "]", "b")
-        desk = donna.vault.detail
-        await donna.until(lambda: desk.blame.selected is not None, "the blame is read")
-        assert desk.blame.selected is not None
-        assert desk.blame.selected.line == 19
+        sandbox = donna.vault.detail
+        await donna.until(lambda: sandbox.blame.selected is not None, "the blame is read")
+        assert sandbox.blame.selected is not None
+        assert sandbox.blame.selected.line == 19
         await donna.press("j", "j")
         await donna.until(lambda: diffed(donna) == [DECISIONS], "its change is shown")
-        assert "Upstream calls give up" in desk.blame.selected.text
+        assert "Upstream calls give up" in sandbox.blame.selected.text
         await donna.press("[")
-        await donna.until(lambda: desk.blame.selected is not None and desk.blame.selected.line == 7, "another section")
+        await donna.until(
+            lambda: sandbox.blame.selected is not None and sandbox.blame.selected.line == 7, "another section"
+        )
 
 
 async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("]", "]", "b")
         await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is read")
         assert "now · you" in donna.screen_text()
@@ -252,7 +254,7 @@ async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
 
 async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("h")
         view = donna.vault.detail.diff
         await donna.until(lambda: view.line_count, "the difference is there")
@@ -272,7 +274,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
     copied: list[str] = []
     async with driving(scenarios.normal()) as donna:
         monkeypatch.setattr(donna.app, "copy_to_clipboard", copied.append)
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("y", "Y", "d")
         await donna.until(lambda: diffed(donna), "the difference is there")
         await donna.press("Y")
@@ -283,7 +285,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_a_small_screen_shows_one_part_at_a_time() -> None:
     async with driving(scenarios.normal(), size=SMALL) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         assert "Priya Raman" in donna.screen_text()
         await donna.press("enter")
         assert "Platform lead" not in donna.screen_text()
@@ -298,7 +300,7 @@ async def test_a_small_screen_shows_one_part_at_a_time() -> None:
 
 async def test_a_large_screen_shows_all_three() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("h")
         await donna.until(lambda: diffed(donna), "the difference is there")
         text = donna.screen_text()
@@ -307,7 +309,7 @@ async def test_a_large_screen_shows_all_three() -> None:
 
 async def test_zoom_gives_a_part_all_the_room() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("enter", "+")
         assert "Priya Raman.md" not in donna.screen_text().replace("Priya Raman,", "")
         assert donna.vault.detail.text.size.width > 110
@@ -318,7 +320,7 @@ async def test_zoom_gives_a_part_all_the_room() -> None:
 async def test_events_of_notes_read_the_tree_again_once() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         backend.calls.clear()
         del backend.vault.files[RUNBOOK]
         indexed = NoteIndexed(path=SYNC, why="changed", chunks=1, embedded=0, stages=StageTimes(), found_after_ms=1)
@@ -338,7 +340,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
 
     async with driving(scenarios.normal()) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("]", "]", "e")
     assert opened_at == [(f"/home/noor/notes/{DECISIONS}", 5)]
 
@@ -368,7 +370,7 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
     backend = scenarios.normal()
     backend.fail(method, VaultWriteError(Reason.NO_REPOSITORY, ""))
     async with driving(backend) as donna:
-        await donna.go_to(JOURNAL)
+        await donna.open_note(JOURNAL)
         await donna.press(key)
         await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
 
@@ -387,7 +389,7 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
     text = "".join(f"## Part {number}\n\n{'word ' * 400}\n\n" for number in range(120))
     backend.vault.files[GARDEN] = text.encode()
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         assert "page 1 of" in donna.screen_text()
         await donna.press("enter", "G", "j")
         assert "page 2 of" in donna.screen_text()
@@ -402,7 +404,7 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
 
 async def test_help_and_key_list_know_the_screen() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("?")
         await donna.until(lambda: "edit here" in donna.screen_text(), "the keys are listed")
         await donna.press("escape", "H")

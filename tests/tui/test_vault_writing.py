@@ -63,7 +63,7 @@ async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pyte
     backend = scenarios.normal()
     async with driving(backend) as donna:
         given = editor(monkeypatch, donna, lambda text: text.replace("800 ms", "900 ms"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("]", "]", "]", "E")
         screen = await plan(donna)
         text = donna.screen_text()
@@ -90,7 +90,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
             modes.extend((path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777))
 
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.until(lambda: "Nothing was changed." in notices(donna.app), "it says so")
     assert modes == [0o600, 0o700]
@@ -100,7 +100,7 @@ async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.Monkey
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "One more line.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await plan(donna)
         await donna.press("escape")
@@ -119,7 +119,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await plan(donna)
         await donna.press("X")
@@ -134,7 +134,7 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "No.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("X")
         assert "This note has no unsaved edit." in notices(donna.app)
         await donna.press("E")
@@ -152,7 +152,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await plan(donna)
         await donna.press("escape")
@@ -163,7 +163,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
         await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "it says so")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
         await donna.press("E")
@@ -179,7 +179,7 @@ async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkey
     backend.failures["save_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Wait.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await plan(donna)
         assert "Your edit is not saved to disk for now" in notices(donna.app)
@@ -220,7 +220,7 @@ async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.Monke
     monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("i")
         await donna.window(EditScreen)
         await donna.type("Half a thou")
@@ -233,7 +233,7 @@ async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pyt
     backend = scenarios.normal()
     async with driving(backend, external=code) as donna:
         editor(monkeypatch, donna, lambda text: text + "From a window.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await donna.window(RefusalScreen)
         assert "is open in your editor's window." in donna.screen_text()
@@ -246,7 +246,7 @@ async def test_a_note_is_edited_on_the_screen() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = backend.vault.recorded[PRIYA] = b"# Priya\r\n\r\nLead.\r\n"
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("i")
         await donna.window(EditScreen)
         await donna.type("New ")
@@ -260,7 +260,7 @@ async def test_a_note_is_edited_on_the_screen() -> None:
 async def test_nothing_typed_on_the_screen_asks_nothing() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("i")
         await donna.window(EditScreen)
         await donna.press("escape")
@@ -285,7 +285,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen(data: b
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = data
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("i")
         assert reason in notices(donna.app)
         assert donna.app.screen is donna.main
@@ -293,7 +293,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen(data: b
 
 async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("i")
         await donna.window(EditScreen)
         field = donna.app.screen.query_one(NoteField)
@@ -305,7 +305,7 @@ async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
 async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(SYNC)
+        await donna.open_note(SYNC)
         await donna.press("n")
         picker = await donna.window(Picker)
         await donna.press("down")
@@ -336,7 +336,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
     error = VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "Donna may not write to Secret")
     backend.fail("plan_write", error, "Secret/x.md")
     async with driving(backend) as donna:
-        await donna.go_to(SYNC)
+        await donna.open_note(SYNC)
         await donna.press("n")
         await donna.window(Picker)
         await donna.press("enter")
@@ -356,7 +356,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
     async with driving(backend) as donna:
-        await donna.go_to(RUNBOOK)
+        await donna.open_note(RUNBOOK)
         await donna.press("m")
         screen = await donna.window(PathPrompt)
         screen.field.value = "Projects/gateway/handbook.md"
@@ -377,7 +377,7 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
     backend = scenarios.normal()
     kept = backend.vault.files[GARDEN]
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("D")
         await plan(donna)
         text = donna.screen_text()
@@ -406,7 +406,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
     backend = scenarios.normal()
     now = backend.vault.files[DECISIONS]
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("Z")
         assert "There is nothing to redo." in notices(donna.app)
         await donna.press("z")
@@ -428,7 +428,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
 async def test_several_steps_are_taken_back_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("z")
         await plan(donna)
         await donna.press("z")
@@ -450,7 +450,7 @@ async def test_with_nothing_to_undo_the_key_says_so() -> None:
     backend = scenarios.normal()
     backend.vault.undo_stack.clear()
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("z")
         assert "There is nothing to undo here." in notices(donna.app)
 
@@ -459,7 +459,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"800 ms, once", b"900 ms, once")
     async with driving(backend, size=(160, 48)) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("z")
         await donna.window(ThreeWayScreen)
         text = donna.screen_text()
@@ -478,7 +478,7 @@ async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
     async with driving(backend, size=SMALL) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("z")
         await donna.window(ThreeWayScreen)
         assert "m undo what does not overlap" in donna.screen_text()
@@ -505,7 +505,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
         text = donna.screen_text()
@@ -524,7 +524,7 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
         assert "Both changed line 13, so choose one of them, or edit both in one text." in donna.screen_text()
@@ -557,7 +557,7 @@ async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_t
 
     async with driving(backend) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press(key)
@@ -577,7 +577,7 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
     before = backend.vault.files[DECISIONS]
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await plan(donna)
         await donna.press("enter")
@@ -601,7 +601,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, edited_elsewhere(backend, b"180 MB", b"190 MB"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
         await donna.press("escape")
@@ -621,7 +621,7 @@ async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() ->
     backend = scenarios.normal()
     backend.vault.files["Links.md"] = backend.vault.recorded["Links.md"] = b"To the [[Garden]].\n"
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         await donna.press("D")
         await plan(donna)
         assert "1 links in 1 notes will be broken." in donna.screen_text()
@@ -646,7 +646,7 @@ async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytes
 
     async with driving(backend) as donna:
         editor(monkeypatch, donna, change)
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await donna.window(ConflictScreen)
         assert "was deleted or moved elsewhere" in donna.screen_text()
@@ -661,7 +661,7 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text.replace("180 MB", "200 MB"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await plan(donna)
         backend.vault.files[DECISIONS] += b"Added elsewhere.\n"
@@ -679,7 +679,7 @@ async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("D")
         await plan(donna)
         await donna.press("enter")
@@ -699,7 +699,7 @@ async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed
     backend = scenarios.normal()
     backend.vault.untracked, backend.vault.asks_to_track = frozenset({PRIYA}), True
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("D")
         await plan(donna)
         await donna.press("enter")
@@ -717,7 +717,7 @@ async def test_what_is_kept_out_of_git_is_said() -> None:
     backend = scenarios.normal()
     backend.vault.untracked = frozenset({PRIYA})
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("D")
         await plan(donna)
         await donna.press("enter")
@@ -730,7 +730,7 @@ async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPat
     backend.vault.has_repository = False
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "Mine.\n")
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("E")
         await plan(donna)
         await donna.press("enter")
@@ -746,7 +746,7 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
     backend = scenarios.normal()
     backend.fail("plan_delete", VaultWriteError(Reason.GIT_BUSY, "a merge is under way", hint="finish it", path=PRIYA))
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("D")
         await donna.window(RefusalScreen)
         text = donna.screen_text()
@@ -767,7 +767,7 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
         backend.vault, "plan_delete", lambda path, etag, **_: replace(made(path, etag), remarks=(remark,))
     )
     async with driving(backend) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         await donna.press("D")
         await plan(donna)
         assert f"{remark}." in donna.screen_text()
@@ -776,7 +776,7 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
 async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=(170, 48)) as donna:
-        await donna.go_to(PRIYA)
+        await donna.open_note(PRIYA)
         windows: list[tuple[str, type[Screen[object]]]] = [("D", PlanScreen), ("m", PathPrompt), ("z", PlanScreen)]
         for key, window in windows:
             await donna.press(key)
@@ -808,7 +808,7 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
     before = backend.vault.files[DECISIONS]
     async with driving(backend) as donna:
         saving(monkeypatch, donna, backend, lambda data: data.replace(b"800 ms", b"900 ms"))
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("e")
         await donna.until(lambda: kinds(backend), "it is committed")
         await back(donna)
@@ -831,7 +831,7 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
 
     async with driving(backend) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        await donna.go_to("Journal/Health.md")
+        await donna.open_note("Journal/Health.md")
         await donna.press("e")
         await donna.until(lambda: opened, "the editor runs")
         await back(donna)
@@ -841,7 +841,7 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
 async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(GARDEN)
+        await donna.open_note(GARDEN)
         assert "C commit" in donna.screen_text()
         await donna.press("C")
         await donna.until(lambda: kinds(backend), "it is committed")
@@ -854,7 +854,7 @@ async def test_redo_in_a_preview_means_redo(monkeypatch: pytest.MonkeyPatch) -> 
     backend = scenarios.normal()
     async with driving(backend) as donna:
         for path in (PRIYA, RUNBOOK):
-            await donna.go_to(path)
+            await donna.open_note(path)
             await donna.press("D")
             await plan(donna)
             await donna.press("enter")

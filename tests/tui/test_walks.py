@@ -25,7 +25,7 @@ from tests.tui.sample_vault import NOW
 from tests.tui.vault_scenarios import DECISIONS, RUNBOOK
 
 
-class Hand:
+class KeyPlayer:
     """Sends the keys of a walk in their order, and no others."""
 
     def __init__(self, donna: Driver, name: str) -> None:
@@ -50,7 +50,7 @@ def test_no_walk_is_long() -> None:
 
 async def test_open() -> None:
     async with driving(scenarios.normal()) as donna:
-        hand = Hand(donna, "open")
+        hand = KeyPlayer(donna, "open")
         await hand.press()
         await donna.window(Switcher)
         await donna.until(lambda: donna.app.screen.options.option_count, "notes are listed")  # type: ignore[attr-defined]
@@ -67,9 +67,9 @@ async def test_links() -> None:
     }
     backend = FakeBackend(scenarios.AT_REST, vault=FakeVault.of(notes, NOW))
     async with driving(backend) as donna:
-        await donna.go_to("Home.md")
+        await donna.open_note("Home.md")
         await donna.press("enter")
-        hand = Hand(donna, "links")
+        hand = KeyPlayer(donna, "links")
 
         def at(path: str) -> bool:
             return donna.vault.place is not None and donna.vault.place[0] == path
@@ -94,7 +94,7 @@ async def test_find() -> None:
         request=request, mode=request.mode, hits=(found,), searched_notes=4, latency_ms=1.0
     )
     async with driving(backend) as donna:
-        hand = Hand(donna, "find")
+        hand = KeyPlayer(donna, "find")
         await hand.press(len("failover"))
         await donna.until(lambda: donna.paths, "there is a result")
         await hand.press()
@@ -105,8 +105,8 @@ async def test_find() -> None:
 async def test_rename() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.go_to(RUNBOOK)
-        hand = Hand(donna, "rename")
+        await donna.open_note(RUNBOOK)
+        hand = KeyPlayer(donna, "rename")
         await hand.press()
         await donna.window(PathPrompt)
         await hand.press(2)
@@ -124,8 +124,8 @@ async def test_undo() -> None:
     for path, text in ((RUNBOOK, "edited\n"), (DECISIONS, "edited later\n")):
         vault.apply(vault.plan_write(path, text, vault.read(path).etag))
     async with driving(backend) as donna:
-        await donna.go_to(RUNBOOK)
-        hand = Hand(donna, "undo")
+        await donna.open_note(RUNBOOK)
+        hand = KeyPlayer(donna, "undo")
         await hand.press()
         await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is there")
         await hand.press()
@@ -145,10 +145,10 @@ async def test_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async with driving(backend) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        await donna.go_to(DECISIONS)
+        await donna.open_note(DECISIONS)
         await donna.press("E")
         await donna.window(ConflictScreen)
-        hand = Hand(donna, "conflict")
+        hand = KeyPlayer(donna, "conflict")
         await hand.press()
         await donna.window(PlanScreen)
         await hand.press()
@@ -165,7 +165,7 @@ async def test_daily(monkeypatch: pytest.MonkeyPatch) -> None:
 
     async with driving(backend) as donna:
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
-        hand = Hand(donna, "daily")
+        hand = KeyPlayer(donna, "daily")
         await hand.press()
         await donna.until(lambda: opened, "it opens in the editor")
         assert f"Daily/{date.today().isoformat()}.md" in backend.vault.files
@@ -184,7 +184,7 @@ async def test_tick() -> None:
         memory(MemorySource.TASK, f"Tasks.md#{key}", "Call Priya\nstatus: todo", -1.0, memory_type=MemoryType.WORKING)
     )
     async with driving(backend) as donna:
-        hand = Hand(donna, "tick")
+        hand = KeyPlayer(donna, "tick")
         await hand.press()
         await donna.until(lambda: donna.memory.rows.line_count, "memories are listed")
         await hand.press()
@@ -200,8 +200,8 @@ async def test_why() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits
     async with driving(backend) as donna:
-        await donna.ask("plan")
-        hand = Hand(donna, "why")
+        await donna.search_for("plan")
+        hand = KeyPlayer(donna, "why")
         await hand.press()
         switcher = await donna.window(Switcher)
         await hand.press(len("runbook"))

@@ -19,7 +19,7 @@ async def test_w_on_a_hit_says_why_it_is_found() -> None:
     backend = scenarios.normal()
     backend.answers = lambda request: outcome(request, "one", "two")
     async with driving(backend) as donna:
-        await donna.ask("plan")
+        await donna.search_for("plan")
         await donna.press("escape", "j", "w")
         await donna.window(DetailScreen)
         text = donna.screen_text()
@@ -32,7 +32,7 @@ async def test_on_the_empty_page_a_note_is_chosen_first() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits
     async with driving(backend) as donna:
-        await donna.ask("plan")
+        await donna.search_for("plan")
         assert "why isn’t … found?" in donna.screen_text()
         send(donna.app, ["\x1b[17~"])
         switcher = await donna.window(Switcher)

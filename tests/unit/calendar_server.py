@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """A request as it came in."""
 
     method: str
@@ -29,7 +29,7 @@ class Reply:
     cut: bool = False
 
 
-Answers = Callable[[Asked], Reply]
+Answers = Callable[[ReceivedRequest], Reply]
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Site:
     """The running server: its address, and all that it was asked."""
 
     url: str
-    asked: list[Asked] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
 
 
 @contextmanager
@@ -48,8 +48,8 @@ def serving(answers: Answers) -> Iterator[Site]:
     class Handler(BaseHTTPRequestHandler):
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            asked = Asked(self.command, self.path, dict(self.headers.items()), body)
-            site.asked.append(asked)
+            asked = ReceivedRequest(self.command, self.path, dict(self.headers.items()), body)
+            site.requests.append(asked)
             reply = answers(asked)
             self.send_response(reply.status)
             for name, value in reply.headers.items():

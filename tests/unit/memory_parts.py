@@ -76,7 +76,7 @@ def import_file(db: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
     return importing.report
 
 
-class Desk:
+class Sandbox:
     """A state folder with a memory, an index and what follows from one into the other."""
 
     def __init__(self, folder: Path, **sources: Any) -> None:
@@ -118,10 +118,10 @@ class Desk:
         self.db.close()
 
 
-def desks(folder: Path) -> Iterator[Desk]:
-    desk = Desk(folder)
-    yield desk
-    desk.close()
+def sandboxes(folder: Path) -> Iterator[Sandbox]:
+    sandbox = Sandbox(folder)
+    yield sandbox
+    sandbox.close()
 
 
 def chat_config(**values: Any) -> ChatSourceConfig:

@@ -24,7 +24,7 @@ from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee
 from donna_tui.types.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids, times
-from tests.unit.calendar_server import Asked, Reply, serving
+from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
 pytest.importorskip("caldav", reason="the CalDAV library is not installed: pip install 'donna-tui[calendars]'")
 pytest.importorskip("radicale")
@@ -189,7 +189,7 @@ async def test_a_server_that_talks_nonsense_is_told_in_a_sentence(reply: Reply, 
 
 
 async def test_a_redirect_keeps_the_question_and_stays_on_the_server(tmp_path: Path) -> None:
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         if asked.path == "/old":
             return Reply(301, headers={"Location": "/new/"})
         return CALENDAR_HERE if asked.method == "PROPFIND" else multistatus("")
@@ -197,7 +197,7 @@ async def test_a_redirect_keeps_the_question_and_stays_on_the_server(tmp_path: P
     with serving(answers) as site:
         fetched = await source(f"{site.url}/old", tmp_path).fetch(YEAR)
     assert fetched == Fetched(())
-    assert [(asked.method, asked.path) for asked in site.asked] == [
+    assert [(asked.method, asked.path) for asked in site.requests] == [
         ("PROPFIND", "/old"), ("PROPFIND", "/new/"), ("REPORT", "/old"), ("REPORT", "/new/"),
     ]  # fmt: skip
 
@@ -211,7 +211,7 @@ async def test_neither_a_redirect_nor_a_listing_leads_to_another_server(tmp_path
         with serving(lambda asked: multistatus(account)) as site:
             error = await refusal(site.url, tmp_path)
     assert error.message.endswith("or redirects to another server")
-    assert other.asked == []
+    assert other.requests == []
 
 
 async def test_entities_are_not_expanded(tmp_path: Path) -> None:
@@ -225,7 +225,7 @@ async def test_entities_are_not_expanded(tmp_path: Path) -> None:
         "</multistatus>"
     )
 
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         report = Reply(207, data.encode(), {"Content-Type": "application/xml"})
         return CALENDAR_HERE if asked.method == "PROPFIND" else report
 
@@ -236,14 +236,14 @@ async def test_entities_are_not_expanded(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_wants_a_digest_gets_one(tmp_path: Path) -> None:
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         if not asked.headers.get("Authorization", "").startswith("Digest "):
             return Reply(401, headers={"WWW-Authenticate": 'Digest realm="dav", nonce="n", qop="auth", algorithm=MD5'})
         return CALENDAR_HERE if asked.method == "PROPFIND" else multistatus("")
 
     with serving(answers) as site:
         assert await source(site.url, tmp_path).fetch(YEAR) == Fetched(())
-    assert all(PASSWORD not in f"{asked.headers}" for asked in site.asked)
+    assert all(PASSWORD not in f"{asked.headers}" for asked in site.requests)
 
 
 async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def busy(start: str, end: str, number: int, size: int) -> str:
 async def test_what_is_too_large_is_asked_for_in_halves_and_never_parsed_here(tmp_path: Path) -> None:
     asked_for = []
 
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         if asked.method == "PROPFIND":
             return CALENDAR_HERE
         start, end = re.findall(r"\d{8}T\d{6}Z", asked.body.decode())[:2]

@@ -20,7 +20,7 @@ from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee
 from donna_tui.types.errors import DonnaError
 from tests.unit.calendar_parts import BERLIN, YEAR, ids, times, told
-from tests.unit.calendar_server import Asked, Reply, serving
+from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
 
 def item(
@@ -42,10 +42,10 @@ class Google:
     pages: list[Any] = field(default_factory=list)
     good: str = "t1"
     given: Reply | None = None
-    listing: Callable[[Asked], Reply] | None = None
+    listing: Callable[[ReceivedRequest], Reply] | None = None
     renewals: list[dict[str, list[str]]] = field(default_factory=list)
 
-    def __call__(self, asked: Asked) -> Reply:
+    def __call__(self, asked: ReceivedRequest) -> Reply:
         if asked.path.startswith("/token"):
             self.renewals.append(parse_qs(asked.body.decode()))
             fresh = {"access_token": self.good, "expires_in": 3599, "token_type": "Bearer"}
@@ -54,7 +54,7 @@ class Google:
             return Reply(401, b'{"error": {"code": 401}}')
         return self.listing(asked) if self.listing else self._page(asked)
 
-    def _page(self, asked: Asked) -> Reply:
+    def _page(self, asked: ReceivedRequest) -> Reply:
         number = int(parse_qs(urlsplit(asked.path).query).get("pageToken", ["0"])[0])
         page = {"kind": "calendar#events", "items": self.pages[number] if self.pages else []}
         last = number + 1 >= len(self.pages)
@@ -62,7 +62,7 @@ class Google:
         return Reply(body=json.dumps(page | more).encode(), headers={"Content-Type": "application/json"})
 
 
-class Desk:
+class TokensHarness:
     """A state folder with the files that an account needs."""
 
     def __init__(self, folder: Path) -> None:
@@ -92,29 +92,29 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    made = Desk(tmp_path)
+def harness(tmp_path: Path) -> TokensHarness:
+    made = TokensHarness(tmp_path)
     made.store()
     return made
 
 
-async def test_all_pages_of_the_window_are_read(desk: Desk) -> None:
+async def test_all_pages_of_the_window_are_read(harness: TokensHarness) -> None:
     google = Google([[item("a"), item("b")], [item("c")], [item("d")]])
     with serving(google) as site:
         endpoints = Endpoints(api=f"{site.url}/v3", consent="", renewal=f"{site.url}/token")
-        fetched = await GoogleCalendar(desk.config, BERLIN, desk.state, endpoints).fetch(YEAR)
+        fetched = await GoogleCalendar(harness.config, BERLIN, harness.state, endpoints).fetch(YEAR)
     assert (ids(fetched.meetings), fetched.problems, fetched.complete) == (["a", "b", "c", "d"], (), True)
-    first = urlsplit(site.asked[0].path)
+    first = urlsplit(site.requests[0].path)
     assert first.path == "/v3/calendars/me%40example.invalid/events"
     assert parse_qs(first.query) == {
         "singleEvents": ["true"], "maxResults": ["250"],
         "timeMin": ["2024-01-01T00:00:00+00:00"], "timeMax": ["2025-01-01T00:00:00+00:00"],
     }  # fmt: skip
-    assert len(site.asked) == 3
+    assert len(site.requests) == 3
     assert google.renewals == []
 
 
-async def test_times_days_and_series(desk: Desk) -> None:
+async def test_times_days_and_series(harness: TokensHarness) -> None:
     google = Google(
         [[
             item("timed"),
@@ -130,7 +130,7 @@ async def test_times_days_and_series(desk: Desk) -> None:
              "originalStartTime": {"dateTime": "2024-05-27T09:00:00Z"}},
         ]]
     )  # fmt: skip
-    found = {meeting.event_id: meeting for meeting in (await desk.fetch(google)).meetings}
+    found = {meeting.event_id: meeting for meeting in (await harness.fetch(google)).meetings}
     assert sorted(found) == [
         "d/20240520", "days", "s/20240513T090000Z", "timed", "x/20240527T090000Z", "zoned",
     ]  # fmt: skip
@@ -143,7 +143,7 @@ async def test_times_days_and_series(desk: Desk) -> None:
     assert [name for name, meeting in found.items() if meeting.cancelled] == ["x/20240527T090000Z"]
 
 
-async def test_people_are_named_once_and_rooms_are_none(desk: Desk) -> None:
+async def test_people_are_named_once_and_rooms_are_none(harness: TokensHarness) -> None:
     attendees = [
         {"email": "ana@example.invalid", "displayName": "Ana", "self": True, "responseStatus": "accepted"},
         {"email": "bo@example.invalid"},
@@ -154,13 +154,13 @@ async def test_people_are_named_once_and_rooms_are_none(desk: Desk) -> None:
     ]  # fmt: skip
     organiser = {"email": "ana@example.invalid"}
     google = Google([[item("a", attendees=attendees, organizer=organiser, location="Here", description="What")]])
-    (meeting,) = (await desk.fetch(google)).meetings
+    (meeting,) = (await harness.fetch(google)).meetings
     assert meeting.attendees == (
         Attendee("Ana", "ana@example.invalid"), Attendee("Bo B.", "BO@example.invalid"), Attendee("Nobody's mail"),
     )  # fmt: skip
     assert (meeting.location, meeting.description, meeting.calendar) == ("Here", "What", "Mail")
     shared = Google([[item("b", organizer={"email": "team@group.calendar.google.com", "displayName": "Team"})]])
-    assert [each.attendees for each in (await desk.fetch(shared)).meetings] == [()]
+    assert [each.attendees for each in (await harness.fetch(shared)).meetings] == [()]
 
 
 @pytest.mark.parametrize(
@@ -172,51 +172,51 @@ async def test_people_are_named_once_and_rooms_are_none(desk: Desk) -> None:
         {**item("x"), "start": {"dateTime": "2024-05-06T09:00:00", "timeZone": "../../etc/passwd"}},
     ],
 )  # fmt: skip
-async def test_an_odd_entry_costs_only_itself(desk: Desk, odd: Any) -> None:
-    fetched = await desk.fetch(Google([[odd, item("fine")]]))
+async def test_an_odd_entry_costs_only_itself(harness: TokensHarness, odd: Any) -> None:
+    fetched = await harness.fetch(Google([[odd, item("fine")]]))
     assert ids(fetched.meetings) == ["fine"]
     assert [problem.number for problem in fetched.problems] == [1]
     assert fetched.complete
 
 
-async def test_texts_that_no_database_takes_are_mended(desk: Desk) -> None:
-    (meeting,) = (await desk.fetch(Google([[item("a", summary="x\ud800\0y", location=7)]]))).meetings
+async def test_texts_that_no_database_takes_are_mended(harness: TokensHarness) -> None:
+    (meeting,) = (await harness.fetch(Google([[item("a", summary="x\ud800\0y", location=7)]]))).meetings
     assert (meeting.title, meeting.location) == ("x?y", "")
 
 
-async def test_a_token_that_has_run_out_is_renewed_first(desk: Desk) -> None:
-    desk.store(expires_at=5.0)
+async def test_a_token_that_has_run_out_is_renewed_first(harness: TokensHarness) -> None:
+    harness.store(expires_at=5.0)
     google = Google([[item("a")]], good="t2")
-    assert ids((await desk.fetch(google)).meetings) == ["a"]
+    assert ids((await harness.fetch(google)).meetings) == ["a"]
     assert google.renewals == [
         {"grant_type": ["refresh_token"], "refresh_token": ["r1"], "client_id": ["id"], "client_secret": ["secret"]}
     ]
-    kept = desk.kept()
+    kept = harness.kept()
     assert (kept["access_token"], kept["refresh_token"]) == ("t2", "r1")
-    assert stat.S_IMODE(desk.tokens.file.stat().st_mode) == 0o600
-    assert list(desk.tokens.file.parent.iterdir()) == [desk.tokens.file]
+    assert stat.S_IMODE(harness.tokens.file.stat().st_mode) == 0o600
+    assert list(harness.tokens.file.parent.iterdir()) == [harness.tokens.file]
 
 
-async def test_a_token_that_is_refused_is_renewed_once(desk: Desk) -> None:
+async def test_a_token_that_is_refused_is_renewed_once(harness: TokensHarness) -> None:
     google = Google([[item("a")]], good="t2")
-    assert ids((await desk.fetch(google)).meetings) == ["a"]
+    assert ids((await harness.fetch(google)).meetings) == ["a"]
     assert len(google.renewals) == 1
     google = Google(good="t3", given=Reply(body=b'{"access_token": "wrong", "expires_in": 10}'))
-    assert (await desk.refusal(google)).message == "127.0.0.1 rejected the user name or password"
+    assert (await harness.refusal(google)).message == "127.0.0.1 rejected the user name or password"
     assert len(google.renewals) == 1
 
 
-async def test_leave_that_was_taken_back_is_told_with_what_to_do(desk: Desk) -> None:
+async def test_leave_that_was_taken_back_is_told_with_what_to_do(harness: TokensHarness) -> None:
     google = Google(good="t2", given=Reply(400, b'{"error": "invalid_grant"}'))
-    error = await desk.refusal(google)
+    error = await harness.refusal(google)
     assert (error.message, error.hint) == ("Donna has no access to Mail yet", 'donna meetings connect "Mail"')
-    desk.tokens.file.unlink()
-    assert (await desk.refusal(Google())).hint == 'donna meetings connect "Mail"'
+    harness.tokens.file.unlink()
+    assert (await harness.refusal(Google())).hint == 'donna meetings connect "Mail"'
 
 
-async def test_a_token_that_others_can_read_is_not_used(desk: Desk) -> None:
-    desk.tokens.file.chmod(0o644)
-    assert (await desk.refusal(Google())).hint == f"chmod 600 {desk.tokens.file}"
+async def test_a_token_that_others_can_read_is_not_used(harness: TokensHarness) -> None:
+    harness.tokens.file.chmod(0o644)
+    assert (await harness.refusal(Google())).hint == f"chmod 600 {harness.tokens.file}"
 
 
 @pytest.mark.parametrize(
@@ -232,37 +232,39 @@ async def test_a_token_that_others_can_read_is_not_used(desk: Desk) -> None:
         (Reply(200, b'{"items": []}', cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
-async def test_an_answer_that_cannot_be_used_is_told(desk: Desk, reply: Reply, expected: str) -> None:
-    assert (await desk.refusal(Google(listing=lambda asked: reply))).message == expected
+async def test_an_answer_that_cannot_be_used_is_told(harness: TokensHarness, reply: Reply, expected: str) -> None:
+    assert (await harness.refusal(Google(listing=lambda asked: reply))).message == expected
 
 
 @pytest.mark.parametrize("given", [b"<html>", b"{}", b"[]", b'{"access_token": "x", "expires_in": "soon"}'])
-async def test_a_token_that_cannot_be_read_is_told(desk: Desk, given: bytes) -> None:
-    error = await desk.refusal(Google(good="t2", given=Reply(body=given)))
+async def test_a_token_that_cannot_be_read_is_told(harness: TokensHarness, given: bytes) -> None:
+    error = await harness.refusal(Google(good="t2", given=Reply(body=given)))
     assert error.message == "Google's answer cannot be read"
-    assert desk.kept()["access_token"] == "t1"
+    assert harness.kept()["access_token"] == "t1"
 
 
-async def test_a_listing_without_an_end_is_left(desk: Desk) -> None:
+async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
     endless = json.dumps({"items": [item("a")], "nextPageToken": "0"}).encode()
-    fetched = await desk.fetch(Google(listing=lambda asked: Reply(body=endless)))
+    fetched = await harness.fetch(Google(listing=lambda asked: Reply(body=endless)))
     assert not fetched.complete
     assert told(fetched) == ["it is too large; only 1 meetings are read"]
 
 
-async def consent(desk: Desk, google: Google, answer: Callable[[dict[str, list[str]]], str]) -> dict[str, list[str]]:
+async def consent(
+    harness: TokensHarness, google: Google, answer: Callable[[dict[str, list[str]]], str]
+) -> dict[str, list[str]]:
     """Connect as a user does whose browser is sent back with the query that `answer` makes."""
     shown: list[str] = []
     with serving(google) as site:
         endpoints = Endpoints(api="", consent=f"{site.url}/auth", renewal=f"{site.url}/token")
-        tokens = Tokens(desk.config, desk.state, endpoints.renewal)
-        asking = asyncio.create_task(connect(tokens, shown.append, endpoints))
+        tokens = Tokens(harness.config, harness.state, endpoints.renewal)
+        connecting = asyncio.create_task(connect(tokens, shown.append, endpoints))
         while not shown:
             await asyncio.sleep(0.01)
         asked = parse_qs(urlsplit(shown[0]).query)
         for query in ("", "code=forged&state=guessed", answer(asked)):
             await asyncio.to_thread(_visit, f"{asked['redirect_uri'][0]}/?{query}")
-        await asking
+        await connecting
     return asked
 
 
@@ -271,25 +273,25 @@ def _visit(url: str) -> None:
         assert b"You can close this page" in page.read()
 
 
-async def test_the_user_agrees_in_the_browser(desk: Desk) -> None:
+async def test_the_user_agrees_in_the_browser(harness: TokensHarness) -> None:
     given = Reply(body=b'{"access_token": "t9", "refresh_token": "r9", "expires_in": 10}')
     google = Google(given=given)
-    asked = await consent(desk, google, lambda asked: f"code=c1&state={asked['state'][0]}")
+    asked = await consent(harness, google, lambda asked: f"code=c1&state={asked['state'][0]}")
     assert asked["redirect_uri"][0].startswith("http://127.0.0.1:")
     assert asked["scope"] == ["https://www.googleapis.com/auth/calendar.events.readonly"]
     (exchange,) = google.renewals
     assert (exchange["code"], exchange["redirect_uri"]) == (["c1"], asked["redirect_uri"])
     assert len(exchange["code_verifier"][0]) >= 43
-    assert (desk.kept()["refresh_token"], desk.kept()["access_token"]) == ("r9", "t9")
+    assert (harness.kept()["refresh_token"], harness.kept()["access_token"]) == ("r9", "t9")
 
 
-async def test_the_user_may_say_no(desk: Desk) -> None:
+async def test_the_user_may_say_no(harness: TokensHarness) -> None:
     with pytest.raises(DonnaError, match="denied, by Google or by you"):
-        await consent(desk, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
-    assert desk.kept()["refresh_token"] == "r1"
+        await consent(harness, Google(), lambda asked: f"error=access_denied&state={asked['state'][0]}")
+    assert harness.kept()["refresh_token"] == "r1"
 
 
-async def test_leave_that_does_not_last_is_none(desk: Desk) -> None:
+async def test_leave_that_does_not_last_is_none(harness: TokensHarness) -> None:
     with pytest.raises(DonnaError, match="no permanent access"):
-        await consent(desk, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
-    assert desk.kept()["refresh_token"] == "r1"
+        await consent(harness, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
+    assert harness.kept()["refresh_token"] == "r1"

@@ -62,7 +62,7 @@ class Calendar:
         return self.state
 
 
-class Desk:
+class PollerHarness:
     """A poller with a clock that stands still until it is moved."""
 
     def __init__(self, folder: Path) -> None:
@@ -75,13 +75,15 @@ class Desk:
         self.events: list[EngineEvent] = []
         self.hub = EventHub()
         self.hub.subscribe(self.events.append)
-        self.books = DbThread(folder, self.hub, lambda: None)
+        self.thread = DbThread(folder, self.hub, lambda: None)
         self.config = MeetingNoteConfig(brief_minutes=0)
         self.poller = self.new_poller()
 
     def new_poller(self) -> MeetingEndPoller:
         """As after a restart."""
-        self.poller = MeetingEndPoller(self.books, self.sources, self.dispatch, self.hub, self.config, lambda: self.now)
+        self.poller = MeetingEndPoller(
+            self.thread, self.sources, self.dispatch, self.hub, self.config, lambda: self.now
+        )
         return self.poller
 
     async def dispatch(self, ended: Meeting) -> None:
@@ -98,7 +100,7 @@ class Desk:
         start = NINE + datetime.timedelta(seconds=begins_after)
         self.calendar.meetings.append(meeting(name, start, minutes, **others))
 
-    async def look(self, at: float | None = None) -> list[str]:
+    async def poll(self, at: float | None = None) -> list[str]:
         """What is handed on by a look so many seconds after nine."""
         self.now = self.now if at is None else NINE.timestamp() + at
         before = len(self.handed)
@@ -107,175 +109,179 @@ class Desk:
 
     async def mark(self) -> float | None:
         """Where the watermark is, in seconds after nine."""
-        found = await self.books.run(lambda db: watermark(db.database, "Work"))
+        found = await self.thread.run(lambda db: watermark(db.database, "Work"))
         return None if found is None else found - NINE.timestamp()
 
-    def told(self, kind: type) -> list[Any]:
+    def events_of(self, kind: type) -> list[Any]:
         return [each for each in self.events if isinstance(each, kind)]
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    made = Desk(tmp_path)
+async def harness(tmp_path: Path) -> AsyncIterator[PollerHarness]:
+    made = PollerHarness(tmp_path)
     yield made
-    await made.books.close()
+    await made.thread.close()
 
 
-async def test_each_meeting_is_handed_on_once_when_it_has_ended(desk: Desk) -> None:
-    desk.add("first", 10 * MINUTE)
-    desk.add("second", 20 * MINUTE)
-    assert await desk.look(0) == []
-    assert await desk.look(10 * MINUTE - 1) == []
-    assert await desk.look(10 * MINUTE) == ["first"]
-    assert await desk.look(11 * MINUTE) == []
-    assert await desk.look(30 * MINUTE) == ["second"]
-    assert [each.event_id for each in desk.told(MeetingEndDetected)] == ["first", "second"]
-    desk.new_poller()
-    assert await desk.look(31 * MINUTE) == []
+async def test_each_meeting_is_handed_on_once_when_it_has_ended(harness: PollerHarness) -> None:
+    harness.add("first", 10 * MINUTE)
+    harness.add("second", 20 * MINUTE)
+    assert await harness.poll(0) == []
+    assert await harness.poll(10 * MINUTE - 1) == []
+    assert await harness.poll(10 * MINUTE) == ["first"]
+    assert await harness.poll(11 * MINUTE) == []
+    assert await harness.poll(30 * MINUTE) == ["second"]
+    assert [each.event_id for each in harness.events_of(MeetingEndDetected)] == ["first", "second"]
+    harness.new_poller()
+    assert await harness.poll(31 * MINUTE) == []
 
 
-async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(desk: Desk) -> None:
-    desk.config = MeetingNoteConfig(brief_minutes=10)
-    desk.new_poller()
-    desk.add_long("weekly", HOUR, 30)
-    assert await desk.look(50 * MINUTE - 1) == []
-    assert await desk.look(50 * MINUTE) == ["weekly"]
-    assert await desk.look(95 * MINUTE) == []
+async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(harness: PollerHarness) -> None:
+    harness.config = MeetingNoteConfig(brief_minutes=10)
+    harness.new_poller()
+    harness.add_long("weekly", HOUR, 30)
+    assert await harness.poll(50 * MINUTE - 1) == []
+    assert await harness.poll(50 * MINUTE) == ["weekly"]
+    assert await harness.poll(95 * MINUTE) == []
 
 
-async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(desk: Desk) -> None:
-    desk.config = MeetingNoteConfig(brief_minutes=10)
-    desk.new_poller()
-    await desk.look(0)
-    desk.add_long("now", 7 * MINUTE, 30)
-    assert await desk.look(6 * MINUTE) == ["now"]
-    desk.add_long("begun", 6 * MINUTE, 30)
-    assert await desk.look(12 * MINUTE) == ["begun"]
+async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(harness: PollerHarness) -> None:
+    harness.config = MeetingNoteConfig(brief_minutes=10)
+    harness.new_poller()
+    await harness.poll(0)
+    harness.add_long("now", 7 * MINUTE, 30)
+    assert await harness.poll(6 * MINUTE) == ["now"]
+    harness.add_long("begun", 6 * MINUTE, 30)
+    assert await harness.poll(12 * MINUTE) == ["begun"]
 
 
-async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(desk: Desk) -> None:
+async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(harness: PollerHarness) -> None:
     """Who gets them finds the draft that is there."""
-    desk.add_long("weekly", 0, 60)
-    assert await desk.look(0) == ["weekly"]
-    desk.new_poller()
-    assert await desk.look(10 * MINUTE) == ["weekly"]
-    assert await desk.mark() == 10 * MINUTE
+    harness.add_long("weekly", 0, 60)
+    assert await harness.poll(0) == ["weekly"]
+    harness.new_poller()
+    assert await harness.poll(10 * MINUTE) == ["weekly"]
+    assert await harness.mark() == 10 * MINUTE
 
 
-async def test_the_first_look_goes_back_as_far_as_is_configured(desk: Desk) -> None:
-    desk.add("just over", -4 * MINUTE)
-    desk.add("long over", -6 * MINUTE)
-    assert await desk.look(0) == ["just over"]
-    assert await desk.mark() == 0
+async def test_the_first_look_goes_back_as_far_as_is_configured(harness: PollerHarness) -> None:
+    harness.add("just over", -4 * MINUTE)
+    harness.add("long over", -6 * MINUTE)
+    assert await harness.poll(0) == ["just over"]
+    assert await harness.mark() == 0
 
 
-async def test_days_and_cancelled_meetings_are_not_handed_on(desk: Desk) -> None:
-    desk.add("day", MINUTE, all_day=True)
-    desk.add("off", MINUTE, cancelled=True)
-    desk.add("real", MINUTE)
-    await desk.look(0)
-    assert await desk.look(2 * MINUTE) == ["real"]
+async def test_days_and_cancelled_meetings_are_not_handed_on(harness: PollerHarness) -> None:
+    harness.add("day", MINUTE, all_day=True)
+    harness.add("off", MINUTE, cancelled=True)
+    harness.add("real", MINUTE)
+    await harness.poll(0)
+    assert await harness.poll(2 * MINUTE) == ["real"]
 
 
-async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(desk: Desk) -> None:
-    await desk.look(0)
+async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(harness: PollerHarness) -> None:
+    await harness.poll(0)
     for hours in (1, 2, 30):
-        desk.add(f"after {hours}", hours * HOUR)
-    assert await desk.look(30.5 * HOUR) == ["after 30"]
-    desk.add("during", 40 * HOUR)
-    desk.add("later", 50 * HOUR)
-    assert await desk.look(52 * HOUR) == ["during", "later"]
+        harness.add(f"after {hours}", hours * HOUR)
+    assert await harness.poll(30.5 * HOUR) == ["after 30"]
+    harness.add("during", 40 * HOUR)
+    harness.add("later", 50 * HOUR)
+    assert await harness.poll(52 * HOUR) == ["during", "later"]
     assert CATCH_UP_SECONDS == DAY
 
 
-async def test_a_failure_is_told_and_the_others_are_handed_on(desk: Desk) -> None:
+async def test_a_failure_is_told_and_the_others_are_handed_on(harness: PollerHarness) -> None:
     for name in ("a", "b", "c"):
-        desk.add(name, MINUTE)
-    await desk.look(0)
-    desk.fails = {"b": DonnaError(Reason.DISK_FULL, "full")}
-    assert await desk.look(2 * MINUTE) == ["a", "b", "c"]
-    (failed,) = desk.told(MeetingEndDispatchFailed)
+        harness.add(name, MINUTE)
+    await harness.poll(0)
+    harness.fails = {"b": DonnaError(Reason.DISK_FULL, "full")}
+    assert await harness.poll(2 * MINUTE) == ["a", "b", "c"]
+    (failed,) = harness.events_of(MeetingEndDispatchFailed)
     assert (failed.event_id, failed.reason, failed.calendar) == ("b", "disk_full", "Work")
 
 
-async def test_a_meeting_that_could_not_be_handed_on_is_tried_again_after_growing_pauses(desk: Desk) -> None:
-    desk.add("a", MINUTE)
-    desk.add("b", 2 * MINUTE)
-    await desk.look(0)
-    desk.fails = {"a": ValueError("whatever")}
-    tries = [minute for minute in range(1, 20) if "a" in await desk.look(minute * MINUTE)]
+async def test_a_meeting_that_could_not_be_handed_on_is_tried_again_after_growing_pauses(
+    harness: PollerHarness,
+) -> None:
+    harness.add("a", MINUTE)
+    harness.add("b", 2 * MINUTE)
+    await harness.poll(0)
+    harness.fails = {"a": ValueError("whatever")}
+    tries = [minute for minute in range(1, 20) if "a" in await harness.poll(minute * MINUTE)]
     assert tries == [1, 2, 4, 8, 16]
-    assert desk.handed.count("b") == 1
-    mark = await desk.mark()
+    assert harness.handed.count("b") == 1
+    mark = await harness.mark()
     assert mark is not None
     assert mark < MINUTE
-    desk.fails = {}
-    assert await desk.look(40 * MINUTE) == ["a"]
-    assert await desk.mark() == 40 * MINUTE
+    harness.fails = {}
+    assert await harness.poll(40 * MINUTE) == ["a"]
+    assert await harness.mark() == 40 * MINUTE
 
 
-async def test_a_failed_meeting_is_tried_again_after_a_restart(desk: Desk) -> None:
-    desk.add("a", MINUTE)
-    await desk.look(0)
-    desk.fails = {"a": ValueError("whatever")}
-    await desk.look(2 * MINUTE)
-    desk.fails = {}
-    desk.new_poller()
-    assert await desk.look(2 * MINUTE + 1) == ["a"]
+async def test_a_failed_meeting_is_tried_again_after_a_restart(harness: PollerHarness) -> None:
+    harness.add("a", MINUTE)
+    await harness.poll(0)
+    harness.fails = {"a": ValueError("whatever")}
+    await harness.poll(2 * MINUTE)
+    harness.fails = {}
+    harness.new_poller()
+    assert await harness.poll(2 * MINUTE + 1) == ["a"]
 
 
-async def test_the_watermark_stays_when_it_all_ends_in_the_middle(desk: Desk) -> None:
-    desk.add("a", MINUTE)
-    await desk.look(0)
-    desk.fails = {"a": asyncio.CancelledError()}
+async def test_the_watermark_stays_when_it_all_ends_in_the_middle(harness: PollerHarness) -> None:
+    harness.add("a", MINUTE)
+    await harness.poll(0)
+    harness.fails = {"a": asyncio.CancelledError()}
     with pytest.raises(asyncio.CancelledError):
-        await desk.look(2 * MINUTE)
-    assert await desk.mark() == 0
-    desk.fails = {}
-    desk.new_poller()
-    assert await desk.look(3 * MINUTE) == ["a"]
+        await harness.poll(2 * MINUTE)
+    assert await harness.mark() == 0
+    harness.fails = {}
+    harness.new_poller()
+    assert await harness.poll(3 * MINUTE) == ["a"]
 
 
-async def test_a_meeting_that_is_learnt_of_late_is_handed_on(desk: Desk) -> None:
+async def test_a_meeting_that_is_learnt_of_late_is_handed_on(harness: PollerHarness) -> None:
     """Without a network, what is asked stays unanswered: the watermark waits for the next answer."""
-    desk.add("known", 20 * MINUTE)
-    await desk.look(0)
-    desk.calendar.fails = CalendarError(Reason.CALENDAR_FAILED, "no network")
-    desk.add("ad hoc", 30 * MINUTE)
-    assert await desk.look(40 * MINUTE) == ["known"]
-    assert await desk.look(60 * MINUTE) == []
-    assert await desk.mark() == 0
-    desk.calendar.fails = None
-    assert await desk.look(70 * MINUTE) == ["ad hoc"]
-    assert await desk.mark() == 70 * MINUTE
+    harness.add("known", 20 * MINUTE)
+    await harness.poll(0)
+    harness.calendar.fails = CalendarError(Reason.CALENDAR_FAILED, "no network")
+    harness.add("ad hoc", 30 * MINUTE)
+    assert await harness.poll(40 * MINUTE) == ["known"]
+    assert await harness.poll(60 * MINUTE) == []
+    assert await harness.mark() == 0
+    harness.calendar.fails = None
+    assert await harness.poll(70 * MINUTE) == ["ad hoc"]
+    assert await harness.mark() == 70 * MINUTE
 
 
-async def test_a_clock_that_was_wrong_does_not_stop_it(desk: Desk) -> None:
-    await desk.look(400 * DAY)
-    desk.add("a", -MINUTE)
-    assert await desk.look(0) == ["a"]
+async def test_a_clock_that_was_wrong_does_not_stop_it(harness: PollerHarness) -> None:
+    await harness.poll(400 * DAY)
+    harness.add("a", -MINUTE)
+    assert await harness.poll(0) == ["a"]
 
 
-async def test_a_meeting_that_moves_before_it_ends_is_handed_on_at_its_new_end(desk: Desk) -> None:
-    desk.add("a", 10 * MINUTE)
-    await desk.look(0)
-    desk.calendar.meetings.clear()
-    desk.add("a", 30 * MINUTE)
-    assert await desk.look(6 * MINUTE) == []
-    assert await desk.look(12 * MINUTE) == []
-    assert await desk.look(31 * MINUTE) == ["a"]
+async def test_a_meeting_that_moves_before_it_ends_is_handed_on_at_its_new_end(harness: PollerHarness) -> None:
+    harness.add("a", 10 * MINUTE)
+    await harness.poll(0)
+    harness.calendar.meetings.clear()
+    harness.add("a", 30 * MINUTE)
+    assert await harness.poll(6 * MINUTE) == []
+    assert await harness.poll(12 * MINUTE) == []
+    assert await harness.poll(31 * MINUTE) == ["a"]
 
 
-async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_when_asked(desk: Desk) -> None:
+async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_when_asked(
+    harness: PollerHarness,
+) -> None:
     for at, expected in ((0, 1), (60, 1), (FRESH_SECONDS - 1, 1), (FRESH_SECONDS, 2)):
-        await desk.look(at)
-        assert desk.calendar.fetches == expected
-    desk.calendar.state = "changed"
-    await desk.look()
-    await desk.look()
-    assert desk.calendar.fetches == 3
-    await desk.poller.refresh()
-    assert desk.calendar.fetches == 4
+        await harness.poll(at)
+        assert harness.calendar.fetches == expected
+    harness.calendar.state = "changed"
+    await harness.poll()
+    await harness.poll()
+    assert harness.calendar.fetches == 3
+    await harness.poller.refresh()
+    assert harness.calendar.fetches == 4
 
 
 @pytest.mark.parametrize(
@@ -285,47 +291,49 @@ async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_
         (RuntimeError("secret words"), "reading it failed (RuntimeError)"),
     ],
 )
-async def test_a_calendar_that_cannot_be_read_hides_no_other(desk: Desk, error: Exception, problem: str) -> None:
-    desk.sources.insert(0, Calendar("Broken", fails=error))
-    desk.new_poller()
-    desk.add("a", MINUTE)
-    await desk.look(0)
-    assert await desk.look(2 * MINUTE) == ["a"]
-    rows = await desk.books.run(lambda db: calendar_rows(db.database))
+async def test_a_calendar_that_cannot_be_read_hides_no_other(
+    harness: PollerHarness, error: Exception, problem: str
+) -> None:
+    harness.sources.insert(0, Calendar("Broken", fails=error))
+    harness.new_poller()
+    harness.add("a", MINUTE)
+    await harness.poll(0)
+    assert await harness.poll(2 * MINUTE) == ["a"]
+    rows = await harness.thread.run(lambda db: calendar_rows(db.database))
     assert {row.name: row.problem for row in rows} == {"Broken": problem, "Work": ""}
-    reasons = {each.calendar: each.reason for each in desk.told(CalendarFetched)}
+    reasons = {each.calendar: each.reason for each in harness.events_of(CalendarFetched)}
     assert reasons == {"Broken": "calendar_failed", "Work": ""}
 
 
-async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(desk: Desk) -> None:
-    desk.add("a", 30 * MINUTE)
-    await desk.look(0)
-    desk.calendar.incomplete = True
-    await desk.look(10 * MINUTE)
-    (row,) = await desk.books.run(lambda db: calendar_rows(db.database))
+async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(harness: PollerHarness) -> None:
+    harness.add("a", 30 * MINUTE)
+    await harness.poll(0)
+    harness.calendar.incomplete = True
+    await harness.poll(10 * MINUTE)
+    (row,) = await harness.thread.run(lambda db: calendar_rows(db.database))
     assert (row.problem, row.meetings, row.fetched_at) == ("it is empty", 1, NINE.timestamp())
-    assert await desk.look(31 * MINUTE) == ["a"]
+    assert await harness.poll(31 * MINUTE) == ["a"]
 
 
-async def test_imported_meetings_are_handed_on_too(desk: Desk) -> None:
+async def test_imported_meetings_are_handed_on_too(harness: PollerHarness) -> None:
     coming = meeting("imported", NINE, 10, calendar="file.ics")
-    window = window_around(desk.now)
-    await desk.books.run(lambda db: store(db, "file.ics", IMPORTED, window, Fetched((coming,)), desk.now))
-    assert await desk.look(0) == ["imported"]
-    assert await desk.look(11 * MINUTE) == []
-    desk.new_poller()
-    assert await desk.look(12 * MINUTE) == []
+    window = window_around(harness.now)
+    await harness.thread.run(lambda db: store(db, "file.ics", IMPORTED, window, Fetched((coming,)), harness.now))
+    assert await harness.poll(0) == ["imported"]
+    assert await harness.poll(11 * MINUTE) == []
+    harness.new_poller()
+    assert await harness.poll(12 * MINUTE) == []
 
 
-async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_handed_on(desk: Desk) -> None:
-    desk.config = MeetingNoteConfig(enabled=False, brief_minutes=0)
-    desk.new_poller()
-    desk.add("a", MINUTE)
-    await desk.look(0)
-    assert await desk.look(6 * MINUTE) == []
-    assert desk.calendar.fetches == 2
-    assert await desk.mark() == 6 * MINUTE
-    assert desk.told(MeetingEndDetected) == []
+async def test_when_notes_are_not_wanted_calendars_are_read_and_nothing_is_handed_on(harness: PollerHarness) -> None:
+    harness.config = MeetingNoteConfig(enabled=False, brief_minutes=0)
+    harness.new_poller()
+    harness.add("a", MINUTE)
+    await harness.poll(0)
+    assert await harness.poll(6 * MINUTE) == []
+    assert harness.calendar.fetches == 2
+    assert await harness.mark() == 6 * MINUTE
+    assert harness.events_of(MeetingEndDetected) == []
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -334,60 +342,62 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(desk: Desk) -> None:
-    desk.add("a", MINUTE)
-    desk.add("b", HOUR)
-    running = asyncio.create_task(desk.poller.run())
-    await until(lambda: desk.calendar.fetches == 1)
-    desk.now += 2 * MINUTE
-    desk.poller.hurry()
-    await until(lambda: desk.handed == ["a"])
+async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(harness: PollerHarness) -> None:
+    harness.add("a", MINUTE)
+    harness.add("b", HOUR)
+    running = asyncio.create_task(harness.poller.run())
+    await until(lambda: harness.calendar.fetches == 1)
+    harness.now += 2 * MINUTE
+    harness.poller.hurry()
+    await until(lambda: harness.handed == ["a"])
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    names = [type(each) for each in desk.events if not isinstance(each, CalendarFetched)]
+    names = [type(each) for each in harness.events if not isinstance(each, CalendarFetched)]
     assert names == [MeetingEndPollerStarted, MeetingEndDetected, MeetingEndPollerCancelled]
 
 
-async def test_a_look_that_fails_is_told_and_the_next_one_comes(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    fine = desk.books.run
+async def test_a_look_that_fails_is_told_and_the_next_one_comes(
+    harness: PollerHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fine = harness.thread.run
 
     async def broken(work: Callable[..., Any]) -> Any:
         raise DonnaError(Reason.DATABASE_LOCKED, "locked")
 
-    monkeypatch.setattr(desk.books, "run", broken)
-    running = asyncio.create_task(desk.poller.run())
-    await until(lambda: len(desk.told(MeetingEndPollerCycleFailed)) >= 2)
-    monkeypatch.setattr(desk.books, "run", fine)
-    desk.add("a", -MINUTE)
-    desk.poller.hurry()
-    desk.calendar.state = "look again"
-    await until(lambda: desk.handed == ["a"])
+    monkeypatch.setattr(harness.thread, "run", broken)
+    running = asyncio.create_task(harness.poller.run())
+    await until(lambda: len(harness.events_of(MeetingEndPollerCycleFailed)) >= 2)
+    monkeypatch.setattr(harness.thread, "run", fine)
+    harness.add("a", -MINUTE)
+    harness.poller.hurry()
+    harness.calendar.state = "look again"
+    await until(lambda: harness.handed == ["a"])
     running.cancel()
-    assert {each.reason for each in desk.told(MeetingEndPollerCycleFailed)} == {"database_locked"}
+    assert {each.reason for each in harness.events_of(MeetingEndPollerCycleFailed)} == {"database_locked"}
 
 
-async def test_what_is_followed_no_longer_is_dropped_when_it_starts(desk: Desk) -> None:
-    desk.add("a", HOUR)
-    desk.calendar.meetings[0] = meeting("a", utc(2024, 5, 20, 10))
-    await desk.look(0)
-    desk.sources = []
-    running = asyncio.create_task(desk.new_poller().run())
-    await until(lambda: bool(desk.told(MeetingEndPollerStarted)))
-    desk.poller.hurry()
+async def test_what_is_followed_no_longer_is_dropped_when_it_starts(harness: PollerHarness) -> None:
+    harness.add("a", HOUR)
+    harness.calendar.meetings[0] = meeting("a", utc(2024, 5, 20, 10))
+    await harness.poll(0)
+    harness.sources = []
+    running = asyncio.create_task(harness.new_poller().run())
+    await until(lambda: bool(harness.events_of(MeetingEndPollerStarted)))
+    harness.poller.hurry()
     async with asyncio.timeout(30):
-        while await desk.books.run(lambda db: calendar_rows(db.database)):
+        while await harness.thread.run(lambda db: calendar_rows(db.database)):
             await asyncio.sleep(0.01)
     running.cancel()
-    assert await desk.books.run(lambda db: meeting_of(db.database, "a")) is None
+    assert await harness.thread.run(lambda db: meeting_of(db.database, "a")) is None
 
 
-async def test_a_file_that_changes_is_seen_at_the_next_look(desk: Desk, tmp_path: Path) -> None:
+async def test_a_file_that_changes_is_seen_at_the_next_look(harness: PollerHarness, tmp_path: Path) -> None:
     file = tmp_path / "work.ics"
     file.write_bytes(calendar(event("DTSTART:20240520T090500Z", "DTEND:20240520T093000Z", uid="a")))
-    desk.sources = [IcsFiles("Work", file, BERLIN)]
-    desk.new_poller()
-    assert await desk.look(0) == []
+    harness.sources = [IcsFiles("Work", file, BERLIN)]
+    harness.new_poller()
+    assert await harness.poll(0) == []
     file.write_bytes(calendar(event("DTSTART:20240520T090100Z", "DTEND:20240520T093000Z", uid="sooner")))
-    assert await desk.look(2 * MINUTE) == ["sooner"]
-    assert (await desk.books.run(lambda db: meeting_of(db.database, "a"))).cancelled  # type: ignore[union-attr]
+    assert await harness.poll(2 * MINUTE) == ["sooner"]
+    assert (await harness.thread.run(lambda db: meeting_of(db.database, "a"))).cancelled  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from donna_tui.calendar.sources import IcsUrl
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.errors import CalendarError, DonnaError
 from tests.unit.calendar_parts import BERLIN, MAY_6, YEAR, calendar, event, ids
-from tests.unit.calendar_server import Asked, Reply, serving
+from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
 FILE = calendar(event(*MAY_6))
 
@@ -32,8 +32,8 @@ async def test_a_file_on_a_server_is_read() -> None:
     with serving(lambda asked: Reply(body=FILE)) as site:
         fetched = await source(f"{site.url}/secret-token/all.ics").fetch(YEAR)
     assert (ids(fetched.meetings), fetched.complete) == (["one"], True)
-    assert [(asked.method, asked.path) for asked in site.asked] == [("GET", "/secret-token/all.ics")]
-    assert "Authorization" not in site.asked[0].headers
+    assert [(asked.method, asked.path) for asked in site.requests] == [("GET", "/secret-token/all.ics")]
+    assert "Authorization" not in site.requests[0].headers
 
 
 async def test_the_password_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ async def test_the_password_comes_from_a_file_that_nobody_else_can_read(tmp_path
     file.chmod(0o600)
     with serving(lambda asked: Reply(body=FILE)) as site:
         await source(site.url, username="me", password_file=str(file)).fetch(YEAR)
-    sent = site.asked[0].headers["Authorization"].removeprefix("Basic ")
+    sent = site.requests[0].headers["Authorization"].removeprefix("Basic ")
     assert base64.b64decode(sent) == b"me:open sesame"
     file.chmod(0o640)
     error = await refusal(site.url, username="me", password_file=str(file))
@@ -59,13 +59,13 @@ def test_the_password_may_come_from_the_environment() -> None:
 
 
 async def test_a_redirect_is_followed_within_the_server() -> None:
-    def answers(asked: Asked) -> Reply:
+    def answers(asked: ReceivedRequest) -> Reply:
         return Reply(302, headers={"Location": "/new.ics"}) if asked.path == "/old.ics" else Reply(body=FILE)
 
     with serving(answers) as site:
         fetched = await source(f"{site.url}/old.ics").fetch(YEAR)
     assert ids(fetched.meetings) == ["one"]
-    assert [asked.path for asked in site.asked] == ["/old.ics", "/new.ics"]
+    assert [asked.path for asked in site.requests] == ["/old.ics", "/new.ics"]
 
 
 async def test_a_redirect_to_another_server_is_not_followed() -> None:
@@ -74,13 +74,13 @@ async def test_a_redirect_to_another_server_is_not_followed() -> None:
         with serving(lambda asked: Reply(302, headers={"Location": f"{elsewhere}/x"})) as site:
             error = await refusal(site.url, username="me")
     assert error.reason == "egress_refused"
-    assert other.asked == []
+    assert other.requests == []
 
 
 async def test_a_redirect_in_circles_ends() -> None:
     with serving(lambda asked: Reply(302, headers={"Location": asked.path})) as site:
         assert (await refusal(site.url)).message == "127.0.0.1 redirects in a loop"
-    assert len(site.asked) == 4
+    assert len(site.requests) == 4
 
 
 @pytest.mark.parametrize(

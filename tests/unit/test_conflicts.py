@@ -107,7 +107,7 @@ OLD = "# One\n\nfirst line\nsecond line\n"
 MINE, THEIRS = OLD.replace("first", "1st"), OLD + "from the phone\n"
 
 
-class Place:
+class ConflictHarness:
     """A vault with a conflict, its user, and Donna."""
 
     def __init__(self, home: Path) -> None:
@@ -117,71 +117,71 @@ class Place:
         (self.vault / NOTE).write_text(MINE)
         (self.vault / COPY).write_text(THEIRS)
 
-    def settle(self, keep: Keep, copy: str = COPY) -> OperationKind:
+    def resolve(self, keep: Keep, copy: str = COPY) -> OperationKind:
         resolver = self.writer.resolver
         return self.writer.apply(resolver.plan(resolver.conflict(copy), keep)).kind
 
     def refusal(self, keep: Keep = Keep.THEIRS, copy: str = COPY) -> Reason:
         before = tree_of(self.vault)
         with pytest.raises(DonnaError) as refused:
-            self.settle(keep, copy)
+            self.resolve(keep, copy)
         assert tree_of(self.vault) == before
         return refused.value.reason
 
 
 @pytest.fixture
-def place() -> Iterator[Place]:
+def harness() -> Iterator[ConflictHarness]:
     with memory_folder() as home:
-        yield Place(home)
+        yield ConflictHarness(home)
 
 
 @pytest.mark.parametrize(
     ("keep", "text"),
     [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")],
 )
-def test_one_operation_settles_it_and_one_undo_takes_that_back(place: Place, keep: Keep, text: str) -> None:
-    before = tree_of(place.vault)
-    assert place.writer.resolver.copies() == [(COPY, NOTE)]
-    place.settle(keep)
-    assert (place.vault / NOTE).read_text() == text
-    assert not (place.vault / COPY).exists()
-    assert place.writer.resolver.copies() == []
-    assert len(place.writer.undoable()) == 1
-    place.writer.undo_last()
-    assert tree_of(place.vault) == before
-    place.writer.redo()
-    assert (place.vault / NOTE).read_text() == text
-    assert not (place.vault / COPY).exists()
+def test_one_operation_settles_it_and_one_undo_takes_that_back(harness: ConflictHarness, keep: Keep, text: str) -> None:
+    before = tree_of(harness.vault)
+    assert harness.writer.resolver.copies() == [(COPY, NOTE)]
+    harness.resolve(keep)
+    assert (harness.vault / NOTE).read_text() == text
+    assert not (harness.vault / COPY).exists()
+    assert harness.writer.resolver.copies() == []
+    assert len(harness.writer.undoable()) == 1
+    harness.writer.undo_last()
+    assert tree_of(harness.vault) == before
+    harness.writer.redo()
+    assert (harness.vault / NOTE).read_text() == text
+    assert not (harness.vault / COPY).exists()
 
 
-def test_the_version_that_both_began_with_is_found_in_the_history(place: Place) -> None:
-    place.user.commit_all(place.vault, "mine")
-    (place.vault / NOTE).write_text(MINE + "later\n")
-    place.user.git(place.vault, "rm", "--quiet", "--cached", COPY)
-    place.user.git(place.vault, "add", NOTE)
-    place.user.git(place.vault, "commit", "--quiet", "--message", "later")
-    conflict = place.writer.resolver.conflict(COPY)
+def test_the_version_that_both_began_with_is_found_in_the_history(harness: ConflictHarness) -> None:
+    harness.user.commit_all(harness.vault, "mine")
+    (harness.vault / NOTE).write_text(MINE + "later\n")
+    harness.user.git(harness.vault, "rm", "--quiet", "--cached", COPY)
+    harness.user.git(harness.vault, "add", NOTE)
+    harness.user.git(harness.vault, "commit", "--quiet", "--message", "later")
+    conflict = harness.writer.resolver.conflict(COPY)
     assert conflict.base == OLD.encode()
-    place.settle(Keep.BOTH)
-    text = (place.vault / NOTE).read_text()
+    harness.resolve(Keep.BOTH)
+    text = (harness.vault / NOTE).read_text()
     assert "1st" in text
     assert "from the phone" in text
     assert "later" in text
 
 
-def test_a_copy_whose_note_is_gone_becomes_the_note(place: Place) -> None:
-    (place.vault / NOTE).unlink()
-    assert place.writer.resolver.conflict(COPY).mine is None
-    place.settle(Keep.THEIRS)
-    assert (place.vault / NOTE).read_text() == THEIRS
-    assert not (place.vault / COPY).exists()
+def test_a_copy_whose_note_is_gone_becomes_the_note(harness: ConflictHarness) -> None:
+    (harness.vault / NOTE).unlink()
+    assert harness.writer.resolver.conflict(COPY).mine is None
+    harness.resolve(Keep.THEIRS)
+    assert (harness.vault / NOTE).read_text() == THEIRS
+    assert not (harness.vault / COPY).exists()
 
 
-def test_without_a_repository_nothing_is_changed(place: Place, tmp_path: Path) -> None:
+def test_without_a_repository_nothing_is_changed(harness: ConflictHarness, tmp_path: Path) -> None:
     for path, text in ((NOTE, MINE), (COPY, THEIRS)):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    writer = new_writer(tmp_path, place.vault.parent / "other")
+    writer = new_writer(tmp_path, harness.vault.parent / "other")
     conflict = writer.resolver.conflict(COPY)
     assert conflict.base is None
     with pytest.raises(VaultWriteError) as refused:
@@ -190,66 +190,66 @@ def test_without_a_repository_nothing_is_changed(place: Place, tmp_path: Path) -
     assert (tmp_path / COPY).read_text() == THEIRS
 
 
-def test_an_edit_meanwhile_is_not_lost(place: Place) -> None:
+def test_an_edit_meanwhile_is_not_lost(harness: ConflictHarness) -> None:
     for path in (NOTE, COPY):
-        plan = place.writer.resolver.plan(place.writer.resolver.conflict(COPY), Keep.BOTH)
-        (place.vault / path).write_text("saved a moment ago")
+        plan = harness.writer.resolver.plan(harness.writer.resolver.conflict(COPY), Keep.BOTH)
+        (harness.vault / path).write_text("saved a moment ago")
         with pytest.raises(VaultWriteError) as refused:
-            place.writer.apply(plan)
+            harness.writer.apply(plan)
         assert refused.value.reason is Reason.CONFLICT
-        assert (place.vault / path).read_text() == "saved a moment ago"
+        assert (harness.vault / path).read_text() == "saved a moment ago"
 
 
-def test_what_donna_may_not_write_is_not_settled(place: Place) -> None:
-    assert place.refusal(copy=NOTE) is Reason.USAGE
-    assert place.refusal(copy=COPY.replace("one", "none")) is Reason.MISSING
-    assert place.refusal(copy=f"../{COPY}") is Reason.PATH_ESCAPE
-    assert place.refusal(copy=COPY.replace("Projects", ".git")) is Reason.PATH_ESCAPE
-    (place.vault / COPY).write_text("---\ndonna_sensitive: true\n---\nsecret\n")
-    assert place.refusal(Keep.MINE) is Reason.SENSITIVE
-    (place.vault / COPY).unlink()
-    (place.vault / COPY).symlink_to(place.vault / NOTE)
-    assert place.refusal() is Reason.PATH_ESCAPE
+def test_what_donna_may_not_write_is_not_settled(harness: ConflictHarness) -> None:
+    assert harness.refusal(copy=NOTE) is Reason.USAGE
+    assert harness.refusal(copy=COPY.replace("one", "none")) is Reason.MISSING
+    assert harness.refusal(copy=f"../{COPY}") is Reason.PATH_ESCAPE
+    assert harness.refusal(copy=COPY.replace("Projects", ".git")) is Reason.PATH_ESCAPE
+    (harness.vault / COPY).write_text("---\ndonna_sensitive: true\n---\nsecret\n")
+    assert harness.refusal(Keep.MINE) is Reason.SENSITIVE
+    (harness.vault / COPY).unlink()
+    (harness.vault / COPY).symlink_to(harness.vault / NOTE)
+    assert harness.refusal() is Reason.PATH_ESCAPE
 
 
-def test_nothing_else_writes_to_a_conflict_copy(place: Place) -> None:
+def test_nothing_else_writes_to_a_conflict_copy(harness: ConflictHarness) -> None:
     for act in (
-        lambda: place.writer.write(COPY, "x"),
-        lambda: place.writer.delete(COPY),
-        lambda: place.writer.move(COPY, "Projects/b.md"),
-        lambda: place.writer.move(NOTE, COPY.replace("one", "b")),
+        lambda: harness.writer.write(COPY, "x"),
+        lambda: harness.writer.delete(COPY),
+        lambda: harness.writer.move(COPY, "Projects/b.md"),
+        lambda: harness.writer.move(NOTE, COPY.replace("one", "b")),
     ):
         with pytest.raises(VaultWriteError) as refused:
             act()
         assert refused.value.reason is Reason.IGNORED
-    assert (place.vault / COPY).read_text() == THEIRS
+    assert (harness.vault / COPY).read_text() == THEIRS
 
 
-def test_private_words_never_get_into_a_note_that_is_not_private(place: Place) -> None:
-    (place.vault / NOTE).write_text("---\ntags: [a]\n---\nmine\n")
-    (place.vault / COPY).write_text("---\ntags: [a]\ndonna: local-only\n---\nsecret\n")
-    assert place.refusal(Keep.BOTH) is Reason.SENSITIVE
+def test_private_words_never_get_into_a_note_that_is_not_private(harness: ConflictHarness) -> None:
+    (harness.vault / NOTE).write_text("---\ntags: [a]\n---\nmine\n")
+    (harness.vault / COPY).write_text("---\ntags: [a]\ndonna: local-only\n---\nsecret\n")
+    assert harness.refusal(Keep.BOTH) is Reason.SENSITIVE
 
 
-def test_a_copy_that_the_history_has_is_what_both_began_with(place: Place) -> None:
-    (place.vault / COPY).write_text(OLD)
-    conflict = place.writer.resolver.conflict(COPY)
+def test_a_copy_that_the_history_has_is_what_both_began_with(harness: ConflictHarness) -> None:
+    (harness.vault / COPY).write_text(OLD)
+    conflict = harness.writer.resolver.conflict(COPY)
     assert conflict.base == OLD.encode()
-    place.settle(Keep.BOTH)
-    assert (place.vault / NOTE).read_text() == MINE
+    harness.resolve(Keep.BOTH)
+    assert (harness.vault / NOTE).read_text() == MINE
 
 
-def test_what_a_guessed_beginning_leaves_out_is_said(place: Place) -> None:
+def test_what_a_guessed_beginning_leaves_out_is_said(harness: ConflictHarness) -> None:
     """The phone's version began before a line that the history has: a merge takes that line for deleted."""
-    (place.vault / NOTE).write_text(OLD + "since then\n")
-    place.user.git(place.vault, "add", NOTE)
-    place.user.git(place.vault, "commit", "--quiet", "--message", "since then")
-    (place.vault / NOTE).write_text("On top\n" + OLD + "since then\n")
-    (place.vault / COPY).write_text(OLD.replace("# One", "# One, here") + "from the phone\n")
-    resolver = place.writer.resolver
+    (harness.vault / NOTE).write_text(OLD + "since then\n")
+    harness.user.git(harness.vault, "add", NOTE)
+    harness.user.git(harness.vault, "commit", "--quiet", "--message", "since then")
+    (harness.vault / NOTE).write_text("On top\n" + OLD + "since then\n")
+    (harness.vault / COPY).write_text(OLD.replace("# One", "# One, here") + "from the phone\n")
+    resolver = harness.writer.resolver
     plan = resolver.plan(resolver.conflict(COPY), Keep.BOTH)
     (change,) = (each for each in plan.changes if each.path == NOTE)
     assert change.after is not None
     assert (b"since then" in change.after) != any("of one version" in remark for remark in plan.remarks)
-    place.settle(Keep.MINE)
-    assert "since then" in (place.vault / NOTE).read_text()
+    harness.resolve(Keep.MINE)
+    assert "since then" in (harness.vault / NOTE).read_text()

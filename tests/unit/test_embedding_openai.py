@@ -20,7 +20,7 @@ from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.safety import egress
 from donna_tui.types.errors import ModelAwayError, ModelError, Reason
-from tests.embedding_server import DIM, Asked, EmbeddingServer, Told, after_the_first, good, well
+from tests.embedding_server import DIM, EmbeddingServer, ReceivedRequest, Told, after_the_first, good, well
 
 KEY = "sk-canary-4711-not-for-any-eye"
 ENVIRON = {"SOME_KEY": KEY}
@@ -50,7 +50,7 @@ def provider(server: EmbeddingServer, *, timeout: float = 20.0, pause: Pauses | 
 def test_it_asks_as_openais_server_is_asked(server: EmbeddingServer) -> None:
     built = provider(server)
     rows = built.embed_batch(["the kestrel", "a boat"])
-    asked = server.asked[-1]
+    asked = server.requests[-1]
     assert asked.path == "/v1/embeddings"
     assert asked.body == {
         "model": "text-embedding-3-small",
@@ -76,7 +76,7 @@ def test_many_texts_go_in_batches(server: EmbeddingServer) -> None:
     built = provider(server)
     texts = [f"text {number}" for number in range(3 * BATCH + 1)]
     rows = built.embed_batch(texts)
-    assert [len(asked.texts) for asked in server.asked] == [1, BATCH, BATCH, BATCH, 1]
+    assert [len(asked.texts) for asked in server.requests] == [1, BATCH, BATCH, BATCH, 1]
     assert rows.shape == (len(texts), DIM)
 
 
@@ -84,7 +84,7 @@ def test_a_long_question_is_asked_in_bounded_pieces(server: EmbeddingServer) -> 
     built = provider(server)
     vector = built.embed("größer " * 40_000)
     assert abs(float(np.linalg.norm(vector)) - 1) < 1e-3
-    pieces = server.asked[-1].texts
+    pieces = server.requests[-1].texts
     assert len(pieces) == 8
     assert all(len(piece.encode()) <= 8_000 for piece in pieces)
 
@@ -93,10 +93,10 @@ def test_lone_surrogates_do_not_end_it(server: EmbeddingServer) -> None:
     assert provider(server).embed("a\udcffb").shape == (DIM,)
 
 
-def busy(status: int, times: int, **headers: str) -> Callable[[Asked, int], Told]:
+def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, int], Told]:
     """Busy for so many requests after the first, then well."""
 
-    def behave(asked: Asked, number: int) -> Told:
+    def behave(asked: ReceivedRequest, number: int) -> Told:
         if 1 < number <= 1 + times:
             return Told(f'{{"error": "{KEY} is wrong"}}', status, tuple(headers.items()))
         return well(asked, number)
@@ -110,7 +110,7 @@ def test_what_passes_is_tried_again(server: EmbeddingServer, status: int) -> Non
     built = provider(server, pause=pauses)
     server.behaviour = busy(status, MOST_TRIES - 1)
     assert built.embed("kestrel").shape == (DIM,)
-    assert len(server.asked) == 1 + MOST_TRIES
+    assert len(server.requests) == 1 + MOST_TRIES
     assert len(pauses.seconds) == MOST_TRIES - 1
     assert all(0 < seconds < 5 for seconds in pauses.seconds)
 
@@ -122,7 +122,7 @@ def test_tries_are_bounded(server: EmbeddingServer, status: int) -> None:
     with pytest.raises(ModelAwayError) as caught:
         built.embed("kestrel")
     assert caught.value.passing
-    assert len(server.asked) == 1 + MOST_TRIES
+    assert len(server.requests) == 1 + MOST_TRIES
 
 
 def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
@@ -132,10 +132,10 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
     built.embed("kestrel")
     assert pauses.seconds == [3.0]
     server.behaviour = lambda asked, number: Told("", 429, (("retry-after", "3600"),))
-    before = len(server.asked)
+    before = len(server.requests)
     with pytest.raises(ModelAwayError, match="rate limit"):
         built.embed("kestrel")
-    assert len(server.asked) == before + 1
+    assert len(server.requests) == before + 1
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def test_what_does_not_pass_is_not_tried_again(server: EmbeddingServer, status: 
         built.embed("kestrel")
     assert isinstance(caught.value, ModelAwayError) is away
     assert not (isinstance(caught.value, ModelAwayError) and caught.value.passing)
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
 
 
 ROW = [0.5] * DIM
@@ -199,7 +199,7 @@ def test_an_answer_that_is_no_vector_is_refused_and_never_paid_twice(server: Emb
     with pytest.raises(ModelError) as caught:
         built.embed_batch(["kestrel"])
     assert caught.value.reason is Reason.EMBEDDING_FAILED
-    assert len(server.asked) == 2
+    assert len(server.requests) == 2
 
 
 def test_huge_numbers_are_scaled(server: EmbeddingServer) -> None:
@@ -241,7 +241,7 @@ async def test_closing_does_not_wait_for_a_server_that_hangs(server: EmbeddingSe
     service = EmbeddingService(built, threads=1, batch=BATCH)
     server.behaviour = lambda asked, number: Told("{}", wait=60)
     waiting = [asyncio.create_task(service.embed_query("q")), asyncio.create_task(service.embed_documents(["d"]))]
-    while len(server.asked) < 2:
+    while len(server.requests) < 2:
         await asyncio.sleep(0.01)
     async with asyncio.timeout(20):
         await service.close()
@@ -269,7 +269,7 @@ def test_a_redirect_is_not_followed(server: EmbeddingServer) -> None:
             with pytest.raises(ModelAwayError) as caught:
                 built.embed("kestrel")
             assert caught.value.reason is Reason.EGRESS_REFUSED
-        assert other.asked == []
+        assert other.requests == []
 
 
 async def test_the_door_refuses_a_host_that_is_not_configured(server: EmbeddingServer) -> None:
@@ -277,7 +277,7 @@ async def test_the_door_refuses_a_host_that_is_not_configured(server: EmbeddingS
         with pytest.raises(Exception, match="not the host that is configured") as caught:
             await client.post(f"{server.url}/embeddings", json={"input": ["x"]})
     assert getattr(caught.value, "reason", None) is Reason.EGRESS_REFUSED
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_what_leaves_and_what_stays() -> None:
@@ -296,8 +296,8 @@ def test_openais_key_goes_to_openai_alone(server: EmbeddingServer, monkeypatch: 
     assert RemoteConfig(base_url=OPENAI).key_variable == "OPENAI_API_KEY"
     assert RemoteConfig(base_url="https://api.openai.com.example/v1").key_variable is None
     OpenAICompatible("m", RemoteConfig(base_url=server.url), environ={"OPENAI_API_KEY": KEY})
-    assert "authorization" not in server.asked[-1].headers
-    assert KEY not in str(server.asked)
+    assert "authorization" not in server.requests[-1].headers
+    assert KEY not in str(server.requests)
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "sk-\x00", "sk-\nX-Evil: 1", "schlüssel"])
@@ -305,7 +305,7 @@ def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: Embedding
     remote = RemoteConfig(base_url=server.url, api_key_env="SOME_KEY")
     with pytest.raises(ModelAwayError, match="SOME_KEY") as caught:
         OpenAICompatible("m", remote, environ={"SOME_KEY": key})
-    assert server.asked == []
+    assert server.requests == []
     assert not key.strip() or key.strip() not in str(caught.value)
 
 
@@ -345,7 +345,7 @@ def test_nothing_but_the_door_is_asked(
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
         provider(server).embed("kestrel")
-        assert proxy.asked == []
+        assert proxy.requests == []
 
 
 def test_the_first_answer_must_have_a_vector(server: EmbeddingServer) -> None:

@@ -66,8 +66,8 @@ def _imports(tree: ast.AST) -> Iterator[str]:
             yield node.module
 
 
-def importers(library: str) -> set[str]:
-    return {name(each) for each in MODULES if any(one.split(".")[0] == library for one in imports(each))}
+def importers(filter_store: str) -> set[str]:
+    return {name(each) for each in MODULES if any(one.split(".")[0] == filter_store for one in imports(each))}
 
 
 def loaded_after(program: str, home: Path, *args: str) -> set[str]:
@@ -163,14 +163,14 @@ def test_only_the_index_knows_sqlite() -> None:
 
 def test_only_embedding_knows_the_models_libraries() -> None:
     examined = {"ops/doctor.py"}  # names ONNX Runtime's version, from a function
-    for library in ("onnxruntime", "onnx", "tokenizers", *TORCH):
-        assert {each.split("/")[0] for each in importers(library) - examined} <= {"embedding"}, library
+    for filter_store in ("onnxruntime", "onnx", "tokenizers", *TORCH):
+        assert {each.split("/")[0] for each in importers(filter_store) - examined} <= {"embedding"}, filter_store
 
 
 def test_bytes_leave_by_one_door() -> None:
-    for library in NETWORK:
-        users = {each for each in importers(library) if not uses(each, library) <= NO_NETWORK}
-        assert {each for each in users if not each.startswith(tuple(DOORS))} == set(), library
+    for filter_store in NETWORK:
+        users = {each for each in importers(filter_store) if not uses(each, filter_store) <= NO_NETWORK}
+        assert {each for each in users if not each.startswith(tuple(DOORS))} == set(), filter_store
 
 
 OPENING = frozenset({"AsyncClient", "Client", "AsyncHTTPTransport", "HTTPTransport", "Proxy", "getaddrinfo"})
@@ -199,20 +199,20 @@ def test_every_library_that_calls_out_is_given_the_client_of_the_door() -> None:
 
 
 def test_only_the_webdav_server_knows_its_libraries() -> None:
-    for library in ("wsgidav", "cheroot"):
-        assert {each.split("/")[0] for each in importers(library)} == {"webdav"}
+    for filter_store in ("wsgidav", "cheroot"):
+        assert {each.split("/")[0] for each in importers(filter_store)} == {"webdav"}
     verb_of_it = {"cli/serve_webdav.py"}
     users = {name(each) for each in MODULES if any(one.startswith("donna_tui.webdav") for one in imports(each))}
     assert {each for each in users if not each.startswith("webdav/")} == verb_of_it
 
 
-def uses(module: str, library: str) -> set[str]:
-    return {each for each in imports(PACKAGE / module) if each.split(".")[0] == library}
+def uses(module: str, filter_store: str) -> set[str]:
+    return {each for each in imports(PACKAGE / module) if each.split(".")[0] == filter_store}
 
 
 def test_only_its_room_knows_the_sdk_of_mcp() -> None:
-    for library in ("mcp", "mcp_types", "uvicorn", "starlette"):
-        assert {each.split("/")[0] for each in importers(library)} <= {"agents"}, library
+    for filter_store in ("mcp", "mcp_types", "uvicorn", "starlette"):
+        assert {each.split("/")[0] for each in importers(filter_store)} <= {"agents"}, filter_store
 
 
 def test_the_verb_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
@@ -254,8 +254,8 @@ def test_programs_are_started_in_few_places_and_never_by_a_shell() -> None:
 
 
 def test_nothing_is_unpickled_or_loaded_as_unsafe_yaml() -> None:
-    for library in ("pickle", "marshal", "shelve", "dill"):
-        assert importers(library) == set()
+    for filter_store in ("pickle", "marshal", "shelve", "dill"):
+        assert importers(filter_store) == set()
     unsafe = {"yaml.load", "yaml.unsafe_load", "yaml.full_load", "yaml.load_all"}
     for module in MODULES:
         for call in calls(module):

@@ -10,9 +10,7 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from donna_tui.index import exact_scan as scanning
-from donna_tui.index import vector_backend as nearest
-from donna_tui.index import vectors
+from donna_tui.index import exact_scan, vector_backend, vectors
 from donna_tui.index.database import Database
 from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.filters import Scope
@@ -151,7 +149,7 @@ def test_the_scan_sees_what_another_connection_wrote(tmp_path: Path) -> None:
 @pytest.mark.parametrize("block", [1, 7, 20_000])
 def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int) -> None:
     monkeypatch.setattr(vectors, "SHORT_LOG", 0)
-    monkeypatch.setattr(scanning, "BLOCK", block)
+    monkeypatch.setattr(exact_scan, "BLOCK", block)
     store, scan, chance = open_store(tmp_path / "i.db"), ExactScan(), random.Random(7)
     for step in range(120):
         path = f"{chance.randrange(12)}.md"
@@ -171,7 +169,7 @@ def test_the_scan_follows_every_kind_of_change(tmp_path: Path, monkeypatch: pyte
 
 
 def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "LEAST_ROWS", 2)
+    monkeypatch.setattr(exact_scan, "LEAST_ROWS", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
     for number in range(30):
         store.upsert(note(f"{number}.md", f"text {number}"))
@@ -181,7 +179,7 @@ def test_the_scan_grows_with_what_it_holds(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(scanning, "BLOCK", 2)
+    monkeypatch.setattr(exact_scan, "BLOCK", 2)
     store, scan = open_store(tmp_path / "i.db"), ExactScan()
     fill(store, 6)
     answers = iter([False, False, True])
@@ -195,8 +193,8 @@ def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytes
 @pytest.fixture
 def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An index with more vectors than a search takes in at once."""
-    monkeypatch.setattr(nearest, "SCAN_FROM", 2)
-    monkeypatch.setattr(nearest, "AT_ONCE", 1)
+    monkeypatch.setattr(vector_backend, "SCAN_FROM", 2)
+    monkeypatch.setattr(vector_backend, "AT_ONCE", 1)
     store = open_store(index_path(tmp_path, 1))
     fill(store, 6)
     store.database.close()

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.memory import importers as formats
-from donna_tui.memory import importers as streams
+from donna_tui.memory import importers
 from donna_tui.memory.conversations import NewTurn, Recorder, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import, Piece, SkippedValue, array_elements, json_lines, moment_of, size_of
@@ -124,7 +123,7 @@ def test_a_malformed_line_is_told_and_nothing_else_is_lost(
 
 
 def test_a_line_that_never_ends_takes_no_memory(db: MemoryDb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streams, "LONGEST_LINE", 10_000)
+    monkeypatch.setattr(importers, "LONGEST_LINE", 10_000)
     first, last = said("s", "before", "after")
     report = import_file(db, jsonl(tmp_path / "t.jsonl", [first, b'{"text": "' + b"x" * 50_000, last]))
     assert [bad.number for bad in report.bad] == [2]
@@ -353,12 +352,12 @@ json_values = st.recursive(
 @given(st.lists(json_values, max_size=6), st.integers(1, 40), st.sampled_from([None, 1]))
 def test_elements_of_an_array_are_found_however_it_is_read(values: list[Any], size: int, indent: int | None) -> None:
     data = json.dumps(values, indent=indent).encode()
-    before = streams.READ_BYTES
-    streams.READ_BYTES = size
+    before = importers.READ_BYTES
+    importers.READ_BYTES = size
     try:
         found = [piece.value for piece in array_elements(io.BytesIO(data)) if isinstance(piece, Piece)]
     finally:
-        streams.READ_BYTES = before
+        importers.READ_BYTES = before
     assert found == values
 
 
@@ -382,7 +381,7 @@ hostile = st.recursive(
 
 @given(hostile)
 def test_no_value_whatever_is_an_error(value: Any) -> None:
-    for found in formats.turns_of(value, 1):
+    for found in importers.turns_of(value, 1):
         assert isinstance(found, NewTurn | SkippedValue | BadLine)
 
 

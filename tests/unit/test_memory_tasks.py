@@ -11,12 +11,12 @@ from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, ta
 from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
 from donna_tui.types.events import MemoryIngestFailed
 from tests.unit.index_parts import embed_all
-from tests.unit.memory_parts import Desk, desks
+from tests.unit.memory_parts import Sandbox, sandboxes
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    yield from desks(tmp_path)
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    yield from sandboxes(tmp_path)
 
 
 def test_everything_that_obsidian_tasks_writes() -> None:
@@ -99,69 +99,71 @@ def test_priority_and_scheduled_days_are_not_hashed() -> None:
 # Following notes
 
 
-def follow(desk: Desk, path: str, text: str) -> None:
-    desk.note(path, text)
-    desk.follower.tasks.stored(desk.client.read(path))
+def follow(sandbox: Sandbox, path: str, text: str) -> None:
+    sandbox.note(path, text)
+    sandbox.follower.tasks.stored(sandbox.client.read(path))
 
 
-def test_tasks_follow_their_note(desk: Desk) -> None:
-    follow(desk, "a.md", "- [ ] One\n- [ ] Two\n")
-    one, two = desk.ids("task")
-    follow(desk, "a.md", "Text\n\n- [x] Two\n")
-    assert desk.ids("task") == [two] or desk.ids("task") == [one]
-    (row,) = list_tasks(desk.store.database, everything=True)
+def test_tasks_follow_their_note(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [ ] One\n- [ ] Two\n")
+    one, two = sandbox.ids("task")
+    follow(sandbox, "a.md", "Text\n\n- [x] Two\n")
+    assert sandbox.ids("task") == [two] or sandbox.ids("task") == [one]
+    (row,) = list_tasks(sandbox.store.database, everything=True)
     assert (row.title, row.status, row.line, row.note) == ("Two", "done", 3, "a.md")
-    desk.follower.tasks.removed("a.md")
-    assert desk.ids("task") == []
+    sandbox.follower.tasks.removed("a.md")
+    assert sandbox.ids("task") == []
 
 
-def test_a_move_within_the_note_changes_the_lines_and_embeds_nothing(desk: Desk) -> None:
-    follow(desk, "a.md", "- [ ] One\n")
-    embed_all(desk.store)
-    follow(desk, "a.md", "\n\n- [ ] One ⏫\n")
-    assert desk.store.pending(10) == []
-    assert desk.store.database.rows("SELECT start_line FROM memory_chunks") == [(3,)]
-    assert list_tasks(desk.store.database)[0].priority == "high"
+def test_a_move_within_the_note_changes_the_lines_and_embeds_nothing(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [ ] One\n")
+    embed_all(sandbox.store)
+    follow(sandbox, "a.md", "\n\n- [ ] One ⏫\n")
+    assert sandbox.store.pending(10) == []
+    assert sandbox.store.database.rows("SELECT start_line FROM memory_chunks") == [(3,)]
+    assert list_tasks(sandbox.store.database)[0].priority == "high"
 
 
-def test_done_is_embedded_again_even_if_it_was_done_before(desk: Desk) -> None:
+def test_done_is_embedded_again_even_if_it_was_done_before(sandbox: Sandbox) -> None:
     for status, embedded in ((" ", 1), ("x", 1), (" ", 0), ("x", 1), ("/", 1), ("-", 1)):
-        follow(desk, "a.md", f"- [{status}] One\n")
-        assert embed_all(desk.store) == embedded, status
+        follow(sandbox, "a.md", f"- [{status}] One\n")
+        assert embed_all(sandbox.store) == embedded, status
 
 
-def test_a_notes_namesake_keeps_its_tasks(desk: Desk) -> None:
-    follow(desk, "a.md", "- [ ] One\n")
-    follow(desk, "a.md.md", "- [ ] One\n")
-    desk.follower.tasks.removed("a.md")
-    assert [each.partition("#")[0] for each in desk.ids("task")] == ["a.md.md"]
+def test_a_notes_namesake_keeps_its_tasks(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [ ] One\n")
+    follow(sandbox, "a.md.md", "- [ ] One\n")
+    sandbox.follower.tasks.removed("a.md")
+    assert [each.partition("#")[0] for each in sandbox.ids("task")] == ["a.md.md"]
 
 
-def test_tasks_of_a_private_note_are_private(desk: Desk) -> None:
-    follow(desk, "a.md", "---\ndonna: local-only\n---\n- [ ] One\n")
-    assert list_tasks(desk.store.database)[0].sensitive
+def test_tasks_of_a_private_note_are_private(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "---\ndonna: local-only\n---\n- [ ] One\n")
+    assert list_tasks(sandbox.store.database)[0].sensitive
 
 
-def test_what_goes_wrong_with_a_task_is_told_and_goes_no_further(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_with_a_task_is_told_and_goes_no_further(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(text: str) -> list[Task]:
         raise RuntimeError("a fault")
 
     monkeypatch.setattr("donna_tui.memory.tasks.tasks_in", broken)
-    follow(desk, "a.md", "- [ ] One\n")
-    (event,) = [each for each in desk.events if isinstance(each, MemoryIngestFailed)]
+    follow(sandbox, "a.md", "- [ ] One\n")
+    (event,) = [each for each in sandbox.events if isinstance(each, MemoryIngestFailed)]
     assert (event.name, event.source_type, event.reason, event.item) == (
         "memory_ingest_failed", "task", "RuntimeError", "a.md",
     )  # fmt: skip
 
 
-def test_a_backfill_reads_every_note_and_forgets_those_that_are_gone(desk: Desk) -> None:
-    desk.note("a.md", "- [ ] One\n")
-    desk.note("b.md", "- [ ] Two\n")
-    assert list(desk.follower.tasks.backfill(desk.client))[-1] == 2
-    before = desk.store.database.rows("SELECT id, updated_at FROM memory_documents ORDER BY id")
-    (desk.vault / "b.md").unlink()
-    assert list(desk.follower.tasks.backfill(desk.client))[-1] == 1
-    assert len(desk.ids("task")) == 1
+def test_a_backfill_reads_every_note_and_forgets_those_that_are_gone(sandbox: Sandbox) -> None:
+    sandbox.note("a.md", "- [ ] One\n")
+    sandbox.note("b.md", "- [ ] Two\n")
+    assert list(sandbox.follower.tasks.backfill(sandbox.client))[-1] == 2
+    before = sandbox.store.database.rows("SELECT id, updated_at FROM memory_documents ORDER BY id")
+    (sandbox.vault / "b.md").unlink()
+    assert list(sandbox.follower.tasks.backfill(sandbox.client))[-1] == 1
+    assert len(sandbox.ids("task")) == 1
     assert len(before) == 2
 
 
@@ -196,9 +198,9 @@ def test_only_an_open_box_is_checked(line: str) -> None:
     assert checked(f"{line}\n", 9, "2026-01-04") is None
 
 
-def test_a_task_is_named_by_its_id_or_the_beginning_of_it(desk: Desk) -> None:
-    follow(desk, "a.md", "- [ ] One\n- [ ] Two 📅 2026-01-01\n")
-    rows = list_tasks(desk.store.database)
+def test_a_task_is_named_by_its_id_or_the_beginning_of_it(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [ ] One\n- [ ] Two 📅 2026-01-01\n")
+    rows = list_tasks(sandbox.store.database)
     assert [row.title for row in rows] == ["Two", "One"]
     assert named_task(rows, rows[0].short_id[:6]) == rows[0]
     assert named_task(rows, rows[1].id) == rows[1]

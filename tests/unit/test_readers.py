@@ -106,9 +106,9 @@ async def test_a_search_that_is_cancelled_drops_its_words(readers: Readers) -> N
         parts.append(mock.Mock(wraps=run_parallel(work)))
         return parts[-1]
 
-    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    sandbox = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     with mock.patch.object(readers, "run_parallel", watched):
-        searching = asyncio.ensure_future(desk.search(SearchRequest(text="heron", k=8)))
+        searching = asyncio.ensure_future(sandbox.search(SearchRequest(text="heron", k=8)))
         await asyncio.sleep(0)
         searching.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -159,18 +159,18 @@ async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: 
         readers.close()
         return started
 
-    desk = SearchService(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    sandbox = SearchService(lambda: now[0], Settings(0.25, 8), EventHub(), InputHash(b"key"))
     with mock.patch.object(readers, "run_parallel", replaced_meanwhile):
-        outcome = await desk.search(SearchRequest(text="heron", k=8))
+        outcome = await sandbox.search(SearchRequest(text="heron", k=8))
     assert [hit.path for hit in outcome.hits] == ["2.md"]
     newer.close()
 
 
 async def test_an_index_that_is_closed_and_not_replaced_is_told(readers: Readers) -> None:
-    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    sandbox = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     readers.close()
     with pytest.raises(DatabaseError, match="no longer"):
-        await desk.search(SearchRequest(text="heron", k=8))
+        await sandbox.search(SearchRequest(text="heron", k=8))
 
 
 async def test_a_folder_that_is_asked_for_again_has_what_another_connection_brought_into_it(tmp_path: Path) -> None:
@@ -178,11 +178,11 @@ async def test_a_folder_that_is_asked_for_again_has_what_another_connection_brou
     for path in ("Projects/1.md", "Projects/2.md", "Garden/3.md"):
         store.upsert(note(path, f"a heron of {path}"))
     readers = Readers(index_path(tmp_path, 1), stays=True)
-    desk = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
+    sandbox = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     request = SearchRequest(text="heron", k=8, filters=Filters(path_prefix="Projects"))
 
     async def paths() -> set[str]:
-        return {hit.path for hit in (await desk.search(request)).hits}
+        return {hit.path for hit in (await sandbox.search(request)).hits}
 
     assert await paths() == await paths() == {"Projects/1.md", "Projects/2.md"}
     store.rename("Garden/3.md", note("Projects/3.md", "a heron of Garden/3.md"))

@@ -34,7 +34,7 @@ def readers(tmp_path: Path) -> Iterator[Readers]:
     store.database.close()
 
 
-def desk(readers: Readers, scorer: object) -> SearchService:
+def search_service(readers: Readers, scorer: object) -> SearchService:
     return SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"), scorer)  # type: ignore[arg-type]
 
 
@@ -44,13 +44,15 @@ def by_number(query: str, texts: Sequence[str]) -> list[float]:
 
 
 async def test_the_best_hits_are_ranked_again_and_their_values_agree_with_the_order(readers: Readers) -> None:
-    before = await desk(readers, None).search(SearchRequest(text="heron pond", k=8))
-    after = await desk(readers, by_number).search(SearchRequest(text="heron pond", k=8))
+    before = await search_service(readers, None).search(SearchRequest(text="heron pond", k=8))
+    after = await search_service(readers, by_number).search(SearchRequest(text="heron pond", k=8))
     assert [hit.path for hit in before.hits] != [hit.path for hit in after.hits]
     assert [hit.path for hit in after.hits] == sorted((hit.path for hit in after.hits), reverse=True)
     assert len(after.hits) == 8
     assert (after.total, after.request) == (before.total, before.request)
-    every = (await desk(readers, by_number).search(SearchRequest(text="heron pond", k=100, uncapped=True))).hits
+    every = (
+        await search_service(readers, by_number).search(SearchRequest(text="heron pond", k=100, uncapped=True))
+    ).hits
     assert len(every) == MANY + 1
     values = [hit.rank_score for hit in every]
     assert values == sorted(values, reverse=True)
@@ -64,20 +66,22 @@ async def test_the_note_that_the_question_names_stays_first_and_words_alone_are_
         assert not any("nothing about birds" in text for text in texts)
         return [0.5 for _ in texts]
 
-    found = await desk(readers, least).search(SearchRequest(text="heron", k=8))
+    found = await search_service(readers, least).search(SearchRequest(text="heron", k=8))
     assert found.hits[0].path == "heron.md"
     words = SearchRequest(text="heron pond", k=8, mode="keyword")
-    assert (await desk(readers, by_number).search(words)).hits == (await desk(readers, None).search(words)).hits
+    assert (await search_service(readers, by_number).search(words)).hits == (
+        await search_service(readers, None).search(words)
+    ).hits
     few = SearchRequest(text="heron pond", k=8)
-    assert len((await desk(readers, by_number).search(few, max_k=3)).hits) == 3
+    assert len((await search_service(readers, by_number).search(few, max_k=3)).hits) == 3
 
 
 async def test_a_cross_encoder_that_fails_leaves_the_order_and_says_so(readers: Readers) -> None:
     def fails(query: str, texts: Sequence[str]) -> list[float]:
         raise ModelError(Reason.MODEL_MISSING, "there is no cross-encoder in /models/x")
 
-    found = await desk(readers, fails).search(SearchRequest(text="heron pond", k=8))
-    before = await desk(readers, None).search(SearchRequest(text="heron pond", k=8))
+    found = await search_service(readers, fails).search(SearchRequest(text="heron pond", k=8))
+    before = await search_service(readers, None).search(SearchRequest(text="heron pond", k=8))
     assert [hit.path for hit in found.hits] == [hit.path for hit in before.hits]
     assert "not ranked again: there is no cross-encoder in /models/x" in found.note
 

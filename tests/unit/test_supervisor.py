@@ -12,7 +12,7 @@ from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
 
 
-class Bench:
+class Harness:
     """A supervisor whose events are kept."""
 
     def __init__(self) -> None:
@@ -27,20 +27,20 @@ class Bench:
 
 
 async def test_work_that_returns_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench, done = Bench(), asyncio.Event()
+    harness, done = Harness(), asyncio.Event()
 
     async def work() -> None:
         done.set()
 
-    bench.supervisor.start("once", work)
+    harness.supervisor.start("once", work)
     await asyncio.wait_for(done.wait(), 10)
-    await bench.supervisor.stop()
-    assert bench.problems == []
+    await harness.supervisor.stop()
+    assert harness.problems == []
 
 
 async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
-    bench, runs, done = Bench(), 0, asyncio.Event()
+    harness, runs, done = Harness(), 0, asyncio.Event()
 
     async def work() -> None:
         nonlocal runs
@@ -51,10 +51,10 @@ async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.M
             raise ValueError("secret text of a note")
         done.set()
 
-    bench.supervisor.start("reading", work)
+    harness.supervisor.start("reading", work)
     await asyncio.wait_for(done.wait(), 10)
-    await bench.supervisor.stop()
-    known, unknown = bench.problems
+    await harness.supervisor.stop()
+    known, unknown = harness.problems
     assert (known.reason, known.message, known.hint) == (Reason.DISK_FULL, "the disk is full", "free some space")
     assert unknown.reason is Reason.INTERNAL
     assert "reading" in unknown.message
@@ -63,7 +63,7 @@ async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.M
 
 
 async def test_the_pause_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench, pauses, enough = Bench(), list[float](), asyncio.Event()
+    harness, pauses, enough = Harness(), list[float](), asyncio.Event()
 
     async def sleep(seconds: float) -> None:
         pauses.append(seconds)
@@ -76,15 +76,15 @@ async def test_the_pause_doubles_up_to_a_minute(monkeypatch: pytest.MonkeyPatch)
 
     real = asyncio.sleep
     monkeypatch.setattr(supervisor_module.asyncio, "sleep", sleep)
-    bench.supervisor.start("failing", work)
+    harness.supervisor.start("failing", work)
     await asyncio.wait_for(enough.wait(), 10)
     monkeypatch.setattr(supervisor_module.asyncio, "sleep", real)
-    await bench.supervisor.stop()
+    await harness.supervisor.stop()
     assert pauses == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
 
 
 async def test_stopping_waits_until_every_task_has_cleaned_up() -> None:
-    bench, cleaned, started = Bench(), list[str](), asyncio.Event()
+    harness, cleaned, started = Harness(), list[str](), asyncio.Event()
 
     async def work() -> None:
         try:
@@ -94,38 +94,38 @@ async def test_stopping_waits_until_every_task_has_cleaned_up() -> None:
             await asyncio.sleep(0)
             cleaned.append("yes")
 
-    bench.supervisor.start("forever", work)
-    bench.supervisor.start("forever too", work)
+    harness.supervisor.start("forever", work)
+    harness.supervisor.start("forever too", work)
     await started.wait()
     await asyncio.sleep(0)
-    await bench.supervisor.stop()
+    await harness.supervisor.stop()
     assert cleaned == ["yes", "yes"]
     assert not [task for task in asyncio.all_tasks() if task.get_name().startswith("donna-")]
-    await bench.supervisor.stop()
+    await harness.supervisor.stop()
 
 
 async def test_a_task_that_works_again_is_no_problem_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(supervisor_module, "RECOVERED_SECONDS", 0.05)
-    bench, runs = Bench(), 0
+    harness, runs = Harness(), 0
 
     async def work() -> None:
         nonlocal runs
         runs += 1
         if runs == 1:
             raise DatabaseError(Reason.DISK_FULL, "the disk is full")
-        assert bench.supervisor.failure
+        assert harness.supervisor.failure
         await asyncio.Event().wait()
 
-    bench.supervisor.start("reading", work)
-    while bench.supervisor.failure or runs < 2:
+    harness.supervisor.start("reading", work)
+    while harness.supervisor.failure or runs < 2:
         await asyncio.sleep(0.01)
-    await bench.supervisor.stop()
-    assert [event.reason for event in bench.events if isinstance(event, ProblemCleared)] == [Reason.DISK_FULL]
+    await harness.supervisor.stop()
+    assert [event.reason for event in harness.events if isinstance(event, ProblemCleared)] == [Reason.DISK_FULL]
 
 
 async def test_a_task_that_is_stopped_in_the_turn_in_which_its_event_is_set_ends() -> None:
-    bench, asked, rounds = Bench(), asyncio.Event(), 0
+    harness, asked, rounds = Harness(), asyncio.Event(), 0
 
     async def work() -> None:
         nonlocal rounds
@@ -134,12 +134,12 @@ async def test_a_task_that_is_stopped_in_the_turn_in_which_its_event_is_set_ends
             rounds += 1
             asked.clear()
 
-    bench.supervisor.start("waiting", work)
+    harness.supervisor.start("waiting", work)
     await asyncio.sleep(0.01)
     asked.set()
     await asyncio.sleep(0)
     async with asyncio.timeout(10):
-        await bench.supervisor.stop()
+        await harness.supervisor.stop()
     assert rounds <= 1
 
 
@@ -152,7 +152,7 @@ async def test_waiting_for_an_event_ends_with_it_or_with_the_time() -> None:
 
 
 async def test_what_comes_after_something_waits_for_it() -> None:
-    bench, first, said = Bench(), asyncio.Event(), list[str]()
+    harness, first, said = Harness(), asyncio.Event(), list[str]()
 
     async def before() -> None:
         await first.wait()
@@ -163,10 +163,10 @@ async def test_what_comes_after_something_waits_for_it() -> None:
         ended.set()
 
     ended = asyncio.Event()
-    bench.supervisor.start("it", after(before, work))
+    harness.supervisor.start("it", after(before, work))
     await asyncio.sleep(0.05)
     assert said == []
     first.set()
     assert await set_within(ended, 10.0)
     assert said == ["first", "then"]
-    await bench.supervisor.stop()
+    await harness.supervisor.stop()

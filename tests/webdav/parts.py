@@ -60,7 +60,7 @@ class Served:
     def names(self, path: str = "/") -> list[str]:
         return sorted(str(each) for each in self.client().ls(path, detail=False))
 
-    def ask(self, method: str, target: str, body: bytes = b"", **headers: str) -> http.client.HTTPResponse:
+    def request(self, method: str, target: str, body: bytes = b"", **headers: str) -> http.client.HTTPResponse:
         """A request with exactly these headers, and the right password unless another is given."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         given = {"Authorization": basic(), **{name.replace("_", "-"): value for name, value in headers.items()}}
@@ -71,7 +71,7 @@ class Served:
         return response
 
     def status(self, method: str, target: str, body: bytes = b"", **headers: str) -> int:
-        return self.ask(method, target, body, **headers).status
+        return self.request(method, target, body, **headers).status
 
     def begin_put(self, target: str, sent: bytes, *headers: str) -> socket.socket:
         """Send the head of an upload and a part of its body."""
@@ -124,6 +124,6 @@ def certificate(folder: Path) -> tuple[Path, Path]:
     return cert, key
 
 
-def leftovers(root: Path) -> list[Path]:
+def temporary_files(root: Path) -> list[Path]:
     """Files that an upload left."""
     return sorted(root.rglob(".donna-*"))

@@ -18,7 +18,7 @@ import pytest
 from tests.cli.running import REPOSITORY, Donna
 from tests.git_vaults import User
 from tests.terminal import plain, python_in_terminal
-from tests.webdav.parts import PASSWORD, Served, leftovers
+from tests.webdav.parts import PASSWORD, Served, temporary_files
 
 PATIENCE_SECONDS = 60
 
@@ -108,14 +108,14 @@ def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Pa
         second = donna("serve-webdav", "--json", "--space", vault, DONNA_WEBDAV_PASSWORD=PASSWORD)
         assert second.json["reason"] == "busy"
         connection = served.begin_put("/vault/a.md", b"half", "Content-Length: 1000")
-        soon(lambda: leftovers(vault), "the upload has begun")
+        soon(lambda: temporary_files(vault), "the upload has begun")
         process.kill()
         process.wait(PATIENCE_SECONDS)
         connection.close()
-    assert leftovers(vault)
+    assert temporary_files(vault)
     assert (vault / "a.md").read_text() == "# A\n"
     with served_by(donna, vault, "--read-only") as (served, _):
-        assert leftovers(vault) == []
+        assert temporary_files(vault) == []
         assert served.names() == ["Projects", "a.md"]
         assert served.status("PUT", "/vault/a.md", b"x") == 405
 

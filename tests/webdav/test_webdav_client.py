@@ -20,7 +20,7 @@ from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.server import PATIENCE_SECONDS, THREADS, Address
 from donna_tui.webdav.upload import Item, sweep
-from tests.webdav.parts import PASSWORD, Served, certificate, leftovers, serving
+from tests.webdav.parts import PASSWORD, Served, certificate, serving, temporary_files
 
 NAMES = [
     "ü.md",
@@ -52,7 +52,7 @@ def test_a_note_comes_changes_and_goes(served: Served) -> None:
     assert not (served.root / "new.md").exists()
     with pytest.raises(ResourceNotFound):
         served.get("new.md")
-    assert leftovers(served.root) == []
+    assert temporary_files(served.root) == []
 
 
 def test_folders_are_made_listed_moved_copied_and_removed(served: Served) -> None:
@@ -150,7 +150,7 @@ def test_a_big_body_arrives_whole_and_a_bigger_one_not_at_all(served: Served) ->
         pass
     finally:
         connection.close()
-    soon(lambda: not leftovers(served.root))
+    soon(lambda: not temporary_files(served.root))
     assert served.get("big.bin") == big
     assert not (served.root / "chunked.bin").exists()
 
@@ -162,9 +162,9 @@ def test_a_big_body_arrives_whole_and_a_bigger_one_not_at_all(served: Served) ->
 def test_a_client_that_dies_in_the_middle_leaves_nothing(served: Served, path: str, headers: tuple[str, ...]) -> None:
     part = b"# half" if "Length" in headers[0] else b"6\r\n# half\r\n"
     connection = served.begin_put(f"/vault/{path}", part, *headers)
-    soon(lambda: leftovers(served.root))
+    soon(lambda: temporary_files(served.root))
     connection.close()
-    soon(lambda: not leftovers(served.root))
+    soon(lambda: not temporary_files(served.root))
     assert (served.root / "a.md").read_text() == "# A\n"
     assert not (served.root / "new.md").exists()
     assert served.names() == ["Projects", "a.md"]
@@ -172,7 +172,7 @@ def test_a_client_that_dies_in_the_middle_leaves_nothing(served: Served, path: s
 
 def test_nobody_sees_half_a_note(served: Served) -> None:
     connection = served.begin_put("/vault/a.md", b"x" * 500, "Content-Length: 1000")
-    soon(lambda: leftovers(served.root))
+    soon(lambda: temporary_files(served.root))
     assert served.get("a.md") == b"# A\n"
     assert (served.root / "a.md").read_text() == "# A\n"
     connection.sendall(b"y" * 500)
@@ -185,17 +185,17 @@ def test_nobody_sees_half_a_note(served: Served) -> None:
 def test_what_is_saved_here_meanwhile_is_not_overwritten(served: Served, is_new: bool) -> None:
     path = "new.md" if is_new else "a.md"
     connection = served.begin_put(f"/vault/{path}", b"x" * 500, "Content-Length: 1000")
-    soon(lambda: leftovers(served.root))
+    soon(lambda: temporary_files(served.root))
     (served.root / path).write_text("saved in Obsidian")
     connection.sendall(b"y" * 500)
     assert connection.recv(100).startswith(b"HTTP/1.1 409")
     connection.close()
     assert (served.root / path).read_text() == "saved in Obsidian"
-    soon(lambda: not leftovers(served.root))
+    soon(lambda: not temporary_files(served.root))
 
 
 def test_conditions_on_the_version_hold(served: Served) -> None:
-    etag = served.ask("HEAD", "/vault/a.md").headers["ETag"]
+    etag = served.request("HEAD", "/vault/a.md").headers["ETag"]
     assert served.status("PUT", "/vault/a.md", b"two", If_Match=etag) == 204
     assert served.status("PUT", "/vault/a.md", b"three", If_Match=etag) == 412
     assert served.status("PUT", "/vault/a.md", b"four", If_None_Match="*") == 412
@@ -213,14 +213,14 @@ def test_locks_keep_others_out_for_a_while(served: Served) -> None:
         b'<?xml version="1.0"?><D:lockinfo xmlns:D="DAV:"><D:lockscope><D:exclusive/></D:lockscope>'
         b"<D:locktype><D:write/></D:locktype></D:lockinfo>"
     )
-    token = served.ask("LOCK", "/vault/a.md", body).headers["Lock-Token"]
+    token = served.request("LOCK", "/vault/a.md", body).headers["Lock-Token"]
     assert served.status("PUT", "/vault/a.md", b"other") == 423
     assert served.status("DELETE", "/vault/a.md") == 423
     assert served.status("MOVE", "/vault/a.md", Destination="/vault/b.md") == 423
     assert served.status("LOCK", "/vault/a.md", body) == 423
     assert served.status("UNLOCK", "/vault/a.md", Lock_Token=token) == 204
     assert served.status("PUT", "/vault/a.md", b"other") == 204
-    locked = served.ask("LOCK", "/vault/fresh.md", body, Timeout="Infinite, Second-4100000000")
+    locked = served.request("LOCK", "/vault/fresh.md", body, Timeout="Infinite, Second-4100000000")
     assert locked.status == 201
     assert (served.root / "fresh.md").read_bytes() == b""
     token = locked.headers["Lock-Token"]
@@ -250,7 +250,7 @@ def test_many_clients_at_once_leave_each_note_whole(served: Served) -> None:
     assert problems == []
     assert (served.root / "shared.md").read_bytes() in bodies
     assert len(list(served.root.glob("own-*.md"))) == 24
-    assert leftovers(served.root) == []
+    assert temporary_files(served.root) == []
 
 
 def test_a_server_for_reading_changes_nothing(vault: Path) -> None:
@@ -309,7 +309,7 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
         (vault / path).write_text("half")
     (vault / ".donna-0123-0").write_text("of a write, which its recovery settles")
     assert sweep(vault) == 2
-    assert [each.name for each in leftovers(vault)] == [".donna-0123-0"]
+    assert [each.name for each in temporary_files(vault)] == [".donna-0123-0"]
 
 
 def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
@@ -374,4 +374,4 @@ def test_a_version_that_nobody_judged_is_not_sent(served: Served, monkeypatch: p
         (served.root / "a.md").write_text("# A\n")
         assert served.status(method, "/vault/a.md", **headers) == 409
     assert not (served.root / "b.md").exists()
-    assert leftovers(served.root) == []
+    assert temporary_files(served.root) == []

@@ -41,7 +41,7 @@ from tests.webdav.parts import PASSWORD, Served, basic, serving
 )  # fmt: skip
 def test_without_the_password_nothing_is_told(served: Served, header: str) -> None:
     for method in ("OPTIONS", "PROPFIND", "GET", "PUT"):
-        answer = served.ask(method, "/vault/a.md", Authorization=header)
+        answer = served.request(method, "/vault/a.md", Authorization=header)
         assert answer.status == 401
         assert answer.headers["WWW-Authenticate"].startswith("Basic ")
     assert (served.root / "a.md").read_text() == "# A\n"
@@ -62,7 +62,7 @@ def test_a_client_with_the_wrong_password_is_told_so_and_then_slowed_down(
 
 
 def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
-    answer = served.ask("PUT", "/vault/a.md", b"GET /vault/a.md HTTP/1.1\r\n" * 2_000, Authorization=basic("wrong"))
+    answer = served.request("PUT", "/vault/a.md", b"GET /vault/a.md HTTP/1.1\r\n" * 2_000, Authorization=basic("wrong"))
     assert answer.status == 401
     assert (served.root / "a.md").read_text() == "# A\n"
 

@@ -14,7 +14,7 @@ from webdav4.client import ClientError, ResourceNotFound
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.webdav.files import PrivateFiles, ServedTree
-from tests.webdav.parts import Served, basic, leftovers, serving
+from tests.webdav.parts import Served, basic, serving, temporary_files
 
 CLOSED = """
     ../x.md ..%2fx.md %2e%2e/x.md /..%2f..%2fetc%2fpasswd .git/config .git/hooks/pre-commit .GIT/config .git%20/config
@@ -139,7 +139,7 @@ def test_private_notes_are_not_there(without_private: Served, name: str) -> None
         with pytest.raises(ClientError):
             act()
     assert (without_private.root / name).read_bytes() == before
-    assert leftovers(without_private.root) == []
+    assert temporary_files(without_private.root) == []
 
 
 def test_a_note_that_becomes_private_is_gone_at_once(without_private: Served) -> None:
@@ -152,7 +152,7 @@ def test_a_note_that_becomes_private_is_gone_at_once(without_private: Served) ->
 
 def test_answers_can_not_act_in_a_browser(served: Served) -> None:
     served.put("page.html", b"<script>alert(1)</script>")
-    answer = served.ask("GET", "/vault/page.html")
+    answer = served.request("GET", "/vault/page.html")
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in answer.headers["Content-Security-Policy"]
     assert served.status("GET", "/vault/%3Cscript%3E.md", Authorization=basic()) == 404

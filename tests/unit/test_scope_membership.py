@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import pytest
 
-from donna_tui.index import scope as members
+from donna_tui.index import scope as scope_module
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, all_in_scope
 from donna_tui.index.keyword import quoted
@@ -38,14 +38,14 @@ def database(store: MemoryStore) -> Database:
     return replace(store.database, cache=RevisionCache())
 
 
-class Company:
+class CountingRunner:
     """Other connections, which work at once when they are asked to, or later."""
 
     def __init__(self, database: Database) -> None:
-        self.database, self.asked = database, 0
+        self.database, self.runs = database, 0
 
     def __call__(self, work: Callable[[Database], T]) -> Callable[[], T]:
-        self.asked += 1
+        self.runs += 1
         done = work(self.database)
         return lambda: done
 
@@ -57,29 +57,29 @@ def keys(database: Database, scope: Scope = FOLDER) -> list[int] | None:
 
 def test_a_short_scope_is_listed_when_it_is_asked_for(database: Database) -> None:
     assert keys(database) is None
-    reach = estimate_scope(database, FOLDER)
-    assert reach.members is not None
-    assert reach.share == pytest.approx(0.3)
+    estimate = estimate_scope(database, FOLDER)
+    assert estimate.members is not None
+    assert estimate.share == pytest.approx(0.3)
     assert keys(database) == sorted(all_in_scope(database, FOLDER)) == list(range(6, 12))
-    assert (reach.members.ranges, reach.members.density) == ([(6, 11)], 1.0)
-    assert estimate_scope(database, FOLDER) is reach
+    assert (estimate.members.ranges, estimate.members.density) == ([(6, 11)], 1.0)
+    assert estimate_scope(database, FOLDER) is estimate
 
 
 def test_a_longer_one_is_listed_beside_the_second_search(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "LISTED_AT_ONCE", 2)
-    company = Company(database)
-    assert estimate_scope(database, FOLDER, company).members is None
-    assert (company.asked, keys(database)) == (0, None)
+    monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
+    runner = CountingRunner(database)
+    assert estimate_scope(database, FOLDER, runner).members is None
+    assert (runner.runs, keys(database)) == (0, None)
     assert estimate_scope(database, FOLDER).members is None
     assert keys(database) is None
-    assert estimate_scope(database, FOLDER, company).members is None
-    assert (company.asked, keys(database)) == (1, list(range(6, 12)))
-    assert estimate_scope(database, FOLDER, company).members is not None
-    assert company.asked == 1
+    assert estimate_scope(database, FOLDER, runner).members is None
+    assert (runner.runs, keys(database)) == (1, list(range(6, 12)))
+    assert estimate_scope(database, FOLDER, runner).members is not None
+    assert runner.runs == 1
 
 
 def test_while_it_is_being_listed_nobody_begins_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "LISTED_AT_ONCE", 2)
+    monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
     waiting: list[Callable[[Database], object]] = []
 
     def later(work: Callable[[Database], T]) -> Callable[[], T]:
@@ -93,11 +93,11 @@ def test_while_it_is_being_listed_nobody_begins_again(database: Database, monkey
 
 
 def test_a_wide_one_is_not_listed(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(members, "LISTED_AT_ONCE", 2)
-    company = Company(database)
+    monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
+    runner = CountingRunner(database)
     wide = Scope(Filters(path_prefix="Garden"))
-    assert [estimate_scope(database, wide, company).share for _ in range(3)] == pytest.approx([0.7] * 3)
-    assert (company.asked, keys(database, wide)) == (0, None)
+    assert [estimate_scope(database, wide, runner).share for _ in range(3)] == pytest.approx([0.7] * 3)
+    assert (runner.runs, keys(database, wide)) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_a_program_that_does_not_stay_remembers_nothing(store: MemoryStore) -> N
 
 
 def test_a_folder_that_is_not_there_has_no_members(database: Database) -> None:
-    reach = estimate_scope(database, Scope(Filters(path_prefix="Nowhere")))
-    assert reach.members is not None
-    assert (list(reach.members.keys), reach.members.ranges, reach.members.listed) == ([], [], "[]")
+    estimate = estimate_scope(database, Scope(Filters(path_prefix="Nowhere")))
+    assert estimate.members is not None
+    assert (list(estimate.members.keys), estimate.members.ranges, estimate.members.listed) == ([], [], "[]")
 
 
 def test_the_first_of_some_chunks_that_are_members() -> None:

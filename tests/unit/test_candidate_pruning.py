@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.index import candidate_pruning as levels
+from donna_tui.index import candidate_pruning
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope
@@ -39,9 +39,9 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 @pytest.fixture
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a vault of a million passages, but with a few of them."""
-    monkeypatch.setattr(levels, "ALL_RANKED", 10)
-    monkeypatch.setattr(levels, "SPARE", 2)
-    monkeypatch.setattr(levels, "MANY", 45)
+    monkeypatch.setattr(candidate_pruning, "ALL_RANKED", 10)
+    monkeypatch.setattr(candidate_pruning, "SPARE", 2)
+    monkeypatch.setattr(candidate_pruning, "MANY", 45)
 
 
 def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
@@ -92,11 +92,11 @@ def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
     assert level.within == '("heron" OR ("marsh" AND "water"))'
 
 
-@given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.sampled_from(levels.LEVELS))
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.sampled_from(candidate_pruning.LEVELS))
 def test_a_level_admits_what_holds_terms_that_weigh_enough(weights: list[int], share: float) -> None:
     words = {f"w{number}": weight for number, weight in enumerate(weights)}
     sets = [held for size in range(len(words) + 1) for held in combinations(words, size)]
-    level = levels._at_least({quoted(word): weight for word, weight in words.items()}, share)
+    level = candidate_pruning._at_least({quoted(word): weight for word, weight in words.items()}, share)
     with closing(sqlite3.connect(":memory:")) as table:
         table.execute("CREATE VIRTUAL TABLE t USING fts5(text)")
         table.executemany("INSERT INTO t VALUES (?)", [(" ".join(held),) for held in sets])
@@ -184,8 +184,8 @@ def test_the_best_are_the_same_with_levels_and_without(
         store.upsert(note(f"{number}.md", " ".join(chance.choices(held or ["none"], k=chance.randrange(5, 40)))))
     questions = [chance.sample(vocabulary, chance.randrange(1, 8)) for _ in range(30)]
     exact = [best(store, *question) for question in questions]
-    monkeypatch.setattr(levels, "ALL_RANKED", 15)
-    monkeypatch.setattr(levels, "SPARE", 15)
+    monkeypatch.setattr(candidate_pruning, "ALL_RANKED", 15)
+    monkeypatch.setattr(candidate_pruning, "SPARE", 15)
     chosen = [level_for(store, *map(quoted, question), wanted=10) for question in questions]
     assert sum(bool(level.within) for level in chosen) >= 10
     same = sum(best(store, *question) == expected for question, expected in zip(questions, exact, strict=True))

@@ -16,11 +16,11 @@ from donna_tui.index.generations import current_generation, index_path
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, agent_space
 from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
-from tests.engine.helpers import Desk, Running
+from tests.engine.helpers import Running, Sandbox
 
 
 @dataclass(frozen=True, slots=True)
-class AgentDesk(Desk):
+class AgentSandbox(Sandbox):
     """An agent, its workspace and Donna's own folders, which nothing has made yet."""
 
     agent: Agent
@@ -39,7 +39,7 @@ class AgentDesk(Desk):
         return self.paths.state.parent
 
 
-def agent_desk(folder: Path, named: str = "peter", workspace: str = "{agentId}", **search: Any) -> AgentDesk:
+def agent_sandbox(folder: Path, named: str = "peter", workspace: str = "{agentId}", **search: Any) -> AgentSandbox:
     """An agent whose workspace is not made yet; `search` is its memory_search, `access` beside it."""
     own: dict[str, Any] = {"id": named, "memory_search": search}
     if access := search.pop("access", None):
@@ -56,13 +56,13 @@ def agent_desk(folder: Path, named: str = "peter", workspace: str = "{agentId}",
     assert agent.workspace is not None
     home = folder / "home"
     paths = AppPaths(home / "config", home / "state", home / "cache", home / "logs")
-    return AgentDesk(agent.workspace, paths, agent, settings_of(agent, config))
+    return AgentSandbox(agent.workspace, paths, agent, settings_of(agent, config))
 
 
 @contextlib.asynccontextmanager
-async def agent_engine(desk: AgentDesk, *, watch: bool = False) -> AsyncIterator[Running]:
+async def agent_engine(sandbox: AgentSandbox, *, watch: bool = False) -> AsyncIterator[Running]:
     """An engine on an agent's memory; it is stopped however the test ends."""
-    engine = Engine(desk.space, desk.config, desk.paths, watch=watch, what=f"a test of {desk.agent.id}")
+    engine = Engine(sandbox.space, sandbox.config, sandbox.paths, watch=watch, what=f"a test of {sandbox.agent.id}")
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:

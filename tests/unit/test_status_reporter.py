@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.engine import status_reporter as monitor_module
+from donna_tui.engine import status_reporter
 from donna_tui.engine.status_reporter import Measurement, StatusReporter, file_bytes
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import (
@@ -26,7 +26,7 @@ from donna_tui.types.events import (
 from donna_tui.types.status import Coverage, Problem, Status
 
 
-class Bench:
+class Harness:
     """A monitor over an index that a test makes up."""
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Bench:
         self.coverage = Coverage(notes=4, text=4, vectors=2, chunks=8, chunks_embedded=6)
         self.problems: tuple[Problem, ...] = ()
         self.queued = 0
-        self.monitor = StatusReporter(self.hub, self.measure)
+        self.reporter = StatusReporter(self.hub, self.measure)
         self.events: list[EngineEvent] = []
         self.hub.subscribe(self.events.append)
 
@@ -43,7 +43,7 @@ class Bench:
         return Measurement(self.coverage, self.problems, self.queued, 5.0, "sqlite-vec")
 
     def status(self, folder: Path) -> Status:
-        return self.monitor.status(
+        return self.reporter.status(
             space="Notes", root=folder, database=folder / "index.db", owner="me", log_file=folder / "donna.log"
         )
 
@@ -53,62 +53,62 @@ class Bench:
 
 
 async def test_a_status_holds_what_was_heard_and_counted(tmp_path: Path) -> None:
-    bench = Bench()
-    bench.problems = (Problem(id="x", reason=Reason.TOO_LARGE, message="big", path="b.md"),)
-    bench.hub.post(EngineStateChanged(state="paused", detail="the vault is gone"))
-    bench.hub.post(ModelStateChanged(phase=ModelPhase.READY, model="m@1"))
-    bench.hub.post(WatcherStateChanged(mode="polling", detail="no events"))
-    bench.hub.post(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
-    bench.hub.post(SearchDone(mode="hybrid", k=8, hits=1, latency_ms=12.0))
-    await bench.monitor.refresh()
-    status = bench.status(tmp_path)
+    harness = Harness()
+    harness.problems = (Problem(id="x", reason=Reason.TOO_LARGE, message="big", path="b.md"),)
+    harness.hub.post(EngineStateChanged(state="paused", detail="the vault is gone"))
+    harness.hub.post(ModelStateChanged(phase=ModelPhase.READY, model="m@1"))
+    harness.hub.post(WatcherStateChanged(mode="polling", detail="no events"))
+    harness.hub.post(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
+    harness.hub.post(SearchDone(mode="hybrid", k=8, hits=1, latency_ms=12.0))
+    await harness.reporter.refresh()
+    status = harness.status(tmp_path)
     assert (status.state, status.state_detail) == ("paused", "the vault is gone")
     assert (status.model_phase, status.model) == (ModelPhase.READY, "m@1")
     assert (status.watcher, status.watcher_detail) == ("polling", "no events")
     assert [problem.message for problem in status.problems] == ["full", "big"]
-    assert status.coverage == bench.coverage
+    assert status.coverage == harness.coverage
     assert (status.vector_engine, status.last_reconcile) == ("sqlite-vec", 5.0)
     assert status.search_latency.p50 == 12.0
-    bench.monitor.close()
+    harness.reporter.close()
 
 
 async def test_before_anything_is_known_there_is_a_status(tmp_path: Path) -> None:
-    status = Bench().status(tmp_path)
+    status = Harness().status(tmp_path)
     assert (status.state, status.watcher, status.coverage) == ("starting", "off", Coverage())
     assert status.database_bytes == 0
 
 
 async def test_counting_again_only_when_something_moved(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(monitor_module, "INTERVAL_SECONDS", 0.0)
-    monkeypatch.setattr(monitor_module, "LEAST_REST", 0)
-    bench = Bench()
-    task = asyncio.create_task(bench.monitor.run())
-    await settle()
-    assert bench.counted == 1
+    monkeypatch.setattr(status_reporter, "INTERVAL_SECONDS", 0.0)
+    monkeypatch.setattr(status_reporter, "LEAST_REST", 0)
+    harness = Harness()
+    task = asyncio.create_task(harness.reporter.run())
+    await let_tasks_run()
+    assert harness.counted == 1
     for number in range(50):
-        bench.hub.post(NoteDeleted(path=f"{number}.md"))
-    await settle()
-    assert 2 <= bench.counted <= 3
-    counted = bench.counted
-    bench.hub.post(SearchDone(mode="hybrid", k=8, hits=1, latency_ms=12.0))
-    await settle()
-    assert bench.counted == counted
-    assert len(bench.progress) == bench.counted
+        harness.hub.post(NoteDeleted(path=f"{number}.md"))
+    await let_tasks_run()
+    assert 2 <= harness.counted <= 3
+    counted = harness.counted
+    harness.hub.post(SearchDone(mode="hybrid", k=8, hits=1, latency_ms=12.0))
+    await let_tasks_run()
+    assert harness.counted == counted
+    assert len(harness.progress) == harness.counted
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
 
 
-async def settle() -> None:
+async def let_tasks_run() -> None:
     for _ in range(50):
         await asyncio.sleep(0)
 
 
 async def test_once_closed_nothing_is_heard(tmp_path: Path) -> None:
-    bench = Bench()
-    bench.monitor.close()
-    bench.hub.post(EngineStateChanged(state="failed"))
-    bench.hub.post(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
-    status = bench.status(tmp_path)
+    harness = Harness()
+    harness.reporter.close()
+    harness.hub.post(EngineStateChanged(state="failed"))
+    harness.hub.post(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
+    status = harness.status(tmp_path)
     assert (status.state, status.problems) == ("starting", ())
 
 
@@ -124,27 +124,27 @@ async def test_once_closed_nothing_is_heard(tmp_path: Path) -> None:
 async def test_the_time_left_follows_from_the_present_rate(
     monkeypatch: pytest.MonkeyPatch, phase: ModelPhase, embedded: int, expected: float | None
 ) -> None:
-    bench = Bench()
-    bench.coverage = Coverage(notes=4, text=4, chunks=8, chunks_embedded=embedded)
-    monkeypatch.setattr(bench.monitor.problem_log, "throughput", lambda: ((), 10.0))
-    bench.hub.post(ModelStateChanged(phase=phase))
-    await bench.monitor.refresh()
-    assert bench.progress[-1].seconds_left == expected
+    harness = Harness()
+    harness.coverage = Coverage(notes=4, text=4, chunks=8, chunks_embedded=embedded)
+    monkeypatch.setattr(harness.reporter.problem_log, "throughput", lambda: ((), 10.0))
+    harness.hub.post(ModelStateChanged(phase=phase))
+    await harness.reporter.refresh()
+    assert harness.progress[-1].seconds_left == expected
 
 
 async def test_notes_that_wait_count_as_many_chunks_as_others_have(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench()
-    bench.queued = 10
-    monkeypatch.setattr(bench.monitor.problem_log, "throughput", lambda: ((), 11.0))
-    await bench.monitor.refresh()
-    assert bench.progress[-1].seconds_left == (2 + 10 * 2) / 11.0
+    harness = Harness()
+    harness.queued = 10
+    monkeypatch.setattr(harness.reporter.problem_log, "throughput", lambda: ((), 11.0))
+    await harness.reporter.refresh()
+    assert harness.progress[-1].seconds_left == (2 + 10 * 2) / 11.0
 
 
 async def test_without_a_rate_nobody_guesses() -> None:
-    bench = Bench()
-    bench.hub.post(IngestBatch(notes=0, chunks=0, latency_ms=1.0))
-    await bench.monitor.refresh()
-    assert bench.progress[-1].seconds_left is None
+    harness = Harness()
+    harness.hub.post(IngestBatch(notes=0, chunks=0, latency_ms=1.0))
+    await harness.reporter.refresh()
+    assert harness.progress[-1].seconds_left is None
 
 
 def test_a_database_counts_with_its_journal(tmp_path: Path) -> None:

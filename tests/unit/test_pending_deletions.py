@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.ingest import pending_deletions as departures_module
+from donna_tui.ingest import pending_deletions as pending_deletions_module
 from donna_tui.ingest.pending_deletions import FEW, MANY, SHARE, PendingDeletions, suspicious
 from donna_tui.types.errors import Reason
 from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, ProblemRaised
@@ -53,8 +53,8 @@ class Vault:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(departures_module, "time", made)
-    monkeypatch.setattr(departures_module, "POLL_SECONDS", 0.0)
+    monkeypatch.setattr(pending_deletions_module, "time", made)
+    monkeypatch.setattr(pending_deletions_module, "POLL_SECONDS", 0.0)
     return made
 
 

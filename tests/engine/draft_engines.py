@@ -1,4 +1,4 @@
-"""An office for the tests of drafts: a vault in git with notes of last week, a calendar, and an engine over both."""
+"""An engine for the tests of drafts: a vault in git with notes of last week, a calendar, and the engine over both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from donna_tui.engine.engine import Engine
 from donna_tui.types.drafts import Attendee, Draft, DraftRow, Meeting
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import parse_frontmatter
-from tests.engine.helpers import Desk, new_desk, open_engine, quick_config
+from tests.engine.helpers import Sandbox, new_sandbox, open_engine, quick_config
 
 UTC = datetime.UTC
 LAST_WEEK, THIS_WEEK = datetime.date(2024, 1, 10), datetime.date(2024, 1, 17)
@@ -51,15 +51,15 @@ def meeting(title: str = "Gateway team", event: str = "gateway-2", **details: An
 
 
 @dataclass
-class Office:
+class DraftEngine:
     """An engine on a vault with a calendar."""
 
     engine: Engine
-    desk: Desk
+    sandbox: Sandbox
 
     @property
     def root(self) -> Path:
-        return self.desk.root
+        return self.sandbox.root
 
     def git(self, *arguments: str) -> str:
         return git(self.root, *arguments)
@@ -110,7 +110,7 @@ def git(folder: Path, *arguments: str) -> str:
 
 
 @contextlib.asynccontextmanager
-async def office(
+async def draft_engine(
     folder: Path,
     *,
     repository: bool = True,
@@ -118,18 +118,18 @@ async def office(
     templates: Path | None = None,
     clock: Callable[[], float] = time.time,
     **skills: dict[str, Any],
-) -> AsyncIterator[Office]:
+) -> AsyncIterator[DraftEngine]:
     """An engine over the notes of last week's meeting, and others; `skills` are their settings."""
-    desk = new_desk(folder)
+    sandbox = new_sandbox(folder)
     for path, text in {"Meetings/2024-01-10-gateway-team.md": LAST_TIME, **(notes or {})}.items():
-        desk.write(path, text)
+        sandbox.write(path, text)
     if repository:
-        git(desk.root, "init", "-q", "-b", "main")
-        git(desk.root, "add", "-A")
-        git(desk.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "base")
-    async with open_engine(desk, config=config(templates, skills), clock=clock) as running:
+        git(sandbox.root, "init", "-q", "-b", "main")
+        git(sandbox.root, "add", "-A")
+        git(sandbox.root, "-c", "user.name=u", "-c", "user.email=u@example.org", "commit", "-qm", "base")
+    async with open_engine(sandbox, config=config(templates, skills), clock=clock) as running:
         await running.engine.sync()
-        yield Office(running.engine, desk)
+        yield DraftEngine(running.engine, sandbox)
 
 
 def config(templates: Path | None, skills: dict[str, dict[str, Any]]) -> MemoryConfig:

@@ -1,4 +1,4 @@
-"""Children that may be killed: a process of one thread that has everything loaded forks one for each job."""
+"""Start child processes that may be killed: a preloaded fork server, a process of one thread, forks one for each job."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.write.protocol import Step
 from tests.faults.injector import HARMLESS, Injector, ending
-from tests.faults.writes import Desk, Hand
+from tests.faults.writes import CallRunner, Sandbox
 
 ENDED = 9
 """The exit status of a child that ended where it was told to."""
@@ -24,21 +24,21 @@ ENDED = 9
 REPOSITORY = Path(__file__).parent.parent.parent
 
 
-class Nursery:
+class ForkServer:
     """Starts one child at a time and reads what it tells, one JSON value a line."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.nursery"],
+            [sys.executable, "-m", "tests.faults.fork_server"],
             cwd=REPOSITORY,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
 
-    def start(self, job: str, desk: Desk, **details: Any) -> int:
+    def start(self, job: str, sandbox: Sandbox, **details: Any) -> int:
         """Start a child; its process id."""
         assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps([job, str(desk.base), details]).encode() + b"\n")
+        self._process.stdin.write(json.dumps([job, str(sandbox.base), details]).encode() + b"\n")
         self._process.stdin.flush()
         return int(self._told()["started"])
 
@@ -50,9 +50,9 @@ class Nursery:
             if "ended" in told:
                 return
 
-    def run(self, job: str, desk: Desk, **details: Any) -> tuple[list[dict[str, Any]], int]:
+    def run(self, job: str, sandbox: Sandbox, **details: Any) -> tuple[list[dict[str, Any]], int]:
         """Start a child and wait: what it told, and its exit status."""
-        self.start(job, desk, **details)
+        self.start(job, sandbox, **details)
         *told, last = self.rest()
         return told, int(last["ended"])
 
@@ -69,12 +69,12 @@ class Nursery:
 
 
 @contextmanager
-def open_nursery() -> Iterator[Nursery]:
-    nursery = Nursery()
+def open_fork_server() -> Iterator[ForkServer]:
+    fork_server = ForkServer()
     try:
-        yield nursery
+        yield fork_server
     finally:
-        nursery.close()
+        fork_server.close()
 
 
 def descendants(pid: int) -> list[int]:
@@ -113,10 +113,10 @@ def _report(**value: Any) -> None:
 
 def _work(base: str, seed: int, home: str = "state") -> None:
     """One random operation after the other, each told before it starts and when it is done."""
-    chance, desk = random.Random(seed), Desk(Path(base))
-    hand = Hand(desk, home=home)
+    chance, sandbox = random.Random(seed), Sandbox(Path(base))
+    hand = CallRunner(sandbox, home=home)
     while True:
-        call = _random_call(chance, desk)
+        call = _random_call(chance, sandbox)
         _report(call=call)
         try:
             _report(done=hand.do(call))
@@ -124,8 +124,8 @@ def _work(base: str, seed: int, home: str = "state") -> None:
             _report(refused=error.reason)
 
 
-def _random_call(chance: random.Random, desk: Desk) -> tuple[str, ...]:
-    notes = sorted(each for each in desk.notes() if each.endswith(".md") and "staged" not in each)
+def _random_call(chance: random.Random, sandbox: Sandbox) -> tuple[str, ...]:
+    notes = sorted(each for each in sandbox.notes() if each.endswith(".md") and "staged" not in each)
     fresh = f"{chance.choice(['Inbox', 'Projects', 'Inbox/new', 'Projects/a/b'])}/%s{chance.randrange(10**9)}.md"
     links = " ".join(f"[[{Path(each).stem}]]" for each in notes if "/t" in each)
     text = f"{chance.random()}\n" * chance.choice([1, 20, 100])
@@ -154,19 +154,19 @@ def _operation(base: str, call: list[str], step: str = "", occurrence: int = 0) 
             if left == 0:
                 os._exit(ENDED)
 
-    _report(done=Hand(Desk(Path(base)), reached).do(call))
+    _report(done=CallRunner(Sandbox(Path(base)), reached).do(call))
 
 
 def _faulty(base: str, call: list[str], nth: int) -> None:
     """One operation, which ends right before its n-th request that can change something."""
-    hand = Hand(Desk(Path(base)))
+    hand = CallRunner(Sandbox(Path(base)))
     with Injector(nth, ending, skipped=HARMLESS).active():
         _report(done=hand.do(call))
 
 
 def _recovery(base: str, nth: int) -> None:
     """A recovery, which ends right before its n-th request that can change something."""
-    writer = Desk(Path(base)).writer()
+    writer = Sandbox(Path(base)).writer()
     with Injector(nth, ending, skipped=HARMLESS).active():
         writer.recover()
 

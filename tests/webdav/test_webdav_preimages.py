@@ -16,7 +16,7 @@ from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.preimages import Preimages, Touched
 from tests.cli.running import Donna
 from tests.git_vaults import User, new_writer
-from tests.webdav.parts import Served, leftovers
+from tests.webdav.parts import Served, temporary_files
 from tests.webdav.test_serve_webdav import served_by
 
 TEXT = b"Typed by hand, and in no commit.\n"
@@ -82,7 +82,7 @@ def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, use
         undo(donna, vault)
         undo(donna, vault)
         assert sorted(each.name for each in (vault / "Deep").iterdir()) == ["one.md", "two.md"]
-    assert not leftovers(vault)
+    assert not temporary_files(vault)
     assert "beside" not in user.git(vault, "for-each-ref")
 
 
@@ -150,10 +150,10 @@ def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: U
     def replace(who: int) -> None:
         for number in range(5):
             item, data = tree.find("n.md"), b"%d by %d\n" % (number, who)
-            arrival = tree.begin_upload("n.md", item)
-            arrival.write(data)
+            upload = tree.begin_upload("n.md", item)
+            upload.write(data)
             try:
-                arrival.keep()
+                upload.keep()
             except VaultWriteError:  # refused: it was not acknowledged
                 continue
             done.append(data)
@@ -168,4 +168,4 @@ def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: U
     there = (vault / "n.md").read_bytes()
     assert done
     assert all(data in objects or data == there for data in [TEXT, *done])
-    assert not leftovers(vault)
+    assert not temporary_files(vault)

@@ -1,0 +1,416 @@
+"""`memory.db` is the truth of what has no file: it survives damage, is backed up, and forgets when it is told to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from donna_tui.index.database import open_database
+from donna_tui.memory.chat import TurnRules
+from donna_tui.memory.compression import compress, due, expand, material, summary_of
+from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
+from donna_tui.memory.database import (
+    APART_SECONDS,
+    MemoryDb,
+    back_up,
+    back_up_if_due,
+    backups,
+    db_path,
+    drop_backups,
+    open_db,
+    read_db,
+    superseded_by_schedule,
+    taken_at,
+)
+from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_facts, procedural, remember, replace_fact
+from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
+from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason
+from donna_tui.types.memory import Correction, MemoryType, SessionRow
+from tests.unit.index_parts import bytes_on_disk, embed_all
+from tests.unit.memory_parts import CUT, DAY, START, Sandbox, chat_config, import_file, jsonl, said, sandboxes, turn
+
+LONG = "kestrels hover above the motorway at dusk"
+HOUR = 3_600.0
+
+
+@pytest.fixture
+def sandbox(tmp_path: Path) -> Iterator[Sandbox]:
+    yield from sandboxes(tmp_path)
+
+
+def fact(identity: str, content: str, **others: object) -> Fact:
+    return Fact(id=identity, type=MemoryType.SEMANTIC, content=content, created_at=START, **others)  # type: ignore[arg-type]
+
+
+def set_label(sandbox: Sandbox, *facts: Fact) -> None:
+    with sandbox.db.change():
+        add_facts(sandbox.db, facts)
+    sandbox.follow()
+
+
+def correction(identity: str = "c1", **others: str) -> Correction:
+    values = {"field": "priority", "original": "low", "corrected": "high", "input": "call the bank", **others}
+    return Correction(id=identity, task_type="parse_task", created_at=START, **values)
+
+
+# Into the index
+
+
+def test_what_is_told_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
+    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
+    with sandbox.db.change():
+        assert add_correction(sandbox.db, correction())
+        assert not add_correction(sandbox.db, correction())
+    assert sandbox.follow() == 4
+    assert sandbox.sources() == [
+        ("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("correction", "c1"), ("memory", "m1"),
+    ]  # fmt: skip
+    (content,) = (
+        each
+        for (each,) in sandbox.store.database.rows(
+            "SELECT content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+            " WHERE d.source_type = 'correction'"
+        )
+    )
+    assert content == "Field priority changed from low to high on input call the bank (task_type=parse_task)"
+
+
+def test_a_second_look_changes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    sandbox.follow()
+    rows = sandbox.store.database.rows("SELECT * FROM memory_documents")
+    assert sandbox.follow() == 0
+    for source in ("chat", "memory", "correction", "task"):
+        for _ in sandbox.follower.backfill(source):
+            continue
+    again = sandbox.store.database.rows("SELECT id, source_id FROM memory_documents")
+    assert [row[:1] + row[3:4] for row in rows] == [tuple(row) for row in again]
+
+
+def test_a_correction_is_one_passage_however_long_its_values_are(sandbox: Sandbox) -> None:
+    with sandbox.db.change():
+        add_correction(sandbox.db, correction(input="word " * 5_000, original="other " * 300))
+    sandbox.follow()
+    ((count, tokens),) = sandbox.store.database.rows("SELECT count(*), max(token_count) FROM memory_chunks")
+    assert count == 1
+    assert tokens <= 254
+
+
+def test_new_turns_replace_the_run_that_they_belong_to(sandbox: Sandbox) -> None:
+    recorder = Recorder(sandbox.db)
+
+    def say(text: str, role: str, number: int) -> NewTurn:
+        return NewTurn(session="s", role=role, speaker=role, text=text, turn=number, at=time.time())
+
+    recorder.add([say(LONG, "user", 1)])
+    sandbox.follow()
+    assert sandbox.ids("chat") == []
+    recorder.add([say(f"{LONG} again", "user", 2), say(LONG, "assistant", 3)])
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["s:1-2"]
+    assert expire_sessions(sandbox.db, time.time() - HOUR) == 0
+    assert expire_sessions(sandbox.db, time.time() + HOUR) == 1
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["s:1-2", "s:3-3"]
+
+
+def test_a_new_index_gets_everything(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")))
+    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
+    (tmp_path / "other").mkdir()
+    other = Sandbox(tmp_path / "other")
+    other.follower.close()
+    other.follower._parts = sandbox.follower._parts
+    assert other.follow() == 3
+    assert other.sources() == sandbox.sources()
+    other.close()
+
+
+def test_other_settings_make_the_documents_anew(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["s1:1-3"]
+    eager = Sandbox(tmp_path, chat={"min_chars": 1})
+    assert eager.follow() == 3
+    assert eager.ids("chat") == ["s1:1-1", "s1:2-2", "s1:3-3"]
+    eager.close()
+    deaf = Sandbox(tmp_path, chat=False)
+    deaf.follow()
+    assert deaf.ids("chat") == []
+    deaf.close()
+
+
+def test_one_session_that_cannot_be_read_costs_only_itself(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG), *said("b", LONG)]))
+    sandbox.db.database.run("UPDATE turns SET at = 'soon' WHERE session = 1")
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["b:1-1"]
+    assert [event.name for event in sandbox.events if "fail" in event.name] == ["memory_ingest_failed"]
+
+
+# Preferences
+
+
+def test_a_later_preference_of_the_same_name_takes_the_place_of_the_first(sandbox: Sandbox) -> None:
+    for text in ("My favorite colour is blue", "I prefer tea", "My favourite colour is green"):
+        remember(sandbox.db, RememberRequest(text), CUT, START)
+    assert {each.content for each in procedural(sandbox.db.database)} == {
+        "I prefer tea",
+        "My favourite colour is green",
+    }
+    sandbox.follow()
+    assert len(sandbox.ids("memory")) == 2
+
+
+def test_the_same_is_not_remembered_twice(sandbox: Sandbox) -> None:
+    first = remember(sandbox.db, RememberRequest("The gateway runs on port 8080"), CUT, START)
+    assert remember(sandbox.db, RememberRequest("  The gateway runs on port 8080\n"), CUT, START) == first
+    with pytest.raises(DonnaError, match="nothing to remember"):
+        remember(sandbox.db, RememberRequest(" \n "), CUT, START)
+
+
+def test_a_corrected_fact_says_what_is_right(sandbox: Sandbox) -> None:
+    (wrong,) = remember(sandbox.db, RememberRequest("The gateway runs on port 8080"), CUT, START)
+    (right,) = replace_fact(sandbox.db, wrong.id, "", "The gateway runs on port 9090", CUT, START)
+    sandbox.follow()
+    assert sandbox.ids("memory") == [right.id]
+
+
+def test_a_correction_of_one_passage_of_a_fact_leaves_the_others(sandbox: Sandbox) -> None:
+    (told,) = remember(sandbox.db, RememberRequest("The gateway runs on port 8080. It restarts at night."), CUT, START)
+    assert replace_fact(sandbox.db, told.id, "port 7070", "port 9090", CUT, START) == [told]
+    (right,) = replace_fact(sandbox.db, told.id, "port 8080", "port 9090", CUT, START)
+    assert right.content == "The gateway runs on port 9090. It restarts at night."
+
+
+# Forgetting
+
+
+def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: Sandbox, tmp_path: Path) -> None:
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} again"))
+    import_file(sandbox.db, file)
+    set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
+    for identity in ("chat:s1:2-2", "memory:m1"):
+        assert forget(sandbox.db, find_target(sandbox.db.database, identity), START)
+    sandbox.follow()
+    assert sandbox.sources() == [("chat", "s1:1-3")]
+    import_file(sandbox.db, file)
+    sandbox.follow()
+    assert sandbox.sources() == [("chat", "s1:1-3")]
+    for identity in ("s1:2-2", "m1"):
+        assert forget(sandbox.db, find_target(sandbox.db.database, identity), None)
+    sandbox.follow()
+    assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("memory", "m1")]
+
+
+def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(sandbox: Sandbox, tmp_path: Path) -> None:
+    secret = "the osprey code is 4711 and nobody else may know"
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    import_file(sandbox.db, file)
+    set_label(sandbox, fact("m1", f"remember {secret}"))
+    embed_all(sandbox.store)
+    for identity in ("chat:s1:2-2", "memory:m1"):
+        assert forget_for_good(sandbox.db, find_target(sandbox.db.database, identity), START)
+    sandbox.follow()
+    sandbox.store.database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    assert b"osprey" not in bytes_on_disk(sandbox.folder)
+    file.unlink()
+    file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
+    assert import_file(sandbox.db, file).turns == 0
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["s1:1-3"]
+    assert not forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:2-2"), None)
+
+
+def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:a"), START)
+    sandbox.follow()
+    assert sandbox.ids("chat") == ["a:1-1:1-1"]
+
+
+@pytest.mark.parametrize(
+    ("identity", "reason"),
+    [
+        ("vault:a.md", Reason.IGNORED),
+        ("task:a.md#1", Reason.IGNORED),
+        ("memory:none", Reason.MISSING),
+        ("chat:none:1-2", Reason.MISSING),
+        ("none", Reason.MISSING),
+        ("", Reason.MISSING),
+    ],
+)
+def test_what_cannot_be_forgotten_is_said(sandbox: Sandbox, identity: str, reason: Reason) -> None:
+    with pytest.raises(DonnaError) as refused:
+        find_target(sandbox.db.database, identity)
+    assert refused.value.reason is reason
+
+
+def test_pinning_is_told_to_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    sandbox.follow()
+    embed_all(sandbox.store)
+    pin(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), pinned=True)
+    sandbox.follow()
+    assert sandbox.store.pending(5) == []
+    assert '"pinned": true' in sandbox.store.database.value("SELECT metadata_json FROM memory_documents")
+
+
+# Summaries
+
+
+def test_a_summary_is_made_of_the_sentences_that_say_most() -> None:
+    turns = [
+        turn(1, "Hello there. How are you doing today?", speaker="Ann"),
+        turn(2, "We move the Postgres database to Frankfurt in March. It rains.", speaker="Bo"),
+        turn(3, "The Postgres database in Frankfurt needs 64 gigabytes.", speaker="Ann"),
+        turn(4, "Nice weather for walking around lakes.", speaker="Bo"),
+        turn(5, "Bo orders the Postgres database machine for Frankfurt on Friday.", speaker="Bo"),
+    ]
+    assert summary_of("Ann and Bo, 1 March 2024", turns, EstimatedTokens()) == (
+        "Ann and Bo, 1 March 2024. Bo: We move the Postgres database to Frankfurt in March."
+        " Ann: The Postgres database in Frankfurt needs 64 gigabytes."
+        " Bo: Bo orders the Postgres database machine for Frankfurt on Friday."
+    )
+    assert summary_of("Chat", [], EstimatedTokens()) == "Chat"
+
+
+def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_path: Path) -> None:
+    rows = [
+        row
+        for number in (3, 1, 2, 5, 4)
+        for row in said(f"s{number}", LONG, f"{LONG} too", timestamp=START + number * DAY)
+    ]
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", rows))
+    assert [each.name for each in due(sandbox.db.database, 4)] == ["s1", "s2"]
+    assert due(sandbox.db.database, 5) == []
+
+
+def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
+    """Sum a session up in its own sentences."""
+    found = material(db, session, rules)
+    return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
+
+
+def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(sandbox.db.database)
+    rules = TurnRules(chat_config())
+    summary = summed_up(sandbox.db, session, rules)
+    assert (summary.type, summary.source_session_id, summary.compression_source) == (MemoryType.SEMANTIC, "s1", True)
+    sandbox.follow()
+    assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("memory", summary.id)]
+    flags = "SELECT json_extract(metadata_json, '$.compressed') FROM memory_documents WHERE source_type = 'chat'"
+    assert sandbox.store.database.rows(flags) == [(1,), (1,)]
+    assert expand(sandbox.db, "s1", START)
+    assert not expand(sandbox.db, "s1", START)
+    sandbox.follow()
+    assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2")]
+    assert sandbox.store.database.rows(flags) == [(0,), (0,)]
+
+
+def test_a_summary_goes_with_what_it_is_made_of(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
+    (session,) = list_sessions(sandbox.db.database)
+    summed_up(sandbox.db, session, TurnRules(chat_config()))
+    expand(sandbox.db, "s1", START)
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    forget_for_good(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
+    assert b"4711" not in bytes_on_disk(sandbox.folder)
+
+
+# Damage and backups
+
+
+def test_a_damaged_memory_is_replaced_by_its_backup_and_kept_beside_it(tmp_path: Path) -> None:
+    db = open_db(tmp_path)
+    with db.change():
+        add_facts(db, [fact("m1", "kept")])
+    back_up(db.database, START)
+    with db.change():
+        add_facts(db, [fact("m2", "lost")])
+    db.close()
+    db_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    for suffix in ("-wal", "-shm"):
+        db_path(tmp_path).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    reopened = open_db(tmp_path)
+    assert reopened.restored.startswith("memory-")
+    assert reopened.id != db.id
+    assert reopened.database.rows("SELECT id FROM memories") == [("m1",)]
+    reopened.close()
+    assert any("damaged" in path.name for path in tmp_path.iterdir())
+
+
+def test_the_index_follows_a_memory_that_was_replaced(sandbox: Sandbox) -> None:
+    set_label(sandbox, fact("m1", "kept for ever"))
+    back_up(sandbox.db.database, START)
+    set_label(sandbox, fact("m2", "lost with the damage"))
+    assert sandbox.ids("memory") == ["m1", "m2"]
+    sandbox.follower.close()
+    sandbox.db.close()
+    for suffix in ("", "-wal", "-shm"):
+        db_path(sandbox.folder).with_name(f"memory.db{suffix}").unlink(missing_ok=True)
+    db_path(sandbox.folder).write_bytes(b"garbage" * 1_000)
+    sandbox.db = open_db(sandbox.folder)
+    sandbox.follow()
+    assert sandbox.ids("memory") == ["m1"]
+
+
+def test_without_a_backup_damage_is_said_and_nothing_is_changed(tmp_path: Path) -> None:
+    db_path(tmp_path).write_bytes(b"garbage" * 1_000)
+    with pytest.raises(DatabaseError, match=r"memory\.db is damaged") as refused:
+        open_db(tmp_path)
+    assert refused.value.reason is Reason.DATABASE_CORRUPT
+    assert "rebuil" not in f"{refused.value.message} {refused.value.hint}"
+    assert db_path(tmp_path).read_bytes() == b"garbage" * 1_000
+
+
+def test_a_memory_of_a_newer_donna_is_left_alone(tmp_path: Path) -> None:
+    db = open_db(tmp_path)
+    db.database.run("INSERT INTO migrations VALUES ('9999_future')")
+    db.close()
+    with pytest.raises(DatabaseError, match="newer Donna"):
+        open_db(tmp_path)
+
+
+def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:
+    assert read_db(tmp_path) is None
+    open_database(db_path(tmp_path)).close()
+    assert read_db(tmp_path) is None
+
+
+def test_backups_are_made_when_something_changed_and_an_hour_has_passed(sandbox: Sandbox) -> None:
+    set_label(sandbox, fact("m1", "one"))
+    assert back_up_if_due(sandbox.db.database, START)
+    set_label(sandbox, fact("m2", "two"))
+    assert back_up_if_due(sandbox.db.database, START + APART_SECONDS / 2) is None
+    assert back_up_if_due(sandbox.db.database, START + APART_SECONDS)
+    assert back_up_if_due(sandbox.db.database, START + 9 * APART_SECONDS) is None
+    assert len(backups(sandbox.folder)) == 2
+    drop_backups(sandbox.folder)
+    assert backups(sandbox.folder) == []
+
+
+def test_backups_are_kept_for_some_hours_days_and_weeks(tmp_path: Path) -> None:
+    made = [
+        tmp_path / time.strftime("memory-%Y%m%d-%H%M%S.db", time.gmtime(START - hours * HOUR))
+        for hours in range(24 * 60)
+    ]
+    gone = set(superseded_by_schedule(made, START))
+    kept = [round((START - taken_at(each)) / HOUR) for each in made if each not in gone]
+    assert kept[:4] == [0, 1, 2, 3]
+    assert len(kept) == 4 + 6 + 4
+    assert max(kept) < 24 * 35
+
+
+def test_turns_are_read_in_order_however_many(
+    sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("donna_tui.memory.conversations.PAGE", 3)
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s", *(f"text {n}" for n in range(1, 11)))))
+    assert [each.number for each in read_turns(sandbox.db.database, 1)] == list(range(1, 11))
