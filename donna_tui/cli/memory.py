@@ -186,7 +186,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
 @chat_app.command()
 def compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Summarise the oldest conversations if there are more than recall.compression_threshold. Their turns are kept."""
+    """Summarise the oldest conversations beyond recall.compression_threshold. Their turns are preserved."""
     from donna_tui.cli.chat import run_compress
 
     with guarded(as_json):

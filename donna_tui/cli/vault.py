@@ -38,7 +38,7 @@ def write(
     space: SpaceOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a note: one commit, one undo step. Frontmatter keys that the text omits are kept."""
+    """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
     from donna_tui.cli.write import run_write
 
     with guarded(as_json):

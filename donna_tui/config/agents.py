@@ -72,7 +72,7 @@ class StoreConfig(Block):
     path: Place | None = Field(
         None,
         description=(
-            "A folder for it, with {agentId} in its name; a name such as {agentId}.sqlite stands for the folder "
+            "A folder for it, with {agentId} in its name; a name such as {agentId}.sqlite means the folder "
             "{agentId}. Without one it is in Donna's own."
         ),
     )

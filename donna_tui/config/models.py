@@ -314,7 +314,7 @@ class ChatSourceConfig(Switch):
     """Turns of imported chats."""
 
     index_roles: tuple[Literal["user", "assistant", "system", "tool"], ...] = Field(
-        ("user", "assistant"), description="Speakers whose messages are kept."
+        ("user", "assistant"), description="Roles whose messages are indexed."
     )
     min_chars: Whole = Field(20, ge=0, le=10_000, description="Shorter messages are dropped, in characters.")
     merge_consecutive_same_role: bool = Field(
@@ -323,7 +323,7 @@ class ChatSourceConfig(Switch):
     chunker: Literal["chat_turn"] = Field("chat_turn", description="How chats are cut into passages.")
     task_verbs: tuple[Line, ...] = Field(
         ("do", "call", "email", "schedule", "remind", "send", "book", "buy", "check", "review"),
-        description="A short message with one of these words is kept anyway.",
+        description="A short message with one of these words is indexed anyway.",
     )
 
 

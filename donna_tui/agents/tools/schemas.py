@@ -326,7 +326,7 @@ class WriteArgs(ToolArgs):
 
     path: NotePath
     content: Annotated[str, Field(max_length=2_000_000)] = Field(
-        description="The text. Frontmatter that it does not name is kept, unless `replace` is true."
+        description="The text. Frontmatter keys that it omits are preserved, unless `replace` is true."
     )
     etag: Annotated[str, Field(max_length=128)] | None = Field(
         default=None, description="The `etag` of vault_read, to change a note; omitted for a new one."

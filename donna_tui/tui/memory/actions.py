@@ -258,7 +258,7 @@ FORGET = (
     Action(
         id="forget.for-good",
         title="for good",
-        help="Erase its words, also from the backups; asks for the key a second time.",
+        help="Erase its words, also from the backups; press the key twice to confirm.",
         group="forget",
         context="forget",
         keys=("X",),

@@ -418,7 +418,7 @@ PLAN = (
     Action(
         id="plan.discard",
         title="discard",
-        help="Discard the edit for good; asks for the key a second time.",
+        help="Discard the edit for good; press the key twice to confirm.",
         group="plan",
         context="plan",
         keys=("X",),
@@ -438,7 +438,7 @@ CONFLICT = (
     Action(
         id="conflict.reload",
         title="take theirs",
-        help="Discard your edit and keep the note as it is now; asks for the key a second time.",
+        help="Discard your edit and keep the note as it is now; press the key twice to confirm.",
         group="conflict",
         context="conflict",
         keys=("t", "r"),
