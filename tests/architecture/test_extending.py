@@ -25,7 +25,7 @@ from donna_tui.drafts.skills.cadence import CadenceParts, Span, new_material, op
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.prepare import OnPhase
 from donna_tui.engine import draft_scheduler
-from tests.engine.offices import office
+from tests.engine.draft_engines import draft_engine
 from tests.engine.providers import DIM, FaultyModel, serve
 
 REPOSITORY = Path(__file__).parents[2]
@@ -110,7 +110,7 @@ async def test_a_draft_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     templates.mkdir()
     (templates / "open_tasks.md.j2").write_text(TEMPLATE)
     day = datetime.date(2024, 1, 10)
-    async with office(tmp_path, templates=templates) as here:
+    async with draft_engine(tmp_path, templates=templates) as here:
         (result,) = await here.engine.drafts.write_new("open_tasks", day)
         assert result.path == "Daily/2024-01-10-open.md"
         text = here.text(result.path)
