@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from bisect import bisect_left
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from itertools import accumulate
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
 from donna_tui.http.guard import Head, Limits, SmallServer, page
 from donna_tui.types.errors import DonnaError, Reason
@@ -38,90 +37,68 @@ CALL_SECONDS = (0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 Labels = tuple[str, ...]
 
 
-class Counter:
-    """A monotonic counter with labels. One without labels begins at 0."""
+disable_created_metrics()  # type: ignore[no-untyped-call]  # they would be one more series of each label combination
 
-    kind = "counter"
-
-    def __init__(self, name: str, help_text: str, labels: Labels = ()) -> None:
-        self.name, self.help, self.labels = name, help_text, labels
-        self._values: dict[Labels, float] = {} if labels else {(): 0.0}
-
-    def add(self, *labels: str, amount: float = 1.0) -> None:
-        """Add an amount to the series of these labels."""
-        key = _series(self._values, labels)
-        self._values[key] = self._values.get(key, 0.0) + amount
-
-    def samples(self) -> Iterator[str]:
-        """Yield the lines of the exposition format."""
-        for key, value in sorted(self._values.items()):
-            yield _line(self.name, zip(self.labels, key, strict=True), value)
+Metric = TypeVar("Metric", Counter, Histogram)
 
 
-class Histogram:
-    """A histogram of durations in seconds with labels. `buckets` are inclusive upper bounds."""
+class Series(Generic[Metric]):
+    """Bound the label combinations of a metric."""
 
-    kind = "histogram"
+    def __init__(self, metric: Metric) -> None:
+        self._metric: Metric = metric
+        self._known: set[Labels] = set()
+        self._lock = threading.Lock()
 
-    def __init__(self, name: str, help_text: str, labels: Labels, buckets: tuple[float, ...]) -> None:
-        self.name, self.help, self.labels, self._buckets = name, help_text, labels, buckets
-        self._counts: defaultdict[Labels, list[int]] = defaultdict(lambda: [0] * (len(buckets) + 1))
-        self._sums: defaultdict[Labels, float] = defaultdict(float)
-
-    def add(self, *labels: str, seconds: float) -> None:
-        """Count one duration."""
-        key = _series(self._counts, labels)
-        self._counts[key][bisect_left(self._buckets, seconds)] += 1
-        self._sums[key] += seconds
-
-    def samples(self) -> Iterator[str]:
-        """Yield the lines of the exposition format: cumulative buckets, sum and count."""
-        ends = [*(f"{end:g}" for end in self._buckets), "+Inf"]
-        for key, counts in sorted(self._counts.items()):
-            named = list(zip(self.labels, key, strict=True))
-            for end, count in zip(ends, accumulate(counts), strict=True):
-                yield _line(f"{self.name}_bucket", [*named, ("le", end)], count)
-            yield _line(f"{self.name}_sum", named, self._sums[key])
-            yield _line(f"{self.name}_count", named, sum(counts))
+    def of(self, *labels: str) -> Metric:
+        """Return the series of these labels, or of `other` if the metric has `MOST_SERIES` already."""
+        with self._lock:
+            if labels not in self._known and len(self._known) >= MOST_SERIES:
+                labels = ("other",) * len(labels)
+            self._known.add(labels)
+        return self._metric.labels(*labels) if labels else self._metric
 
 
 class Metrics:
     """A listener that counts events, and their page in the exposition format."""
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.retrieval = Histogram("donna_retrieval_seconds", "The duration of searches.", ("mode",), SEARCH_SECONDS)
-        self.batches = Counter("donna_ingest_batches_total", "Batches of passages that were embedded together.")
-        self.indexed = Counter("donna_notes_indexed_total", "Notes whose text was stored, by reason.", ("why",))
-        self.failed = Counter("donna_notes_failed_total", "Notes that could not be indexed.", ("reason",))
-        self.changes = Counter("donna_note_changes_total", "Changes found in the vault.", ("kind",))
-        self.embedded = Counter("donna_chunks_embedded_total", "Passages for which a vector was computed.")
-        self.reused = Counter("donna_chunks_reused_total", "Passages whose vector was already stored.")
-        self.watched = Counter("donna_watcher_events_total", "Events received from the file system.", ("kind",))
-        self.written = Counter("donna_template_writes_total", "Notes that Donna wrote.", ("template",))
-        self.skipped = Counter("donna_template_skips_total", "Notes that already existed.", ("template",))
-        self.unwritten = Counter(
-            "donna_template_failures_total", "Notes that could not be written.", ("template", "reason")
+        self._registry = CollectorRegistry()
+        self._retrieval = self._timer("donna_retrieval_seconds", "The duration of searches.", "mode", SEARCH_SECONDS)
+        self._batches = self._counter("donna_ingest_batches_total", "Batches of passages that were embedded together.")
+        self._indexed = self._counter("donna_notes_indexed_total", "Notes whose text was stored, by reason.", "why")
+        self._failed = self._counter("donna_notes_failed_total", "Notes that could not be indexed.", "reason")
+        self._changes = self._counter("donna_note_changes_total", "Changes found in the vault.", "kind")
+        self._embedded = self._counter("donna_chunks_embedded_total", "Passages for which a vector was computed.")
+        self._reused = self._counter("donna_chunks_reused_total", "Passages whose vector was already stored.")
+        self._watched = self._counter("donna_watcher_events_total", "Events received from the file system.", "kind")
+        self._written = self._counter("donna_template_writes_total", "Notes that Donna wrote.", "template")
+        self._skipped = self._counter("donna_template_skips_total", "Notes that already existed.", "template")
+        self._unwritten = self._counter(
+            "donna_template_failures_total", "Notes that could not be written.", "template", "reason"
         )
-        self.calls = Counter("donna_model_calls_total", "Calls of language models.", ("task_type", "alias", "outcome"))
-        self.cost = Counter(
-            "donna_model_cost_usd_total", "The cost of these calls, in US dollars.", ("task_type", "alias")
+        self._calls = self._counter(
+            "donna_model_calls_total", "Calls of language models.", "task_type", "alias", "outcome"
         )
-        self.tokens = Counter("donna_model_tokens_total", "Tokens that were read and written.", ("alias", "direction"))
-        self.call_time = Histogram("donna_model_call_seconds", "The duration of these calls.", ("alias",), CALL_SECONDS)
-        self.all = [each for each in vars(self).values() if isinstance(each, Counter | Histogram)]
+        self._cost = self._counter(
+            "donna_model_cost_usd_total", "The cost of these calls, in US dollars.", "task_type", "alias"
+        )
+        self._tokens = self._counter(
+            "donna_model_tokens_total", "Tokens that were read and written.", "alias", "direction"
+        )
+        self._call_time = self._timer("donna_model_call_seconds", "The duration of these calls.", "alias", CALL_SECONDS)
         self._count: dict[type, Callable[[Any], None]] = {
-            SearchDone: lambda event: self.retrieval.add(event.mode, seconds=event.latency_ms / 1000),
-            IngestBatch: lambda event: self.batches.add(),
+            SearchDone: lambda event: self._retrieval.of(event.mode).observe(event.latency_ms / 1000),
+            IngestBatch: lambda event: self._batches.of().inc(),
             NoteIndexed: self._note_indexed,
-            NoteFailed: lambda event: self.failed.add(event.reason),
-            NoteDeleted: lambda event: self.changes.add("deleted"),
-            NoteRenamed: lambda event: self.changes.add("renamed"),
+            NoteFailed: lambda event: self._failed.of(event.reason).inc(),
+            NoteDeleted: lambda event: self._changes.of("deleted").inc(),
+            NoteRenamed: lambda event: self._changes.of("renamed").inc(),
             NoteEmbedded: self._note_embedded,
-            WatchHint: lambda event: self.watched.add("rescan" if event.rescan else "hint"),
-            Autowritten: lambda event: self.written.add(event.template),
-            AutowriteSkipped: lambda event: self.skipped.add(event.template),
-            AutowriteFailed: lambda event: self.unwritten.add(event.template, event.reason),
+            WatchHint: lambda event: self._watched.of("rescan" if event.rescan else "hint").inc(),
+            Autowritten: lambda event: self._written.of(event.template).inc(),
+            AutowriteSkipped: lambda event: self._skipped.of(event.template).inc(),
+            AutowriteFailed: lambda event: self._unwritten.of(event.template, event.reason).inc(),
             ModelCalled: self._model_called,
         }
 
@@ -129,48 +106,33 @@ class Metrics:
         """Count one event."""
         count = self._count.get(type(event))
         if count:
-            with self._lock:
-                count(event)
+            count(event)
 
     def page(self) -> str:
         """Render all metrics in the text format of Prometheus, version 0.0.4."""
-        with self._lock:
-            return "".join(f"{line}\n" for metric in self.all for line in _block(metric))
+        return generate_latest(self._registry).decode()
+
+    def _counter(self, name: str, help_text: str, *labels: str) -> Series[Counter]:
+        return Series(Counter(name, help_text, labels, registry=self._registry))
+
+    def _timer(self, name: str, help_text: str, label: str, buckets: tuple[float, ...]) -> Series[Histogram]:
+        return Series(Histogram(name, help_text, (label,), buckets=buckets, registry=self._registry))
 
     def _note_indexed(self, event: NoteIndexed) -> None:
-        self.indexed.add(event.why)
+        self._indexed.of(event.why).inc()
         if event.why in ("new", "changed"):
-            self.changes.add(event.why)
+            self._changes.of(event.why).inc()
 
     def _note_embedded(self, event: NoteEmbedded) -> None:
-        self.embedded.add(amount=event.computed)
-        self.reused.add(amount=event.reused)
+        self._embedded.of().inc(event.computed)
+        self._reused.of().inc(event.reused)
 
     def _model_called(self, event: ModelCalled) -> None:
-        self.calls.add(event.task_type, event.alias, event.outcome)
-        self.cost.add(event.task_type, event.alias, amount=event.cost_usd)
-        self.tokens.add(event.alias, "in", amount=event.tokens_in)
-        self.tokens.add(event.alias, "out", amount=event.tokens_out)
-        self.call_time.add(event.alias, seconds=event.latency_ms / 1000)
-
-
-def _block(metric: Counter | Histogram) -> Iterator[str]:
-    yield f"# HELP {metric.name} {metric.help}"
-    yield f"# TYPE {metric.name} {metric.kind}"
-    yield from metric.samples()
-
-
-def _series(known: Any, labels: Labels) -> Labels:
-    return labels if labels in known or len(known) < MOST_SERIES else ("other",) * len(labels)
-
-
-def _line(name: str, labels: Any, value: float) -> str:
-    named = ",".join(f'{label}="{_escaped(text)}"' for label, text in labels)
-    return f"{name}{{{named}}} {value:.12g}" if named else f"{name} {value:.12g}"
-
-
-def _escaped(text: str) -> str:
-    return str(text).replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
+        self._calls.of(event.task_type, event.alias, event.outcome).inc()
+        self._cost.of(event.task_type, event.alias).inc(event.cost_usd)
+        self._tokens.of(event.alias, "in").inc(event.tokens_in)
+        self._tokens.of(event.alias, "out").inc(event.tokens_out)
+        self._call_time.of(event.alias).observe(event.latency_ms / 1000)
 
 
 PATH = "/metrics"

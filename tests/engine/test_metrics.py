@@ -39,7 +39,7 @@ async def test_notes_are_counted_until_the_engine_stops(
     async with open_engine(sandbox, config=quick_config(metrics={"port": port})) as running:
         await eventually(lambda: running.events_of(NoteIndexed), "the note is in")
         page = await scrape(port)
-        assert 'donna_notes_indexed_total{why="new"} 1\n' in page
+        assert 'donna_notes_indexed_total{why="new"} 1.0\n' in page
         assert "secret" not in page
     with pytest.raises(OSError):
         await scrape(port)
