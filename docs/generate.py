@@ -15,6 +15,7 @@ from typing import Any
 os.environ["COLUMNS"] = "100"
 
 import typer
+from typer.core import TyperGroup
 from typer.main import get_command
 
 from docs.walks import walks_markdown
@@ -123,16 +124,20 @@ def help_pages() -> Iterator[str]:
     command = get_command(app)
     context = typer.Context(command, info_name="donna", terminal_width=100, max_content_width=100)
     yield f"\n## donna\n\n```text\n{command.get_help(context).strip()}\n```"
-    for name, verb in sorted(command.commands.items()):  # type: ignore[attr-defined]  # it is a group
-        yield from help_page(name, verb, context)
+    yield from pages_below(command, context)
 
 
 def help_page(name: str, verb: Any, parent: typer.Context) -> Iterator[str]:
     """Yield the help text of one command, and of its subcommands."""
     context = typer.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
     yield f"\n## {context.command_path}\n\n```text\n{verb.get_help(context).strip()}\n```"
-    for below, inner in sorted(getattr(verb, "commands", {}).items()):
-        yield from help_page(below, inner, context)
+    yield from pages_below(verb, context)
+
+
+def pages_below(group: Any, context: typer.Context) -> Iterator[str]:
+    """Yield the help text of the commands of a group, which are imported for that; of a command, nothing."""
+    for name in sorted(group.list_commands(context)) if isinstance(group, TyperGroup) else ():
+        yield from help_page(name, group.get_command(context, name), context)
 
 
 def main() -> None:

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memory.indexer import SOURCES
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import BackfillRow, MemorySource
 
+app = new_app()
 
-def run_backfill(source: str, space: str | None, *, as_json: bool) -> None:
-    """Index the sources again and print the results; exit with 5 if one failed. A failure does not stop the others."""
+
+@app.command("backfill")
+def backfill(
+    source: Annotated[str, typer.Option("--source", help="vault, chat, task, correction, memory or all.")] = "all",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Index documents again from their sources. Repeating it changes nothing."""
+    from donna_tui.memory.indexer import SOURCES
+
     names = [each.value for each in SOURCES]
     wanted = [each for each in SOURCES if source in ("all", each)]
     if not wanted:

@@ -6,23 +6,27 @@ import datetime
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
 
-from donna_tui.cli.output import guarded
-from donna_tui.cli.vault import AsJson, SpaceOption
+from donna_tui.calendar.values import local_zone
+from donna_tui.cli.meetings import open_db_thread
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
+from donna_tui.cli.output import ExitCode, emit
+from donna_tui.cli.session import find_session, run
 from donna_tui.config.calendars import CalendarConfig
+from donna_tui.config.load import load_trusted, user_file
+from donna_tui.platform.paths import app_paths
+from donna_tui.types.drafts import CalendarRow
+from donna_tui.types.errors import DonnaError, Reason
 
-if TYPE_CHECKING:
-    from donna_tui.types.drafts import CalendarRow
-
-calendar_app = typer.Typer(no_args_is_help=True, help="Calendars: add, list and test them.")
+app = new_app("Calendars: add, list and test them.")
 
 
-@calendar_app.command("add")
-def add(
+@app.command("add")
+def calendar_add(
     where: Annotated[str, typer.Argument(metavar="URL|FILE", help="An .ics file or folder, its address, or CalDAV.")],
     name: Annotated[str, typer.Option("--name", help="Its name; by default that of the file or host.")] = "",
     username: Annotated[str, typer.Option("--username", help="Your user name on the server.")] = "",
@@ -35,36 +39,10 @@ def add(
     as_json: AsJson = False,
 ) -> None:
     """Read a calendar once and, if that succeeds, follow it. Only your own settings file is changed."""
-    login = {"username": username, "password_file": password_file, "password_env": password_env}
-    with guarded(as_json):
-        _add(where, name, {key: value for key, value in login.items() if value}, as_json=as_json)
-
-
-@calendar_app.command("list")
-def list_calendars(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """List the followed calendars with the time of the last read and any problem."""
-    with guarded(as_json):
-        _list(space, as_json=as_json)
-
-
-@calendar_app.command("test")
-def try_calendars(
-    name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
-) -> None:
-    """Read each calendar now, and print the number of its meetings or the error. Nothing is stored."""
-    with guarded(as_json):
-        _try(name, as_json=as_json)
-
-
-def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None:
     from donna_tui.calendar.adding import add_calendar
-    from donna_tui.calendar.values import local_zone
-    from donna_tui.cli.output import emit
-    from donna_tui.cli.session import run
-    from donna_tui.config.load import load_trusted, user_file
-    from donna_tui.platform.paths import app_paths
-    from donna_tui.types.errors import DonnaError, Reason
 
+    given = {"username": username, "password_file": password_file, "password_env": password_env}
+    login: dict[str, Any] = {key: value for key, value in given.items() if value}
     known = [each.name for each in load_trusted().config.calendars]
     state = app_paths(os.environ).state
     try:
@@ -90,12 +68,10 @@ def _add(where: str, name: str, login: dict[str, Any], *, as_json: bool) -> None
     emit(data, as_json=as_json, human=lambda: lines)
 
 
-def _list(space: str | None, *, as_json: bool) -> None:
+@app.command("list")
+def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the followed calendars with the time of the last read and any problem."""
     from donna_tui.calendar.mirror import calendar_rows
-    from donna_tui.cli.meetings import open_db_thread
-    from donna_tui.cli.output import emit
-    from donna_tui.cli.session import find_session, run
-    from donna_tui.config.load import load_trusted
 
     session = find_session(space)
 
@@ -114,33 +90,13 @@ def _list(space: str | None, *, as_json: bool) -> None:
     emit({"calendars": listed}, as_json=as_json, human=lambda: [line for row in listed for line in _shown(row)] or none)
 
 
-def _row(name: str, kind: str, place: str, known: CalendarRow | None) -> dict[str, Any]:
-    read = datetime.datetime.fromtimestamp(known.fetched_at).astimezone() if known and known.fetched_at else None
-    return {
-        "id": name,
-        "kind": kind,
-        "place": place,
-        "meetings": known.meetings if known else 0,
-        "read": read.isoformat(timespec="minutes") if read else None,
-        "problem": known.problem if known else "",
-    }
-
-
-def _shown(row: dict[str, Any]) -> list[str]:
-    parts = [row["id"], row["kind"], _meetings(row["meetings"]), row["place"], row["read"] and f"read {row['read']}"]
-    problem = [f"    {row['problem']}"] if row["problem"] else []
-    return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]
-
-
-def _try(name: str, *, as_json: bool) -> None:
+@app.command("test")
+def calendar_test(
+    name: Annotated[str, typer.Argument(help="Only this calendar.")] = "", as_json: AsJson = False
+) -> None:
+    """Read each calendar now, and print the number of its meetings or the error. Nothing is stored."""
     from donna_tui.calendar.following import window_around
     from donna_tui.calendar.sources import sources_for
-    from donna_tui.calendar.values import local_zone
-    from donna_tui.cli.output import ExitCode, emit
-    from donna_tui.cli.session import run
-    from donna_tui.config.load import load_trusted
-    from donna_tui.platform.paths import app_paths
-    from donna_tui.types.errors import DonnaError, Reason
 
     calendars = [each for each in load_trusted().config.calendars if name in ("", each.name)]
     if name and not calendars:
@@ -164,6 +120,24 @@ def _try(name: str, *, as_json: bool) -> None:
     emit({"calendars": rows}, as_json=as_json, human=lambda: [line for row in rows for line in _tried(row)])
     if not all(row["ok"] for row in rows):
         raise SystemExit(ExitCode.FAILED)
+
+
+def _row(name: str, kind: str, place: str, known: CalendarRow | None) -> dict[str, Any]:
+    read = datetime.datetime.fromtimestamp(known.fetched_at).astimezone() if known and known.fetched_at else None
+    return {
+        "id": name,
+        "kind": kind,
+        "place": place,
+        "meetings": known.meetings if known else 0,
+        "read": read.isoformat(timespec="minutes") if read else None,
+        "problem": known.problem if known else "",
+    }
+
+
+def _shown(row: dict[str, Any]) -> list[str]:
+    parts = [row["id"], row["kind"], _meetings(row["meetings"]), row["place"], row["read"] and f"read {row['read']}"]
+    problem = [f"    {row['problem']}"] if row["problem"] else []
+    return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]
 
 
 def _tried(row: dict[str, Any]) -> list[str]:

@@ -9,18 +9,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
 from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memory.importers import exports_in, size_of
-from donna_tui.memory.listing import iso_day
-from donna_tui.memory.watching import LogFolder, claude_code_folder
 from donna_tui.text.words import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
+
+app = new_app("Chats: import, list and summarise them.")
+
+Sensitive = Annotated[bool, typer.Option("--sensitive", help="Keep these chats on this machine.")]
 
 SHOWN_LINES = 20
 MOST_SUGGESTIONS = 200
@@ -31,8 +35,28 @@ QUIET_SECONDS = 900.0
 """Seconds without a message after which a conversation is closed, and its last message becomes a memory."""
 
 
-def run_import(files: Sequence[str], user: str, space: str | None, *, sensitive: bool, as_json: bool) -> None:
-    """Import files and print the result; exit with 4 if lines or files could not be used, with 5 if nothing could."""
+@app.command("import")
+def chat_import(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE…",
+            help="Turns as JSON lines, exports of ChatGPT or Claude, Claude Code logs, or folders of them.",
+        ),
+    ],
+    user: Annotated[
+        str,
+        typer.Option(
+            "--user", help="Only turns with this user_id, as your own; by default all turns, stored per user."
+        ),
+    ] = "",
+    sensitive: Sensitive = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import chats. Repeating it imports only what is new."""
+    from donna_tui.memory.importers import exports_in
+
     paths = [found for file in files for found in exports_in(Path(file).expanduser())]
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
@@ -100,6 +124,8 @@ def _total(reports: Sequence[ImportReport]) -> ImportReport:
 @contextlib.contextmanager
 def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
     """Show the stored share of the file as a progress bar on a terminal."""
+    from donna_tui.memory.importers import size_of
+
     size = size_of(file)
     if not (sys.stderr.isatty() and size):
         yield lambda _: None
@@ -151,8 +177,18 @@ def _afterwards(summaries: Sequence[MemoryChunk], suggestions: int) -> Iterator[
         yield f"{plural(suggestions, 'preference')} found in chats: `donna chat suggestions` lists them"
 
 
-def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) -> None:
-    """Follow a folder of session logs until interrupted, and print imports."""
+@app.command("watch")
+def chat_watch(
+    folder: Annotated[
+        str, typer.Option("--folder", help="A folder of session logs; that of Claude Code by default.")
+    ] = "",
+    once: Annotated[bool, typer.Option("--once", help="Import what is new and exit.")] = False,
+    sensitive: Sensitive = False,
+    space: SpaceOption = None,
+) -> None:
+    """Follow Claude Code's session logs, and store each message when it is written. Resumes after a restart."""
+    from donna_tui.memory.watching import claude_code_folder
+
     place = Path(folder).expanduser() if folder else claude_code_folder()
     if not place.is_dir():
         raise DonnaError(Reason.MISSING, f"there is no folder {place}", hint="choose another with --folder")
@@ -162,6 +198,8 @@ def run_watch(folder: str, space: str | None, *, once: bool, sensitive: bool) ->
 
 
 async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool) -> None:
+    from donna_tui.memory.watching import LogFolder
+
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory
         logs = LogFolder(folder, service.parts.folder)
@@ -181,8 +219,14 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
             await asyncio.sleep(POLL_SECONDS)
 
 
-def run_suggestions(accept: str, dismiss: str, space: str | None, *, as_json: bool) -> None:
-    """List the preferences found in chats, or answer one; exit with 1 if there are none."""
+@app.command("suggestions")
+def chat_suggestions(
+    accept: Annotated[str, typer.Option("--accept", metavar="ID", help="Remember this preference.")] = "",
+    dismiss: Annotated[str, typer.Option("--dismiss", metavar="ID", help="Do not suggest it again.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the preferences that were stated in chats, to remember or to dismiss."""
     if accept and dismiss:
         raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
     found, done = run(_suggestions(open_session(space), accept, dismiss))
@@ -205,12 +249,15 @@ async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tup
 
 
 def _suggestion_lines(one: Suggestion, done: str) -> Iterator[str]:
+    from donna_tui.memory.listing import iso_day
+
     yield f"{one.id:>4}  {one.text}" if not done else f"{done}: {one.text}"
     yield f"      chat:{one.session}:{one.turn}  {iso_day(one.at or 0.0)}".rstrip()
 
 
-def run_list(space: str | None, *, as_json: bool) -> None:
-    """Print the conversations; exit with 1 if there are none."""
+@app.command("list")
+def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """List the conversations."""
     sessions = run(_sessions(open_session(space)))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
     emit({"count": len(rows), "sessions": rows}, as_json=as_json, human=lambda: map(_session_line, sessions))
@@ -224,14 +271,17 @@ async def _sessions(session: Session) -> tuple[SessionRow, ...]:
 
 
 def _session_line(session: SessionRow) -> str:
+    from donna_tui.memory.listing import iso_day
+
     summed = "  (summarised)" if session.summary else ""
     day = iso_day(session.started_at or 0.0)
     user = f"  ({session.user_id})" if session.user_id != ME else ""
     return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}"
 
 
-def run_compress(space: str | None, *, as_json: bool) -> None:
-    """Compress due conversations and print the summaries; exit with 1 if there were none."""
+@app.command("compress")
+def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Summarise the oldest conversations beyond recall.compression_threshold. Their turns are preserved."""
     summaries = run(_compress(open_session(space)))
     emit(
         {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
@@ -253,11 +303,16 @@ async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
         return summaries
 
 
-def run_expand(name: str, space: str | None, *, as_json: bool) -> None:
-    """Undo the summary of a conversation; exit with 1 if it has none."""
-    changed = run(_expand(open_session(space), name.removeprefix("chat:")))
-    message = f"{name}: {'its turns are recalled again' if changed else 'it has no summary'}"
-    emit({"id": name, "changed": changed}, as_json=as_json, human=lambda: [message])
+@app.command("expand")
+def chat_expand(
+    session: Annotated[str, typer.Argument(help="The name of a conversation; `donna chat list` shows it.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo the summary of a conversation, so that its turns are recalled again."""
+    changed = run(_expand(open_session(space), session.removeprefix("chat:")))
+    message = f"{session}: {'its turns are recalled again' if changed else 'it has no summary'}"
+    emit({"id": session, "changed": changed}, as_json=as_json, human=lambda: [message])
     if not changed:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 

@@ -11,18 +11,18 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.output import emit, emit_lines, fail, json_text, print_message
+from donna_tui.cli.options import AsJson, new_app
+from donna_tui.cli.output import emit, emit_lines, json_text, print_message
 from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
 from donna_tui.config.schema import json_schema, value_of
 from donna_tui.platform.paths import app_paths, expanded
-from donna_tui.types.errors import ConfigError, DonnaError, Reason, SpaceError
+from donna_tui.types.errors import ConfigError, Reason, SpaceError
 
-config_app = typer.Typer(help="Settings: which are in effect, and where they are set.", no_args_is_help=True)
+app = new_app("Settings: which are in effect, and where they are set.")
 
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Space = Annotated[
     Path | None,
     typer.Option(
@@ -31,13 +31,10 @@ Space = Annotated[
 ]
 
 
-@config_app.command()
+@app.command("show")
 def show(space: Space = None, as_json: AsJson = False) -> None:
     """Print every setting with its value and its origin."""
-    try:
-        loaded = _load(space)
-    except DonnaError as error:
-        fail(error, as_json)
+    loaded = _load(space)
     settings = [
         {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
         for name, origin in loaded.origins.items()
@@ -45,7 +42,7 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
     emit({"settings": settings}, as_json=as_json, human=lambda: _assignments(loaded))
 
 
-@config_app.command()
+@app.command("path")
 def path(space: Space = None, as_json: AsJson = False) -> None:
     """Print the paths of settings and of Donna's own files, and which of them exist."""
     places = [
@@ -62,7 +59,7 @@ def path(space: Space = None, as_json: AsJson = False) -> None:
     )
 
 
-@config_app.command()
+@app.command("schema")
 def schema() -> None:
     """Print the JSON Schema of a settings file, for editors."""
     emit_lines(json_text(json_schema(), indent=2).splitlines())

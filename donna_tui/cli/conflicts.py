@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from donna_tui.cli.consent import agreed_to
+from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.write import carry_out, open_writer_of
 from donna_tui.vault.conflicts import Keep
 
+app = new_app("List the conflict copies of sync programs, each with its note.")
 
-def run_list(space: str | None, *, as_json: bool) -> None:
-    """Print the conflict copies; exit with 1 if there are none."""
+
+@app.callback(invoke_without_command=True, no_args_is_help=False)
+def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Print the list, unless a command is named."""
+    if context.invoked_subcommand is not None:
+        return
     copies = open_writer_of(space).resolver.copies()
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
     emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
@@ -18,8 +28,15 @@ def run_list(space: str | None, *, as_json: bool) -> None:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-def run_resolve(path: str, keep: Keep, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Resolve a conflict. Raises DonnaError without consent."""
+@app.command("resolve")
+def resolve(
+    path: Annotated[str, typer.Argument(help="The path of the conflict copy within the vault.")],
+    keep: Annotated[Keep, typer.Option("--keep", help="mine is the note, theirs the copy; both merges them.")],
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Keep one version or both and drop the copy, as one operation, after showing the diff."""
     writer = open_writer_of(space)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
     if not agreed_to(plan, agreed=agreed, as_json=as_json):

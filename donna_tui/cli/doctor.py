@@ -5,20 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import Annotated
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit
 from donna_tui.cli.session import Session, find_session
-from donna_tui.ops.doctor import examine
-from donna_tui.ops.doctor import repair as set_index_aside
 from donna_tui.ops.finding import Finding
-from donna_tui.ops.promises import restore_orphans
 from donna_tui.platform.paths import app_paths
+
+app = new_app()
 
 _SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
 
 
-def run_doctor(space: str | None, *, repair: bool, as_json: bool) -> None:
-    """Print the findings; exit with 4 for warnings and 5 for failures. Raises SpaceError and ConfigError."""
+@app.command("doctor")
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine the installation, the model, the vault and the index."""
+    from donna_tui.ops.doctor import examine
+
     session = find_session(space)
     known = session.space if session else None
     findings = examine(known, session.config if session else None, app_paths(os.environ))
@@ -39,10 +49,13 @@ def run_doctor(space: str | None, *, repair: bool, as_json: bool) -> None:
 
 def _repair(session: Session, findings: list[Finding]) -> Iterator[Finding]:
     """Restore text from files of unfinished writes, and move a damaged index aside."""
+    from donna_tui.ops.doctor import repair
+    from donna_tui.ops.promises import restore_orphans
+
     if any(each.id == "leftovers" for each in findings):
         yield from restore_orphans(session.space, session.config)
     if any(each.state == "fail" and each.id != "vault" for each in findings):
-        yield set_index_aside(session.space)
+        yield repair(session.space)
 
 
 def _finding_lines(findings: list[Finding]) -> Iterator[str]:

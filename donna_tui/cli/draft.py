@@ -10,15 +10,16 @@ import subprocess
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from donna_tui.cli.consent import agreed_to
+from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import agrees_to_repository, writer_for
-from donna_tui.engine.draft_service import DraftService
-from donna_tui.engine.engine import Engine
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit
@@ -26,11 +27,24 @@ from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.write.changes import Outcome, Plan, expecting
 from donna_tui.vault.write.file_names import EVERYWHERE
 
+if TYPE_CHECKING:
+    from donna_tui.engine.draft_service import DraftService
+    from donna_tui.engine.engine import Engine
+
+app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
+
+Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="Its id, or the path of its note.")]
+
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
 
 
-def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
-    """Print the queue; exit with 1 if it is empty."""
+@app.command("list")
+def draft_list(
+    everything: Annotated[bool, typer.Option("--all", help="Include those that were approved or rejected.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List waiting drafts, and failed ones with the reason."""
     rows = run(_with(open_session(space), lambda engine: engine.drafts.drafts(everything=everything)))
     emit(
         {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
@@ -41,7 +55,8 @@ def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-def run_show(named: str, space: str | None, *, as_json: bool) -> None:
+@app.command("show")
+def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print a draft with its sources."""
     draft = run(_with(open_session(space), lambda engine: _draft(engine.drafts, named)))
     fields = {
@@ -55,20 +70,32 @@ def run_show(named: str, space: str | None, *, as_json: bool) -> None:
     emit(fields, as_json=as_json, human=lambda: _shown(draft))
 
 
-def run_approve(named: str, without: list[int], space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Approve a draft after showing the diff."""
+@app.command("approve")
+def draft_approve(
+    named: Identity,
+    without: Annotated[
+        list[int] | None, typer.Option("--without", help="Omit the part of this number; `donna draft show` prints it.")
+    ] = None,
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Approve a draft as a note: one commit, which `donna undo` reverts."""
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
-        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without))
+        plan = await engine.drafts.plan_approval(row.id, without=frozenset(without or ()))
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
     _report(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
-def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Reject a draft after showing the diff."""
+@app.command("reject")
+def draft_reject(
+    named: Identity, agreed: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False
+) -> None:
+    """Reject a draft; none is written for this occasion again. `donna undo` restores it."""
 
     async def decide(engine: Engine) -> tuple[Plan, Outcome | None]:
         row = await _row(engine.drafts, named)
@@ -79,8 +106,9 @@ def run_reject(named: str, space: str | None, *, agreed: bool, as_json: bool) ->
     _report(*run(_with(open_session(space), decide)), as_json=as_json)
 
 
-def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
-    """Edit a draft in the user's editor."""
+@app.command("edit")
+def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Open a draft in $EDITOR, and write it as one operation."""
     session = open_session(space)
     draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
     if draft.row.state is not DraftState.WAITING:
@@ -100,8 +128,9 @@ def run_edit(named: str, space: str | None, *, as_json: bool) -> None:
     _report(plan, outcome, as_json=as_json)
 
 
-def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
-    """Compose a draft again; exit with 5 if it failed."""
+@app.command("regenerate")
+def draft_regenerate(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Compose a draft again from the current notes, or retry a failed one."""
     session = open_session(space)
 
     async def again(engine: Engine) -> DraftRow:
@@ -111,8 +140,15 @@ def run_regenerate(named: str, space: str | None, *, as_json: bool) -> None:
     print_row(run(_with(session, again)), as_json=as_json)
 
 
-def run_new(skill: str, day: str, person: str, space: str | None, *, as_json: bool) -> None:
-    """Write the drafts of a skill for a day; exit with 1 if there is nothing to write, with 5 if one failed."""
+@app.command("new")
+def draft_new(
+    skill: Annotated[str, typer.Argument(help="daily_reflection, commitment_log, weekly_review or person_profile.")],
+    day: Annotated[str, typer.Option("--day", metavar="DAY", help="A day such as 2026-03-12; today by default.")] = "",
+    person: Annotated[str, typer.Option("--person", metavar="NAME", help="The person, for person_profile.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the draft of a day or a week now. For meetings use `donna meetings write`."""
     if skill not in SKILLS:
         raise DonnaError(Reason.USAGE, f"there is no skill {skill}", hint=", ".join(SKILLS))
     if person and skill != "person_profile":

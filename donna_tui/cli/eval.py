@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, new_app
 from donna_tui.cli.output import emit
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, run, session_for
-from donna_tui.ops.evaluation import Grep, read_set, read_turn_set, with_turns_around
 from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import space_at
 from donna_tui.search.evaluation import Question, ResultRange, Scores, mean, score
@@ -24,6 +26,8 @@ from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
+
+app = new_app()
 
 SYSTEMS = (*MODES, "grep")
 K = 32
@@ -48,22 +52,36 @@ class Row:
     abstained: float | None
 
 
-def run_eval(folders: Sequence[str], mode: str, *, turns: bool, by_kind: bool, as_json: bool) -> None:
-    """Print a line for each set and system. The index of a set is separate from those of the user's vaults."""
+@app.command("eval")
+def evaluate(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="DIR", help="A vault, or a folder with vault/ and files of questions.")
+    ],
+    mode: Annotated[str, typer.Option("--mode", help="Only hybrid, semantic, keyword or grep.")] = "",
+    turns: Annotated[
+        bool, typer.Option("--turns", help="Search turns of turns.jsonl, imported as chats, instead of notes.")
+    ] = False,
+    by_kind: Annotated[bool, typer.Option("--by-kind", help="Print a line for each kind of question too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the quality of search, compared with its single legs and plain grep."""
     systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
     paths = _apart(app_paths(os.environ))
-    evaluate = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
-    rows = [row for folder in folders for row in evaluate(Path(folder))]
+    rows_of = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
+    rows = [row for folder in folders for row in rows_of(Path(folder))]
     emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
 
 
 def _apart(paths: AppPaths) -> AppPaths:
+    """Keep the indexes of sets apart from those of the user's vaults."""
     return replace(paths, state=paths.cache / "eval")
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
+    from donna_tui.ops.evaluation import read_set
+
     loaded = read_set(folder)
     answers: Answers = {system: [] for system in systems}
     for root, questions in loaded.vaults.items():
@@ -74,6 +92,8 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
 
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
     """Evaluate turns: those of each person are imported into a separate space without notes."""
+    from donna_tui.ops.evaluation import read_turn_set
+
     loaded = read_turn_set(folder)
     answers: Answers = {system: [] for system in (*systems, *([AROUND] if "hybrid" in systems else []))}
     for person, questions in loaded.people.items():
@@ -87,6 +107,8 @@ def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by
 async def _answer_turns(
     session: Session, file: Path, person: str, questions: Sequence[Question], answers: Answers
 ) -> None:
+    from donna_tui.ops.evaluation import with_turns_around
+
     async with engine_for(session, "donna eval") as engine:
         with shown_progress(engine):
             await engine.memory.import_chat(file, user=person)
@@ -109,6 +131,8 @@ def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[Row]:
 
 
 async def _answer(session: Session, questions: Sequence[Question], answers: Answers) -> None:
+    from donna_tui.ops.evaluation import Grep
+
     async with engine_for(session, "donna eval") as engine:
         with shown_progress(engine):
             await engine.sync()

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.classify import Sensitivity
@@ -14,9 +17,18 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.open import indexed_client, open_writer
 
+app = new_app()
 
-def run_get(path: str, start: int, count: int | None, space: str | None, *, as_json: bool) -> None:
-    """Print lines of a note. Raises VaultReadError if it cannot or must not be read."""
+
+@app.command("get")
+def get(
+    path: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
+    start: Annotated[int, typer.Option("--from", help="The first line to print.", min=1)] = 1,
+    count: Annotated[int | None, typer.Option("--lines", help="The number of lines to print.", min=1)] = None,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a note, or some lines of it."""
     note = _read(open_session(space), path.removeprefix("vault:"))
     lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
     shown = lines[start - 1 : None if count is None else start - 1 + count]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.write import open_writer_of
 from donna_tui.types.errors import DonnaError, Reason
@@ -14,9 +17,17 @@ from donna_tui.vault.note.diff import as_unified, diff_bytes
 from donna_tui.vault.write.changes import Change, Revision, etag_of
 from donna_tui.vault.write.writer import VaultWriter
 
+app = new_app()
 
-def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:
-    """Print the newest revisions of the vault or of a note."""
+
+@app.command("log")
+def log(
+    path: Annotated[str, typer.Argument(help="Only revisions of this note.")] = "",
+    count: Annotated[int, typer.Option("-n", help="The number of changes.", min=1)] = 30,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List changes with author and time: Donna's operations and other commits."""
     writer = open_writer_of(space)
     found = writer.history.revisions(path, limit=count)
     undone = {each.id for each in writer.redoable()} if found else set()
@@ -27,8 +38,13 @@ def run_log(path: str, count: int, space: str | None, *, as_json: bool) -> None:
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-def run_diff(what: str, space: str | None, *, as_json: bool) -> None:
-    """Print the changes of an operation or a commit, or those on disk that are not in git."""
+@app.command("diff")
+def diff(
+    what: Annotated[str, typer.Argument(metavar="[OP|PATH]", help="An operation, a commit or a note.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the changes of an operation; for a note, or without a name, those on disk that are not in git."""
     changes = _changes(open_writer_of(space), what)
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -12,9 +15,18 @@ from donna_tui.types.errors import Reason
 from donna_tui.types.events import ModelPhase
 from donna_tui.types.status import Status
 
+app = new_app()
 
-def run_index(space: str | None, *, full: bool, as_json: bool) -> None:
-    """Update the index and print the result; exit with 4 if it is incomplete."""
+
+@app.command("index")
+def index(
+    full: Annotated[
+        bool, typer.Option("--full", help="Read every note again; missing notes count as deleted.")
+    ] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Update the index now, and return when text and vectors are complete."""
     session = open_session(space)
     started = time.perf_counter()
     status, read_only = run(_index(session, full=full))

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import Annotated
 
+import typer
+
+from donna_tui.cli.options import AsJson, new_app
 from donna_tui.cli.output import emit
 from donna_tui.config.load import load_config
 from donna_tui.tui.lib.keymap import keys_table, load_keymap
 
+app = new_app()
 
-def run_keys(*, check: bool, as_json: bool) -> None:
-    """Print the table. Raises ConfigError with all errors of the configured keys."""
+
+@app.command("keys")
+def keys(
+    check: Annotated[bool, typer.Option("--check", help="Only check the configured keys.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print every action with its keys."""
     ui = load_config().config.ui
     keymap = load_keymap(ui.keymap, ui.keys)
     rows = keys_table(keymap.keys)

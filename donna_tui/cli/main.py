@@ -1,68 +1,146 @@
-"""Define the commands of `donna`. Slow imports are deferred to the command that needs them."""
+"""Define the commands of `donna`: a table of the files that implement them, each imported when its command is named."""
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
-from typing import Annotated, Any
+from copy import copy
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from donna_tui.cli.agent_verbs import agent_app
-from donna_tui.cli.calendar import calendar_app
-from donna_tui.cli.calendar_verbs import meetings_app
-from donna_tui.cli.config import config_app
-from donna_tui.cli.draft_verbs import draft_app
-from donna_tui.cli.lazy_verbs import ABOUT_ALL, reduced_to_verb, verb_meant
-from donna_tui.cli.memory import memory_app
-from donna_tui.cli.model import model_app
-from donna_tui.cli.output import ExitCode, guarded, print_message
-from donna_tui.cli.sync_verbs import sync_app
-from donna_tui.cli.vault import AsJson, SpaceOption, vault_app
-from donna_tui.types.errors import ConfigError
+from donna_tui.cli.options import ERRORS_AS_JSON
+from donna_tui.cli.output import ExitCode, fail, print_message
+from donna_tui.types.errors import ConfigError, DonnaError
+
+
+class Entry(NamedTuple):
+    """A command or a group: the module with its `app`, and the first sentence of its help."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "open": Entry(".tui", "Open the full-screen app (what `donna SPACE` does)."),
+    "demo": Entry(".tui", "Open the full-screen app on a fresh demo vault."),
+    "index": Entry(".index", "Update the index now, and return when text and vectors are complete."),
+    "search": Entry(".search", "Search, and print passages with their citations."),
+    "why-not": Entry(".search", "Explain why a note is not among the hits of a search."),
+    "get": Entry(".get", "Print a note, or some lines of it."),
+    "status": Entry(".status", "Show the progress of the index, skipped files with reasons, and problems."),
+    "spaces": Entry(".status", "List the known vaults and memories of agents with their state."),
+    "doctor": Entry(".doctor", "Examine the installation, the model, the vault and the index."),
+    "eval": Entry(".eval", "Measure the quality of search, compared with its single legs and plain grep."),
+    "keys": Entry(".keys", "Print every action with its keys."),
+    "config": Entry(".config", "Settings: which are in effect, and where they are set."),
+    "write": Entry(".write", "Write a note: one commit, one undo step."),
+    "rm": Entry(".write", "Delete a note, or all notes in a folder."),
+    "mv": Entry(".write", "Move or rename a note or a folder, and rewrite the links to it, as one operation."),
+    "log": Entry(".history", "List changes with author and time: Donna's operations and other commits."),
+    "diff": Entry(
+        ".history",
+        "Show the changes of an operation; for a note, or without a name, those on disk that are not in git.",
+    ),
+    "undo": Entry(".undo", "Undo Donna's last operations, or all of an agent's session, after showing the diff."),
+    "redo": Entry(".undo", "Redo the last undone operations, after showing the diff."),
+    "remember": Entry(".remember", "Remember something that is not in a note."),
+    "memories": Entry(".remember", "List memories other than notes, latest first, one page at a time."),
+    "forget": Entry(".remember", "Forget a memory, so that it is neither found nor recalled."),
+    "recall": Entry(
+        ".recall", "Select the memories for a prompt within a token budget, and print what was left out and why."
+    ),
+    "backfill": Entry(".backfill", "Index documents again from their sources."),
+    "chat": Entry(".chat", "Chats: import, list and summarise them."),
+    "task": Entry(".task", "Tasks: the check boxes of your notes."),
+    "mcp": Entry(
+        ".mcp", "Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."
+    ),
+    "draft": Entry(".draft", "Drafts: notes that Donna wrote, and that you approve or reject."),
+    "meetings": Entry(".meetings", "Meetings from your calendars and from calendar files."),
+    "calendar": Entry(".calendar", "Calendars: add, list and test them."),
+    "model": Entry(".model", "Models: install the embedding model, test language models."),
+    "serve-webdav": Entry(".serve_webdav", "Serve the vault over WebDAV, to sync it with other devices."),
+    "conflicts": Entry(".conflicts", "List the conflict copies of sync programs, each with its note."),
+}
 
 OPEN = "open"
 """The command that is run if none is named."""
 
+ABOUT_ALL = frozenset({"--help", "-h", "--version"})
+"""The options of the program as a whole."""
 
-class OpensByDefault(TyperGroup):
-    """Expand `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
+LIKENESS = 0.7
+"""How alike a misspelt command is to the one that was meant, from 0 to 1."""
+
+
+class Commands(TyperGroup):
+    """The table as a group: imports a command when it is named, opens the app if none is, and reports errors."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Import and build a command, and none of the others in its file."""
+        if cmd_name not in COMMANDS:
+            return None
+        own = copy(import_module(COMMANDS[cmd_name].module, __package__).app)
+        own.registered_commands = [
+            each for each in own.registered_commands if each.name == cmd_name
+        ] or own.registered_commands
+        return get_command(own)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the list of commands from the table, importing none."""
+        listed = [TyperCommand(name, help=entry.help) for name, entry in COMMANDS.items()]
+        TyperGroup(commands=listed).format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert `open` before arguments that do not begin with a command."""
-        if not args or (args[0] not in self.commands and args[0] not in ABOUT_ALL):
+        """Expand `donna`, `donna SPACE` and `donna --space SPACE` to `donna open …`."""
+        if not args or (args[0] not in COMMANDS and args[0] not in ABOUT_ALL):
             args = [OPEN, *args]
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: Any) -> Any:
+        """Run the named command, and report a DonnaError in the format that its options request."""
+        try:
+            return super().invoke(ctx)
+        except DonnaError as error:
+            fail(error, as_json=ctx.meta.get(ERRORS_AS_JSON, False))
+
 
 app = typer.Typer(
-    cls=OpensByDefault,
+    cls=Commands,
     help="The memory of your vault, in the terminal. `donna SPACE` opens it; every screen has its own commands.",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(config_app, name="config")
-app.add_typer(vault_app)
-app.add_typer(memory_app)
-app.add_typer(agent_app)
-app.add_typer(draft_app, name="draft")
-app.add_typer(meetings_app, name="meetings")
-app.add_typer(calendar_app, name="calendar")
-app.add_typer(model_app, name="model")
-app.add_typer(sync_app)
 
 
 def run_command_line(args: Sequence[str]) -> None:
     """Run the command line. Always raises SystemExit."""
-    meant = verb_meant(app, args)
+    meant = _command_meant(args)
     if meant and not _is_space(args[0]):
         print_message(
             f"donna: there is no command {args[0]}, and no folder of that name", f"       Did you mean donna {meant}?"
         )
         raise SystemExit(ExitCode.USAGE)
-    reduced_to_verb(app, args, OPEN)(args, prog_name="donna")
+    app(args, prog_name="donna")
+
+
+def _command_meant(args: Sequence[str]) -> str:
+    """Return the command that the first of `args` is a misspelling of, unless that is a command or a folder itself."""
+    if not args or args[0].startswith("-") or "/" in args[0] or args[0] in COMMANDS:
+        return ""
+    near = difflib.get_close_matches(args[0].lower(), COMMANDS, 1, LIKENESS)
+    return near[0] if near and not Path(args[0]).exists() else ""
 
 
 def _is_space(name: str) -> bool:
@@ -75,7 +153,7 @@ def _is_space(name: str) -> bool:
 
     try:
         agent = load_trusted().config.agents.agent(name)
-    except ConfigError:  # which the verb itself reports
+    except ConfigError:  # which the command itself reports
         agent = None
     return agent is not None or any(space.name == name for space in known_spaces(app_paths(os.environ)))
 
@@ -95,162 +173,3 @@ def _options(
     ] = False,
 ) -> None:
     """The memory of your vault, in the terminal."""
-
-
-@app.command(OPEN)
-def open_space(
-    where: Annotated[
-        str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or the name of a space.")
-    ] = None,
-    space: SpaceOption = None,
-) -> None:
-    """Open the full-screen app (what `donna SPACE` does)."""
-    from donna_tui.cli.tui import run_tui
-
-    with guarded(as_json=False):
-        run_tui(where or space)
-
-
-@app.command()
-def demo() -> None:
-    """Open the full-screen app on a fresh demo vault."""
-    from donna_tui.cli.tui import run_demo
-
-    with guarded(as_json=False):
-        run_demo()
-
-
-@app.command()
-def index(
-    full: Annotated[
-        bool, typer.Option("--full", help="Read every note again; missing notes count as deleted.")
-    ] = False,
-    space: SpaceOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Update the index now, and return when text and vectors are complete."""
-    from donna_tui.cli.index import run_index
-
-    with guarded(as_json):
-        run_index(space, full=full, as_json=as_json)
-
-
-@app.command()
-def search(
-    query: Annotated[str, typer.Argument(help='Words, "phrases", -words and filters such as path: or tag:.')] = "",
-    k: Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)] = 0,
-    mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
-    source: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
-    path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
-    near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
-    everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
-    batch: Annotated[
-        str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")
-    ] = "",
-    space: SpaceOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Search, and print passages with their citations."""
-    from donna_tui.cli.search import SearchOptions, run_batch, run_search
-
-    with guarded(as_json):
-        options = SearchOptions(
-            k=k, mode=mode, sources=tuple(source or ()), path=path, near=near, everywhere=everywhere
-        )
-        if batch:
-            run_batch(batch, options, space)
-        else:
-            run_search(query, options, space, as_json=as_json)
-
-
-@app.command("why-not")
-def why_not(
-    note: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
-    query: Annotated[str, typer.Argument(help="The question that did not find it.")],
-    k: Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)] = 0,
-    mode: Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")] = "hybrid",
-    space: SpaceOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Explain why a note is not among the hits of a search."""
-    from donna_tui.cli.search import SearchOptions, run_why_not
-
-    with guarded(as_json):
-        run_why_not(note, query, SearchOptions(k=k, mode=mode, sources=(), path="", near=False), space, as_json=as_json)
-
-
-@app.command()
-def get(
-    path: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
-    start: Annotated[int, typer.Option("--from", help="The first line to print.", min=1)] = 1,
-    lines: Annotated[int | None, typer.Option("--lines", help="The number of lines to print.", min=1)] = None,
-    space: SpaceOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Print a note, or some lines of it."""
-    from donna_tui.cli.get import run_get
-
-    with guarded(as_json):
-        run_get(path, start, lines, space, as_json=as_json)
-
-
-@app.command()
-def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Show the progress of the index, skipped files with reasons, and problems."""
-    from donna_tui.cli.status import run_status
-
-    with guarded(as_json):
-        run_status(space, as_json=as_json)
-
-
-@app.command()
-def spaces(as_json: AsJson = False) -> None:
-    """List the known vaults and memories of agents with their state."""
-    from donna_tui.cli.status import run_spaces
-
-    with guarded(as_json):
-        run_spaces(as_json=as_json)
-
-
-@app.command()
-def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
-    space: SpaceOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Examine the installation, the model, the vault and the index."""
-    from donna_tui.cli.doctor import run_doctor
-
-    with guarded(as_json):
-        run_doctor(space, repair=repair, as_json=as_json)
-
-
-@app.command("eval")
-def evaluate(
-    folders: Annotated[
-        list[str], typer.Argument(metavar="DIR", help="A vault, or a folder with vault/ and files of questions.")
-    ],
-    mode: Annotated[str, typer.Option("--mode", help="Only hybrid, semantic, keyword or grep.")] = "",
-    turns: Annotated[
-        bool, typer.Option("--turns", help="Search turns of turns.jsonl, imported as chats, instead of notes.")
-    ] = False,
-    by_kind: Annotated[bool, typer.Option("--by-kind", help="Print a line for each kind of question too.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Measure the quality of search, compared with its single legs and plain grep."""
-    from donna_tui.cli.eval import run_eval
-
-    with guarded(as_json):
-        run_eval(folders, mode, turns=turns, by_kind=by_kind, as_json=as_json)
-
-
-@app.command()
-def keys(
-    check: Annotated[bool, typer.Option("--check", help="Only check the configured keys.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Print every action with its keys."""
-    from donna_tui.cli.keys import run_keys
-
-    with guarded(as_json):
-        run_keys(check=check, as_json=as_json)

@@ -13,9 +13,12 @@ import signal
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from donna_tui.cli.failure import require_open_streams
+from donna_tui.cli.options import ERRORS_AS_JSON, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, print_message
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -29,6 +32,8 @@ if TYPE_CHECKING:
     from donna_tui.agents.stdio import Wire
     from donna_tui.agents.tools.context import ClientSession, ToolContext
     from donna_tui.engine.engine import Engine
+
+app = new_app()
 
 WHAT = "donna mcp"
 
@@ -58,14 +63,68 @@ class Served:
         return [*(flag for flag, given in granted if given), *quota]
 
 
-def run_skill() -> None:
+@app.command("mcp")
+def mcp(
+    context: typer.Context,
+    http: Annotated[bool, typer.Option("--http", help="Serve over HTTP on this machine, not over stdio.")] = False,
+    port: Annotated[
+        int, typer.Option("--port", help="The port for --http; 0 picks a free one.", min=0, max=65535)
+    ] = 8377,
+    write: Annotated[
+        bool, typer.Option("--write", help="Let clients remember, write notes and undo their own writes.")
+    ] = False,
+    quota: Annotated[int, typer.Option("--quota", help="The limit of writes per hour.", min=1)] = 50,
+    allow_sensitive: Annotated[
+        bool,
+        typer.Option(
+            "--allow-sensitive", help="Let clients see private notes, even if their model is on another machine."
+        ),
+    ] = False,
+    allow_code: Annotated[
+        bool,
+        typer.Option("--allow-code", help="Let clients write code that Obsidian plugins run: Templater, DataviewJS."),
+    ] = False,
+    setup: Annotated[
+        str,
+        typer.Option(
+            "--setup",
+            metavar="CLIENT",
+            help="Print the configuration of a client: claude-code, claude-desktop or codex.",
+        ),
+    ] = "",
+    skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
+    call: Annotated[
+        tuple[str, str],
+        typer.Option(
+            "--call", metavar="TOOL JSON", help="Call one tool and print its result; plain words are a query."
+        ),
+    ] = ("", ""),
+    demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
+    space: SpaceOption = None,
+) -> None:
+    """Serve the tools for agents over MCP: search, read, recall; with --write also remember, write and undo."""
+    served = Served(
+        write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
+    )
+    context.meta[ERRORS_AS_JSON] = bool(call[0])
+    if skill:
+        _print_skill()
+    elif setup:
+        _print_setup(setup, served, space)
+    elif call[0]:
+        _print_answer(call[0], call[1], served, space, demo=demo)
+    else:
+        _run_server(served, space, demo=demo)
+
+
+def _print_skill() -> None:
     """Print the skill file."""
     from donna_tui.agents.setup import skill_file
 
     emit_lines([skill_file().rstrip("\n")])
 
 
-def run_setup(client: str, served: Served, space: str | None) -> None:
+def _print_setup(client: str, served: Served, space: str | None) -> None:
     """Print the configuration for a client, and its location."""
     from donna_tui.agents.setup import server_command, setup_for
 
@@ -76,7 +135,7 @@ def run_setup(client: str, served: Served, space: str | None) -> None:
     print_message(setup.where)
 
 
-def run_call(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
+def _print_answer(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
     """Call one tool like a client, and print its answer."""
     given = _object(arguments)
     answer = run(_call(open_session(_demo_space() if demo else space), name, given, served))
@@ -87,7 +146,7 @@ def run_call(name: str, arguments: str, served: Served, space: str | None, *, de
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-def run_server(served: Served, space: str | None, *, demo: bool) -> None:
+def _run_server(served: Served, space: str | None, *, demo: bool) -> None:
     """Serve until the client disconnects or the process is terminated."""
     if importlib.util.find_spec("mcp") is None:
         raise DonnaError(

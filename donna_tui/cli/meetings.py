@@ -7,30 +7,43 @@ import datetime
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.following import FRESH_SECONDS, Following
-from donna_tui.calendar.mirror import IMPORTED, Stored, calendar_rows, meetings_between, store
-from donna_tui.calendar.sources import IcsFiles, sources_for
+import typer
+
 from donna_tui.calendar.values import Fetched, Window, local, local_zone, midnight
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memory.database import MemoryDb
-from donna_tui.memory.db_thread import DbThread
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.words import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub
 
+if TYPE_CHECKING:
+    from donna_tui.calendar.mirror import Stored
+    from donna_tui.memory.database import MemoryDb
+    from donna_tui.memory.db_thread import DbThread
+
+app = new_app("Meetings from your calendars and from calendar files.")
+
 SHOWN_PROBLEMS = 20
 IMPORTED_BACK, IMPORTED_AHEAD = datetime.timedelta(days=3653), datetime.timedelta(days=366)
 
 
-def run_list(start: str, days: int, space: str | None, *, as_json: bool) -> None:
-    """Print the meetings of some days, or that there are none."""
+@app.command("list")
+def meetings_list(
+    start: Annotated[
+        str, typer.Option("--from", metavar="DAY", help="The first day, such as 2026-03-12; today by default.")
+    ] = "",
+    days: Annotated[int, typer.Option("--days", help="The number of days.", min=1, max=3660)] = 7,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List the meetings of some days, after reading the followed calendars."""
     zone = local_zone()
     first = named_day(start) if start else datetime.datetime.now(zone).date()
     span = [midnight(day, zone).timestamp() for day in (first, first + datetime.timedelta(days=days))]
@@ -52,8 +65,13 @@ def _none(first: datetime.date, days: int, calendars: list[CalendarRow]) -> str:
     return f"No meetings from {first.isoformat()} to {last.isoformat()}." if days > 1 else f"No meetings on {first}."
 
 
-def run_import(path: str, space: str | None, *, as_json: bool) -> None:
-    """Import a calendar file and print the result; exit with 4 if parts could not be used, with 5 if nothing could."""
+@app.command("import")
+def meetings_import(
+    path: Annotated[str, typer.Argument(metavar="FILE", help="An .ics file, or a folder of such files.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
     place = Path(path).expanduser().absolute()
     fetched, stored = run(_import(open_session(space), place))
     emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_import_report(place, fetched, stored)])
@@ -66,23 +84,13 @@ def run_import(path: str, space: str | None, *, as_json: bool) -> None:
         raise SystemExit(ExitCode.DEGRADED if fetched.meetings else ExitCode.FAILED)
 
 
-def run_write(event: str, space: str | None, *, as_json: bool) -> None:
-    """Draft the note of a meeting; exit with 5 if that failed."""
-    from donna_tui.cli.draft import print_row
-
-    print_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
-
-
-async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
-    from donna_tui.cli.draft import with_repository
-
-    async with engine_for(session, "donna meetings") as engine:
-        await update_index(engine)
-        return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
-
-
-def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
-    """Request the consent to read a Google calendar."""
+@app.command("connect")
+def meetings_connect(
+    name: Annotated[str, typer.Argument(help="The name of a Google calendar in your settings.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Allow Donna to read a Google calendar: open the printed URL, and allow access."""
     session = open_session(space)
     config = next((each for each in session.config.calendars if each.name == name), None)
     if config is None or config.kind != "google":
@@ -100,6 +108,26 @@ def run_connect(name: str, space: str | None, *, as_json: bool) -> None:
         )
     )
     emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: access granted"])
+
+
+@app.command("write")
+def meetings_write(
+    event: Annotated[str, typer.Argument(metavar="EVENT_ID", help="The id of the meeting; list --json shows it.")],
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the draft of a meeting now, whether or not it has ended."""
+    from donna_tui.cli.draft import print_row
+
+    print_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
+
+
+async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
+    from donna_tui.cli.draft import with_repository
+
+    async with engine_for(session, "donna meetings") as engine:
+        await update_index(engine)
+        return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
 
 
 def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
@@ -121,6 +149,8 @@ def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
 
 @contextlib.asynccontextmanager
 async def open_db_thread(session: Session) -> AsyncIterator[DbThread]:
+    from donna_tui.memory.db_thread import DbThread
+
     db_thread = DbThread(private_folder(session.space.state), EventHub(), lambda: None)
     try:
         yield db_thread
@@ -131,6 +161,8 @@ async def open_db_thread(session: Session) -> AsyncIterator[DbThread]:
 async def _meetings(
     session: Session, start: float, end: float, zone: ZoneInfo
 ) -> tuple[list[Meeting], list[CalendarRow]]:
+    from donna_tui.calendar.mirror import calendar_rows, meetings_between
+
     async with open_db_thread(session) as db_thread:
         await _refresh_calendars(session, db_thread, zone)
         meetings = await db_thread.run(lambda db: meetings_between(db.database, start, end))
@@ -139,6 +171,10 @@ async def _meetings(
 
 async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneInfo) -> None:
     """Read the followed calendars that this command or a running Donna has not read recently."""
+    from donna_tui.calendar.following import FRESH_SECONDS, Following
+    from donna_tui.calendar.mirror import calendar_rows
+    from donna_tui.calendar.sources import sources_for
+
     now = time.time()
     rows = await db_thread.run(lambda db: calendar_rows(db.database))
     fresh = {row.name for row in rows if not row.problem and now - (row.fetched_at or 0.0) < FRESH_SECONDS}
@@ -147,6 +183,8 @@ async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneIn
 
 
 async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
+    from donna_tui.calendar.sources import IcsFiles
+
     now = datetime.datetime.now(datetime.UTC)
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
@@ -155,6 +193,8 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
 
 
 def _store(db: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
+    from donna_tui.calendar.mirror import IMPORTED, calendar_rows, store
+
     known = {row.name: row.kind for row in calendar_rows(db.database)}
     if known.get(name, IMPORTED) != IMPORTED:
         raise DonnaError(Reason.CONFLICT, f"a followed calendar is already named {name}", hint="rename the file")

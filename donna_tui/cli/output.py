@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from typing import Any, NoReturn, TextIO
 
@@ -120,12 +119,3 @@ def _discard(stream: TextIO) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
-
-
-@contextlib.contextmanager
-def guarded(as_json: bool) -> Iterator[None]:
-    """Report a DonnaError raised inside, and exit with its code."""
-    try:
-        yield
-    except DonnaError as error:
-        fail(error, as_json)

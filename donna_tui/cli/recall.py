@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
 from donna_tui.cli.remember import memory_fields, memory_lines, type_named
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memory.recall import assemble
-from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, RecallResult
+
+app = new_app()
 
 SHOWN_CUTS = 10
 
@@ -32,8 +35,35 @@ class Recalled:
     user: str = ""
 
 
-def run_recall(options: Recalled, space: str | None, *, as_json: bool) -> None:
-    """Print the memories, or the block for a prompt; exit with 1 if there are none."""
+@app.command("recall")
+def recall(
+    query: Annotated[str, typer.Argument(help="The subject or question to find memories for.")],
+    budget: Annotated[
+        int, typer.Option("--budget", help="The limit of tokens; -1 for the configured default.", min=-1)
+    ] = -1,
+    k: Annotated[int, typer.Option("-k", help="The limit of memories; 0 for the configured default.", min=0)] = 0,
+    kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Include turns of summarised conversations.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Print only the block for a prompt.")] = False,
+    local: Annotated[
+        bool,
+        typer.Option("--local", help="Include local-only memories in --prompt and --json."),
+    ] = False,
+    user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Select the memories for a prompt within a token budget, and print what was left out and why."""
+    options = Recalled(
+        query=query,
+        budget=budget,
+        k=k,
+        kinds=tuple(kinds or ()),
+        everything=everything,
+        prompt=prompt,
+        local=local,
+        user=user,
+    )
     if not options.query.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
     result = run(_recall(open_session(space), options, as_json=as_json))
@@ -48,6 +78,8 @@ def run_recall(options: Recalled, space: str | None, *, as_json: bool) -> None:
 
 
 async def _recall(session: Session, options: Recalled, *, as_json: bool) -> RecallResult:
+    from donna_tui.search.query import readable
+
     kinds = tuple(type_named(kind) for kind in options.kinds)
     async with engine_for(session, "donna recall") as engine:
         await update_index(engine)
@@ -63,12 +95,14 @@ async def _recall(session: Session, options: Recalled, *, as_json: bool) -> Reca
 
 
 def _prompt(result: RecallResult) -> Iterator[str]:
+    from donna_tui.memory.recall import assemble
+
     block = assemble(result.memories)
     return iter(block.split("\n") if block else [])
 
 
 def _fields(result: RecallResult, options: Recalled) -> dict[str, Any]:
-    block = {"prompt": assemble(result.memories)} if options.prompt else {}
+    block = {"prompt": "\n".join(_prompt(result))} if options.prompt else {}
     return {
         "query": result.query,
         "count": len(result.memories),

@@ -4,34 +4,45 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.memory.listing import iso_day
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ME, MemoryChunk, MemoryFilter, MemoryType
+
+app = new_app()
 
 INDEX_WAIT_SECONDS = 10.0
 FOLLOWS = "the running Donna indexes it"
 
 
-def run_remember(
-    text: str, kind: str, space: str | None, *, pin: bool, sensitive: bool, agreed: bool, as_json: bool
+@app.command("remember")
+def remember(
+    text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
+    kind: Annotated[
+        str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
+    ] = "",
+    pin: Annotated[bool, typer.Option("--pin", help="Give it the highest importance.")] = False,
+    sensitive: Annotated[bool, typer.Option("--sensitive", help="Keep it on this machine.")] = False,
+    agreed: Annotated[bool, typer.Option("--yes", "-y", help="Replace a preference on the same subject.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Remember a text, and print its memories. A preference is replaced only with consent."""
+    """Remember something that is not in a note."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
     to_remember = sys.stdin.read() if text == "-" else text
-    memories = run(
+    saved = run(
         _remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, interactive=not as_json)
     )
     emit(
-        {"count": len(memories), "memories": [memory_fields(memory) for memory in memories]},
+        {"count": len(saved), "memories": [memory_fields(memory) for memory in saved]},
         as_json=as_json,
-        human=lambda: ("Saved.", *(line for memory in memories for line in memory_lines(memory))),
+        human=lambda: ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
     )
 
 
@@ -48,11 +59,18 @@ async def _remember(
         return memories
 
 
-def run_memories(
-    text: str, kinds: tuple[str, ...], user: str, space: str | None, *, limit: int, offset: int, as_json: bool
+@app.command("memories")
+def memories(
+    text: Annotated[str, typer.Argument(help="Only memories that contain this text, in any case.")] = "",
+    kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
+    limit: Annotated[int, typer.Option("--limit", help="The number of memories per page.", min=1, max=1_000)] = 50,
+    offset: Annotated[int, typer.Option("--offset", help="The number of memories to skip.", min=0)] = 0,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Print a page of memories and their total number; exit with 1 if there are none."""
-    wanted = MemoryFilter(types=tuple(map(type_named, kinds)), text=text, user_id=user or ME)
+    """List memories other than notes, latest first, one page at a time."""
+    wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=text, user_id=user or ME)
     page, total = run(_memories(open_session(space), wanted, limit, offset))
     emit(
         {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
@@ -86,8 +104,17 @@ def _agree(held: str, fresh: str, *, interactive: bool) -> None:
     raise DonnaError(Reason.CONFLICT, message, hint="--yes replaces it")
 
 
-def run_forget(identity: str, space: str | None, *, for_good: bool, undo: bool, as_json: bool) -> None:
-    """Forget a memory, or undo that; exit with 1 if nothing changed."""
+@app.command("forget")
+def forget(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a memory, a chat or a correction.")],
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="Erase its text, also from the backups. This cannot be undone.")
+    ] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Restore what was forgotten.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Forget a memory, so that it is neither found nor recalled. To forget a note, delete it."""
     if for_good and undo:
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
     changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
@@ -149,6 +176,8 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
 
 def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     """Format a memory for reading: type, content, id, day and importance."""
+    from donna_tui.memory.listing import iso_day
+
     known = memory.importance.value if memory.importance else None
     importance = "" if known is None else f"  importance {known:.2f}"
     marks = "".join(f"  ({word})" for word, on in (("pinned", memory.pinned), ("local only", memory.sensitive)) if on)

@@ -7,21 +7,27 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import typer
 from pydantic import BaseModel, ConfigDict, field_validator
 
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
-from donna_tui.search.query import readable
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.search import MODES, Filters, Hit, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
     from donna_tui.search.why_not import WhyNot
+
+app = new_app()
+
+Number = Annotated[int, typer.Option("-k", help="The number of hits; 0 for the configured default.", min=0)]
+ModeOption = Annotated[str, typer.Option("--mode", help="hybrid, semantic or keyword.")]
 
 NEAR_MATCHES = 3
 """Number of near misses that are shown by default if there is no hit."""
@@ -33,13 +39,15 @@ class SearchOptions:
 
     k: int
     mode: str
-    sources: tuple[str, ...]
-    path: str
-    near: bool
+    sources: tuple[str, ...] = ()
+    path: str = ""
+    near: bool = False
     everywhere: bool = False
 
     def request(self, session: Session) -> SearchRequest:
         """Return the request for an empty question. Raises DonnaError for an unknown mode."""
+        from donna_tui.search.query import readable
+
         mode = next((each for each in MODES if each == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
@@ -73,9 +81,26 @@ class BatchQuery(BaseModel):
         return () if given is None else (given,) if isinstance(given, str) else given
 
 
-def run_search(query: str, options: SearchOptions, space: str | None, *, as_json: bool) -> None:
-    """Print the hits; exit with 1 if there are none, with 4 if nothing is indexed."""
+@app.command("search")
+def search(
+    query: Annotated[str, typer.Argument(help='Words, "phrases", -words and filters such as path: or tag:.')] = "",
+    k: Number = 0,
+    mode: ModeOption = "hybrid",
+    sources: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
+    path: Annotated[str, typer.Option("--path", help="Only in this folder.")] = "",
+    near: Annotated[bool, typer.Option("--near", help="Show near misses as well.")] = False,
+    everywhere: Annotated[bool, typer.Option("--everywhere", help="Search all spaces.")] = False,
+    batch: Annotated[
+        str, typer.Option("--batch", help="A file of questions, one JSON object per line; - for stdin.")
+    ] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Search, and print passages with their citations."""
     session = open_session(space)
+    options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
+    if batch:
+        return _answer_batch(session, batch, options)
     request = question_of(query, options, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
@@ -167,12 +192,11 @@ class BadLine:
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
-def run_batch(source: str, options: SearchOptions, space: str | None) -> None:
+def _answer_batch(session: Session, source: str, options: SearchOptions) -> None:
     """Answer each line of a file of questions with one line, in the same order.
 
     An invalid line is answered with an error, and the exit code is then 2.
     """
-    session = open_session(space)
     queries = list(read_batch(source))
     run(_answer_all(session, queries, options.request(session)))
     if any(isinstance(query, BadLine) for query in queries):
@@ -218,11 +242,19 @@ def _id_of(line: bytes) -> str | int | None:
     return found if isinstance(found, str | int) else None
 
 
-def run_why_not(path: str, query: str, asked: SearchOptions, space: str | None, *, as_json: bool) -> None:
-    """Print the explanation. Raises DonnaError without a question."""
+@app.command("why-not")
+def why_not(
+    note: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
+    query: Annotated[str, typer.Argument(help="The question that did not find it.")],
+    k: Number = 0,
+    mode: ModeOption = "hybrid",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Explain why a note is not among the hits of a search."""
     session = open_session(space)
-    request = question_of(query, asked, session)
-    found = run(_explain(session, path, request))
+    request = question_of(query, SearchOptions(k, mode), session)
+    found = run(_explain(session, note, request))
     emit(why_not_fields(found, query), as_json=as_json, human=lambda: why_not_lines(found))
 
 

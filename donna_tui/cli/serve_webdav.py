@@ -10,8 +10,11 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session, run
 from donna_tui.cli.write import writer_for
@@ -22,6 +25,9 @@ from donna_tui.types.errors import DonnaError, Reason, SpaceError
 if TYPE_CHECKING:
     from donna_tui.webdav.gate import Password
     from donna_tui.webdav.server import Address, WebdavServer
+
+
+app = new_app()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +44,39 @@ class WebdavOptions:
     with_private: bool
 
 
-def run_serve(options: WebdavOptions, space: str | None, *, as_json: bool) -> None:
-    """Serve the vault until terminated. Raises DonnaError."""
+@app.command("serve-webdav")
+def serve_webdav(
+    port: Annotated[int, typer.Option("--port", help="The port; 0 picks a free one.", min=0, max=65_535)] = 8732,
+    host: Annotated[
+        str, typer.Option("--host", help="The address to listen on; other than this machine's it needs TLS.")
+    ] = "127.0.0.1",
+    certificate: Annotated[
+        Path | None, typer.Option("--cert", metavar="FILE", help="The certificate for TLS, as PEM.")
+    ] = None,
+    key: Annotated[Path | None, typer.Option("--key", metavar="FILE", help="Its key, as PEM.")] = None,
+    password_file: Annotated[
+        Path | None,
+        typer.Option("--password-file", metavar="FILE", help="A file with the password, readable only by you."),
+    ] = None,
+    new_password: Annotated[
+        bool, typer.Option("--new-password", help="Generate another password and show it once.")
+    ] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Allow clients only to read.")] = False,
+    with_private: Annotated[bool, typer.Option("--with-private", help="Serve private notes as well.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the vault over WebDAV, to sync it with other devices. The password may be in DONNA_WEBDAV_PASSWORD."""
+    options = WebdavOptions(
+        host=host,
+        port=port,
+        certificate=certificate,
+        key=key,
+        password_file=password_file,
+        new_password=new_password,
+        read_only=read_only,
+        with_private=with_private,
+    )
     session = open_session(space)
     if session.space.agent:
         raise DonnaError(

@@ -5,23 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.session import open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
-from donna_tui.ops.status import SpaceReport, SpaceRow, list_spaces, read_report
 from donna_tui.platform.paths import app_paths
+
+if TYPE_CHECKING:
+    from donna_tui.ops.status import SpaceReport, SpaceRow
+
+app = new_app()
 
 SHOWN = 20
 
 
-def run_status(space: str | None, *, as_json: bool) -> None:
-    """Print the status report.
+@app.command("status")
+def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Show the progress of the index, skipped files with reasons, and problems."""
+    from donna_tui.ops.status import read_report
 
-    Exits with 4 if there is no model, the vault is missing or the memory of an agent is not indexed. Raises
-    DatabaseError.
-    """
     session = open_session(space)
     report = read_report(session.space, session.paths)
     config = session.config
@@ -55,8 +60,11 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
         yield f"… and {len(report.problems) - SHOWN} more: donna status --json"
 
 
-def run_spaces(*, as_json: bool) -> None:
-    """Print the list of spaces. Raises ConfigError."""
+@app.command("spaces")
+def spaces(as_json: AsJson = False) -> None:
+    """List the known vaults and memories of agents with their state."""
+    from donna_tui.ops.status import list_spaces
+
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
     emit({"spaces": [row.fields() for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
 

@@ -4,23 +4,36 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import carry_out, writer_for
 from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
-from donna_tui.memory.tasks import line_now, named_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.write.changes import Plan, expecting
 
+app = new_app("Tasks: the check boxes of your notes.")
 
-def run_add(text: str, note: str, due: str, priority: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Append a check box to a note, which is created if necessary."""
+
+@app.command("add")
+def task_add(
+    text: Annotated[str, typer.Argument(help="The text of the task.")],
+    note: Annotated[str, typer.Option("--note", help="The note to add the check box to.")] = "Inbox/Tasks.md",
+    due: Annotated[str, typer.Option("--due", help="The deadline, such as 2026-03-12.")] = "",
+    priority: Annotated[str, typer.Option("--priority", help="highest, high, medium, low or lowest.")] = "",
+    agreed: MayInitialise = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a check box to a note: one operation, which `donna undo` reverts."""
     if not text.strip():
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
@@ -37,8 +50,16 @@ def run_add(text: str, note: str, due: str, priority: str, space: str | None, *,
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
-def run_done(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Check the box of a task, with today's date."""
+@app.command("done")
+def task_done(
+    identity: Annotated[str, typer.Argument(metavar="ID", help="The id of a task, or the beginning of it.")],
+    agreed: MayInitialise = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check a check box: one operation, which `donna undo` reverts."""
+    from donna_tui.memory.tasks import line_now, named_task
+
     session = open_session(space)
     row = named_task(run(_tasks(session, everything=True)), identity)
     writer = writer_for(session)
@@ -55,8 +76,13 @@ def run_done(identity: str, space: str | None, *, agreed: bool, as_json: bool) -
         print_message(f"donna: it repeats {row.recurrence}; the next one is not added automatically")
 
 
-def run_list(space: str | None, *, everything: bool, as_json: bool) -> None:
-    """Print the tasks; exit with 1 if there are none."""
+@app.command("list")
+def task_list(
+    everything: Annotated[bool, typer.Option("--all", help="Include tasks that are done or cancelled.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """List tasks, earliest deadline first."""
     tasks = run(_tasks(open_session(space), everything=everything))
     emit(
         {"count": len(tasks), "tasks": [_fields(task) for task in tasks]},

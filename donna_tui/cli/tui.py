@@ -6,9 +6,12 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from donna_tui.cli.failure import AppCrashError
+from donna_tui.cli.options import SpaceOption, new_app
 from donna_tui.cli.output import print_message
 from donna_tui.cli.session import Session, find_session, open_session, session_for
 from donna_tui.config.agent_settings import AgentSettings
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
     from donna_tui.types.events import Listener
 
+app = new_app()
+
 SWITCH_SECONDS = 0.001
 """Python's thread switch interval.
 
@@ -32,18 +37,22 @@ of keys a fifth sooner.
 """
 
 
-def run_tui(named: str | None) -> None:
-    """Open the app on a space; if there is none, the first screen asks for it.
-
-    Raises SpaceError (`no_terminal`) without a terminal, and (`not_indexed`) for an agent whose memory is not indexed.
-    """
+@app.command("open")
+def open_space(
+    where: Annotated[
+        str | None, typer.Argument(metavar="[SPACE]", help="A folder of notes, or the name of a space.")
+    ] = None,
+    space: SpaceOption = None,
+) -> None:
+    """Open the full-screen app (what `donna SPACE` does)."""
     require_terminal()
-    session = find_session(named)
+    session = find_session(where or space)
     _open(_indexed(session) if session else None)
 
 
-def run_demo() -> None:
-    """Open the app on a fresh demo vault."""
+@app.command("demo")
+def demo() -> None:
+    """Open the full-screen app on a fresh demo vault."""
     require_terminal()
     paths = app_paths(os.environ).make()
     folder = make_demo(_next_demo(paths))
@@ -80,7 +89,7 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     paths = app_paths(os.environ)
     ui: UiConfig = session.config.ui if session else load_config().config.ui
     themes = ThemeMemory(paths.state, ui.theme)
-    app = DonnaApp(
+    screen = DonnaApp(
         lambda choice: _backend(session, choice, paths, tuning, is_demo=is_demo),
         keymap=load_keymap(ui.keymap, ui.keys),
         theme=themes.theme(),
@@ -93,12 +102,12 @@ def _open(session: Session | None, *, is_demo: bool = False) -> None:
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     with restored_terminal():
-        app.run()
-    print_message(*app.last_words)
-    if app.failure is not None:
-        raise AppCrashError from app.failure
-    if app.return_code:
-        raise SystemExit(app.return_code)
+        screen.run()
+    print_message(*screen.last_words)
+    if screen.failure is not None:
+        raise AppCrashError from screen.failure
+    if screen.return_code:
+        raise SystemExit(screen.return_code)
 
 
 def _indexed(session: Session) -> Session:

@@ -2,27 +2,60 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from donna_tui.cli.consent import agreed_to
+from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import carry_out, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.vault.write.changes import OperationKind, Plan
+from donna_tui.vault.write.changes import Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
 
+app = new_app()
 
-def run_undo(kind: OperationKind, n: int, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Undo or redo `n` operations as one, anywhere in the vault. Raises DonnaError without consent."""
+Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
+
+
+@app.command("undo")
+def undo(
+    n: Steps = 1,
+    session: Annotated[
+        str,
+        typer.Option(
+            "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` lists it."
+        ),
+    ] = "",
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
+    if session:
+        return _undo_session(session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    plan = writer.restorer.undo(n) if kind is OperationKind.UNDO else writer.restorer.redo(n)
+    _apply(writer, writer.restorer.undo(n), agreed=agreed, as_json=as_json)
+
+
+@app.command("redo")
+def redo(n: Steps = 1, agreed: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
+    """Redo the last undone operations, after showing the diff."""
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,))
+    _apply(writer, writer.restorer.redo(n), agreed=agreed, as_json=as_json)
+
+
+def _apply(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
         print_message("Nothing was changed.")
         return
     carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
 
 
-def run_undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
+def _undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
     """Undo the writes of an agent's session, and forget its memories. Raises DonnaError without consent."""
     writer = open_writer_of(space)
     plan = _session_plan(writer, identity)

@@ -6,8 +6,11 @@ import dataclasses
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
@@ -16,21 +19,29 @@ from donna_tui.vault.open import open_writer
 from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, Seen, expecting, whatever
 from donna_tui.vault.write.writer import VaultWriter
 
+app = new_app()
+
+Etag = Annotated[str | None, typer.Option("--etag", help="The version that you read; `donna get --json` prints it.")]
+
 UNCHANGED = "no change: the note already has this text"
 
 
-def run_write(
-    path: str,
-    source: str,
-    etag: str | None,
-    space: str | None,
-    *,
-    replace: bool,
-    agreed: bool,
-    track: bool,
-    as_json: bool,
+@app.command("write")
+def write(
+    path: Annotated[str, typer.Argument(help="The path of the note within the vault.")],
+    source: Annotated[str, typer.Option("--from", metavar="FILE", help="Read the text from a file, not stdin.")] = "",
+    etag: Etag = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the whole note: frontmatter that the text omits is removed.")
+    ] = False,
+    agreed: MayInitialise = False,
+    track: Annotated[
+        bool, typer.Option("--track", help="Commit the note even if it is not in git because it was private.")
+    ] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Write a note from stdin or a file. Without an etag it must not exist yet."""
+    """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
     writer = open_writer_of(space)
     content = _content(source)
 
@@ -44,8 +55,15 @@ def run_write(
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
-def run_rm(path: str, etag: str | None, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Delete a note, or all notes in a folder. Their bytes stay in git."""
+@app.command("rm")
+def rm(
+    path: Annotated[str, typer.Argument(help="The path of the note, or of a folder, within the vault.")],
+    etag: Etag = None,
+    agreed: MayInitialise = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it."""
     writer = open_writer_of(space)
 
     def plan() -> Plan:
@@ -57,10 +75,17 @@ def run_rm(path: str, etag: str | None, space: str | None, *, agreed: bool, as_j
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
-def run_mv(
-    src: str, dst: str, etag: str | None, space: str | None, *, links: bool, agreed: bool, as_json: bool
+@app.command("mv")
+def mv(
+    src: Annotated[str, typer.Argument(help="The current path of the note or folder.")],
+    dst: Annotated[str, typer.Argument(help="Its new path, or a folder with a slash at the end.")],
+    etag: Etag = None,
+    links: Annotated[bool, typer.Option("--links/--no-links", help="Rewrite the links to the note.")] = True,
+    agreed: MayInitialise = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Move a note, or all notes in a folder, and rewrite the links to them."""
+    """Move or rename a note or a folder, and rewrite the links to it, as one operation."""
     writer = open_writer_of(space)
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
 

@@ -16,7 +16,9 @@ from typer.testing import CliRunner
 from donna_tui.agents.tools import catalogue, schemas
 from donna_tui.agents.tools.catalogue import Tool, call, tools_for
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.cli.main import app
+from donna_tui.cli.main import COMMANDS, Entry
+from donna_tui.cli.main import app as donna
+from donna_tui.cli.options import new_app
 from donna_tui.config import models
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.drafts.drafters import CommitmentsAnswer
@@ -118,15 +120,16 @@ async def test_a_draft_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert "- Ana will write the migration plan for the gateway" in text
 
 
-def test_a_command() -> None:
-    @app.command("shout")
-    def shout(word: str) -> None:
-        """Print a word in capitals."""
-        typer.echo(word.upper())
+app = new_app()
 
-    try:
-        done = CliRunner().invoke(app, ["shout", "hello"])
-        assert done.output == "HELLO\n"
-        assert "Print a word in capitals." in CliRunner().invoke(app, ["--help"]).output
-    finally:
-        app.registered_commands.pop()
+
+@app.command("shout")
+def shout(word: str) -> None:
+    """Print a word in capitals."""
+    typer.echo(word.upper())
+
+
+def test_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(COMMANDS, "shout", Entry(__name__, "Print a word in capitals."))
+    assert CliRunner().invoke(donna, ["shout", "hello"]).output == "HELLO\n"
+    assert "Print a word in capitals." in CliRunner().invoke(donna, ["--help"]).output

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from donna_tui.cli.config import config_app
+from donna_tui.cli.main import app
 from donna_tui.cli.output import ExitCode
 from donna_tui.config.schema import SETTINGS
 
@@ -33,7 +33,7 @@ def write(file: Path, text: str) -> Path:
 def test_show_prints_every_setting_with_its_origin(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write(home / "config" / "memory.yaml", "ui:\n  theme: light\n")
     monkeypatch.setenv("DONNA_RETRIEVAL__DEFAULT_K", "12")
-    lines = RUNNER.invoke(config_app, ["show"]).stdout.splitlines()
+    lines = RUNNER.invoke(app, ["config", "show"]).stdout.splitlines()
     assert len(lines) == len(SETTINGS)
     assert "retrieval.default_k = 12  # DONNA_RETRIEVAL__DEFAULT_K" in lines
     assert f'ui.theme = "light"  # {file}, line 2' in lines
@@ -42,7 +42,7 @@ def test_show_prints_every_setting_with_its_origin(home: Path, monkeypatch: pyte
 
 def test_show_as_json_is_one_object(home: Path) -> None:
     file = write(home / "config" / "memory.yaml", "ui:\n  theme: light\n")
-    result = RUNNER.invoke(config_app, ["show", "--json"])
+    result = RUNNER.invoke(app, ["config", "show", "--json"])
     data = json.loads(result.stdout)
     assert result.exit_code == ExitCode.FINE
     assert data["ok"] is True
@@ -55,7 +55,7 @@ def test_show_as_json_is_one_object(home: Path) -> None:
 
 def test_show_reads_the_settings_of_a_vault(tmp_path: Path) -> None:
     write(tmp_path / "vault" / ".donna" / "memory.yaml", "retrieval:\n  max_k: 9\n")
-    result = RUNNER.invoke(config_app, ["show", "--json", "--space", str(tmp_path / "vault")])
+    result = RUNNER.invoke(app, ["config", "show", "--json", "--space", str(tmp_path / "vault")])
     rows = {row["id"]: row for row in json.loads(result.stdout)["settings"]}
     assert rows["retrieval.max_k"]["origin"]["layer"] == "space"
     assert rows["vault.root"]["value"] == str(tmp_path / "vault")
@@ -63,11 +63,11 @@ def test_show_reads_the_settings_of_a_vault(tmp_path: Path) -> None:
 
 def test_a_mistake_is_reported_in_words_and_as_json(home: Path) -> None:
     file = write(home / "config" / "memory.yaml", "retrieval:\n  maxk: 9\n")
-    words = RUNNER.invoke(config_app, ["show"])
+    words = RUNNER.invoke(app, ["config", "show"])
     assert words.exit_code == ExitCode.USAGE
     assert words.stdout == ""
     assert f"{file}, line 2: retrieval.maxk is not a setting; did you mean retrieval.max_k?" in words.stderr
-    as_json = RUNNER.invoke(config_app, ["show", "--json"])
+    as_json = RUNNER.invoke(app, ["config", "show", "--json"])
     assert as_json.exit_code == ExitCode.USAGE
     data = json.loads(as_json.stdout)
     assert (data["ok"], data["reason"]) == (False, "config_invalid")
@@ -75,14 +75,14 @@ def test_a_mistake_is_reported_in_words_and_as_json(home: Path) -> None:
 
 
 def test_a_vault_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    result = RUNNER.invoke(config_app, ["show", "--json", "--space", str(tmp_path / "no")])
+    result = RUNNER.invoke(app, ["config", "show", "--json", "--space", str(tmp_path / "no")])
     assert result.exit_code == ExitCode.REFUSED
     assert json.loads(result.stdout)["reason"] == "root_missing"
 
 
 def test_path_names_the_places_even_when_the_settings_are_broken(home: Path) -> None:
     file = write(home / "config" / "memory.yaml", "retrieval: [\n")
-    result = RUNNER.invoke(config_app, ["path", "--json"])
+    result = RUNNER.invoke(app, ["config", "path", "--json"])
     assert result.exit_code == ExitCode.FINE
     places = {row["id"]: row for row in json.loads(result.stdout)["places"]}
     assert places["your settings"] == {"id": "your settings", "path": str(file), "exists": True}
@@ -91,12 +91,12 @@ def test_path_names_the_places_even_when_the_settings_are_broken(home: Path) -> 
 
 
 def test_path_names_the_file_of_the_vault(tmp_path: Path) -> None:
-    lines = RUNNER.invoke(config_app, ["path", "--space", str(tmp_path / "vault")]).stdout.splitlines()
+    lines = RUNNER.invoke(app, ["config", "path", "--space", str(tmp_path / "vault")]).stdout.splitlines()
     assert any(line.endswith(f"{tmp_path}/vault/.donna/memory.yaml  (missing)") for line in lines)
 
 
 def test_schema_prints_a_json_schema() -> None:
-    schema = json.loads(RUNNER.invoke(config_app, ["schema"]).stdout)
+    schema = json.loads(RUNNER.invoke(app, ["config", "schema"]).stdout)
     assert set(schema["properties"]) == {
         "vault",
         "me",
