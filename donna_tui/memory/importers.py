@@ -75,7 +75,12 @@ def array_elements(file: BinaryIO) -> Iterator[Piece | BadLine]:
 
 
 class _Scanner:
-    """Find the boundaries of an array's elements in linear time, without parsing them."""
+    """Find the boundaries of an array's elements in linear time, without parsing them.
+
+    ijson 3.6 reads 240 MB/s instead of 25, and cannot keep what an import promises: it stops at the first malformed
+    element, knows no line, fails at NaN, a byte order mark and integers of more than 64 bits, replaces lone surrogates,
+    has no limit for an element, and stores the path of each level, so that 200 KB of brackets need more than 20 GB.
+    """
 
     def __init__(self) -> None:
         self._line = self._began = 1
