@@ -50,11 +50,12 @@ def load_hashes(cache: Path, on_phase: OnPhase, cancel: Event | None) -> FaultyM
     return FaultyModel("hashes@1")
 
 
-def test_an_embedding_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_embedding_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(models.EMBEDDING_MODELS, "hashes", f"{__name__}:load_hashes")
     config = EmbeddingConfig.model_validate({"provider": "hashes", "dim": DIM})
     service = build_embedding_service(config, tmp_path, lambda phase, detail: None)
     assert service.provider.embed("a note").shape == (DIM,)
+    await service.close()
 
 
 class EchoArgs(schemas.ToolArgs):
