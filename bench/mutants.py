@@ -1,0 +1,322 @@
+"""What the test suites catch: small faults, put one at a time into a copy of the tree, and the first test that fails.
+
+`python -m bench.mutants --suite test --first --jobs 2`. The faults are in bench/data/mutants.toml.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import tomllib
+from argparse import ArgumentParser
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+
+from bench.report import REPOSITORY, median, stopwatch
+from bench.shape import PACKAGE, room_of
+
+FILE = Path(__file__).parent / "data" / "mutants.toml"
+SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
+"""The marks of what `make test` runs, and of what `make check` runs besides."""
+
+TIMEOUT_MINUTES = 15.0
+PROCESSES = "3"
+"""Of one pytest, if no other runs beside it."""
+
+MOST_LINES = 3
+MOST_BROKEN = 10
+LEFT_OUT = frozenset({"tests/unit/test_mutants.py"})
+"""It fails on every fault, since it looks for the texts that a fault replaces."""
+
+TIMED_OUT = "(timed out)"
+FINE = (0, 5)
+"""Exit codes of pytest: all passed, or there was nothing to run."""
+
+_FAILURE = re.compile(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A fault: `new` in place of `old`, which stands once in the file, and what a user would notice."""
+
+    id: str
+    file: str
+    old: str
+    new: str
+    notice: str
+
+    @property
+    def room(self) -> str:
+        """The folder of its file."""
+        return room_of(Path(self.file).relative_to(PACKAGE).parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a suite made of a fault. `found_by` is the first test that failed, empty if none did."""
+
+    mutant: Mutant
+    found_by: str
+    seconds: float
+
+    @property
+    def row(self) -> str:
+        """A row of the table."""
+        mutant = self.mutant
+        return f"| {mutant.id} | {mutant.room} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
+
+
+def read_mutants() -> list[Mutant]:
+    """All faults, in the order of the file."""
+    return [Mutant(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
+
+
+def problems(mutants: Sequence[Mutant]) -> list[str]:
+    """What is wrong with the list, one line for each fault that cannot be applied."""
+    found = []
+    for place, mutant in enumerate(mutants):
+        file = REPOSITORY / mutant.file
+        times = file.read_text(encoding="utf-8").count(mutant.old) if file.is_file() else 0
+        if times != 1:
+            found.append(f"{mutant.id}: its text stands {times} times in {mutant.file}, not once")
+        if mutant.old == mutant.new or mutant.old.count("\n") >= MOST_LINES:
+            found.append(f"{mutant.id}: it changes nothing, or more than {MOST_LINES} lines")
+        if any(mutant.id == other.id for other in mutants[:place]):
+            found.append(f"{mutant.id}: another fault has the same id")
+    return found
+
+
+def first_failure(output: str) -> str:
+    """The first failed test that pytest names in its summary, without parameters; empty if there is none."""
+    found = _FAILURE.search(output)
+    return found[1] if found else ""
+
+
+def every_test() -> list[str]:
+    """All test files."""
+    files = (file.relative_to(REPOSITORY).as_posix() for file in sorted((REPOSITORY / "tests").rglob("test_*.py")))
+    return [file for file in files if file not in LEFT_OUT]
+
+
+def related_tests(mutant: Mutant) -> list[str]:
+    """The test files that import the module of a fault, also by a helper, or are named like it; the nearest first."""
+    texts = {file: file.read_text(encoding="utf-8") for file in (REPOSITORY / "tests").rglob("*.py")}
+    direct = _importing(texts, mutant.file)
+    by_helper = {each for helper in direct for each in _importing(texts, helper)}
+    near = {
+        test: (2 * (test in direct) + (test in by_helper), len(_words(test) & _words(mutant.file)))
+        for test in every_test()
+    }
+    chosen = [test for test, (imports, named) in near.items() if imports or named > 1]
+    return sorted(chosen or [test for test, (_, named) in near.items() if named], key=lambda test: -sum(near[test]))
+
+
+def _importing(texts: dict[Path, str], path: str) -> set[str]:
+    """The files that import a module, by its path."""
+    package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
+    pattern = re.compile(rf"{re.escape(package)}(?:\.| import [^\n]*\b){name}\b")
+    return {file.relative_to(REPOSITORY).as_posix() for file, text in texts.items() if pattern.search(text)}
+
+
+def _words(path: str) -> set[str]:
+    words = re.split(r"[/_]", path.removeprefix(f"{PACKAGE}/").removesuffix(".py"))
+    return {word.removesuffix("s") for word in words} - {"test"}
+
+
+@dataclass(slots=True)
+class Copy:
+    """A copy of the working tree with what the tests look for around it, and a pytest that sees nothing else."""
+
+    folder: Path
+    timeout: float
+    broken: set[str] = field(default_factory=set)
+    """Tests that fail here without any fault. They find nothing."""
+    running: subprocess.Popen[str] | None = None
+
+    @property
+    def tree(self) -> Path:
+        """The root of the copy."""
+        return self.folder / "tree"
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment of the tests: their own tree before every other, and a model cache of their own."""
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DONNA_"))}
+        models = str(self.folder / "models")
+        return {**inherited, "PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": "1", "DONNA_TEST_CACHE": models}
+
+    def fill(self) -> None:
+        """Copy what git knows or does not ignore, as it is now. Raises RuntimeError if another tree would be tested."""
+        command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        listed = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
+        for name in filter(None, listed.split("\0")):
+            source, target = REPOSITORY / name, self.tree / name
+            if name not in LEFT_OUT and (source.is_file() or source.is_symlink()):
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(source, target, follow_symlinks=False)
+        if (beside := REPOSITORY.parent / "shared").is_dir():
+            (self.folder / "shared").symlink_to(beside)
+        if (models := Path(os.environ.get("DONNA_TEST_CACHE") or Path(sys.prefix, "donna-test-models"))).is_dir():
+            shutil.copytree(models, self.folder / "models")
+        imported = self._python("-c", f"import {PACKAGE}; print({PACKAGE}.__file__)")[1].strip()
+        if not Path(imported).is_relative_to(self.tree):
+            raise RuntimeError(f"the tests would import {imported or 'nothing'}, not the copy in {self.tree}")
+
+    def find(self, mutant: Mutant, stages: Iterable[Sequence[str]]) -> str:
+        """The first test of some runs of pytest that fails because of a fault; empty if none does."""
+        return next(filter(None, (self._failure(mutant, words) for words in stages)), "")
+
+    def _failure(self, mutant: Mutant, words: Sequence[str]) -> str:
+        for _ in range(MOST_BROKEN):
+            found = self._with(mutant, words)
+            if found in ("", TIMED_OUT) or self._pytest([found])[0] in FINE:
+                return found
+            self.broken.add(found)
+        raise RuntimeError(f"too many tests fail without a fault: {', '.join(sorted(self.broken))}")
+
+    def _with(self, mutant: Mutant, words: Sequence[str]) -> str:
+        file = self.tree / mutant.file
+        right = file.read_text(encoding="utf-8")
+        file.write_text(right.replace(mutant.old, mutant.new), encoding="utf-8")
+        try:
+            code, output = self._pytest([*words, *(f"--deselect={each}" for each in sorted(self.broken))])
+        finally:
+            file.write_text(right, encoding="utf-8")
+        found = TIMED_OUT if output == TIMED_OUT else first_failure(output)
+        if not found and code not in FINE:
+            raise RuntimeError(f"{mutant.id}: pytest ended with {code}\n{output[-2_000:]}")
+        return found
+
+    def _pytest(self, words: Sequence[str]) -> tuple[int, str]:
+        for each in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # some programs of tests leave both
+            shutil.rmtree(each, ignore_errors=True)
+        return self._python("-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *words)
+
+    def _python(self, *words: str) -> tuple[int, str]:
+        """Run the interpreter in the copy, for a limited time. Return its exit code and what it printed."""
+        self.running = process = subprocess.Popen(
+            (sys.executable, "-P", *words),
+            cwd=self.tree,
+            env=self.environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            output = process.communicate(timeout=self.timeout)[0]
+            return process.returncode, output
+        except subprocess.TimeoutExpired:
+            return -1, TIMED_OUT
+        finally:
+            self.stop()
+
+    def stop(self) -> None:
+        """End what still runs."""
+        process, self.running = self.running, None
+        if process is not None and process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def stages_of(suite: str, mutant: Mutant, *, first: bool, related: bool, processes: Sequence[str]) -> list[list[str]]:
+    """The arguments of the runs of pytest that look for a fault, one after the other."""
+    words = ["-m", SUITES[suite]] if suite in SUITES else shlex.split(suite)
+    names_paths = any((REPOSITORY / word.partition("::")[0]).exists() for word in words)
+    if names_paths or not (first or related):
+        return [[*words, *processes]]
+    near = related_tests(mutant)
+    rest = [] if related else [each for each in every_test() if each not in near]
+    return [[*words, *options, *files] for options, files in (((), near), (processes, rest)) if files]
+
+
+def measure(
+    mutants: Sequence[Mutant], copies: Sequence[Copy], stages: Callable[[Mutant], list[list[str]]]
+) -> Iterable[Result]:
+    """Look for every fault, as many at the same time as there are copies. Results are in the order of the faults."""
+    free: SimpleQueue[Copy] = SimpleQueue()
+    for each in copies:
+        free.put(each)
+
+    def look_for(mutant: Mutant) -> Result:
+        copy = free.get()
+        try:
+            with stopwatch() as taken:
+                found = copy.find(mutant, stages(mutant))
+            return Result(mutant, found, taken())
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        try:
+            yield from pool.map(look_for, mutants)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for each in copies:
+                each.stop()
+            raise
+
+
+def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> list[Mutant]:
+    """Print the table of a suite, row by row, and its summary. Return the faults that it did not find."""
+    print(f"### {suite}\n\n| id | room | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
+    done = []
+    for result in results:
+        print(result.row, flush=True)
+        done.append(result)
+    found = [result.seconds for result in done if result.found_by]
+    pace = f", half of them within {median(found):.0f} s" if found else ""
+    print(f"\n{suite}: {len(found)} of {len(mutants)} faults found{pace}.\n", flush=True)
+    return [result.mutant for result in done if not result.found_by]
+
+
+def main() -> None:
+    """The command line."""
+    parser = ArgumentParser(description="Show what the test suites catch.")
+    parser.add_argument(
+        "--suite",
+        nargs="+",
+        default=["test"],
+        help="test, check (what make check runs besides), or arguments for pytest; each gets what those before missed",
+    )
+    parser.add_argument("--only", nargs="+", metavar="ID", help="only these faults")
+    parser.add_argument("--jobs", type=int, default=1, help="faults at the same time, each with one process")
+    parser.add_argument("--first", action="store_true", help="first the tests that import the module of the fault")
+    parser.add_argument("--related", action="store_true", help="only the tests that import the module of the fault")
+    parser.add_argument("--timeout", type=float, default=TIMEOUT_MINUTES, metavar="MINUTES", help="of each pytest")
+    parser.add_argument("--check", action="store_true", help="only check that each fault can be applied")
+    options = parser.parse_args()
+    mutants = read_mutants()
+    if wrong := problems(mutants):
+        sys.exit("\n".join(wrong))
+    if options.check:
+        return
+    if unknown := set(options.only or ()) - {each.id for each in mutants}:
+        sys.exit(f"there is no fault {', '.join(sorted(unknown))}")
+    missed = [each for each in mutants if not options.only or each.id in options.only]
+    processes = ("-n", PROCESSES) if options.jobs == 1 else ()
+    with tempfile.TemporaryDirectory(prefix="donna-mutants-", ignore_cleanup_errors=True) as folder:
+        copies = [Copy(Path(folder, str(number)), options.timeout * 60) for number in range(max(1, options.jobs))]
+        for copy in copies:
+            copy.tree.mkdir(parents=True)
+            copy.fill()
+        for suite in options.suite:
+
+            def stages(mutant: Mutant, suite: str = suite) -> list[list[str]]:
+                return stages_of(suite, mutant, first=options.first, related=options.related, processes=processes)
+
+            missed = report(suite, missed, measure(missed, copies, stages))
+
+
+if __name__ == "__main__":
+    main()
