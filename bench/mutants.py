@@ -46,7 +46,7 @@ _FAILURE = re.compile(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A fault: `new` in place of `old`, which stands once in the file, and what a user would notice."""
+    """A fault: `new` in place of `old`, which occurs once in the file, and what a user would notice."""
 
     id: str
     file: str
@@ -87,7 +87,7 @@ def problems(mutants: Sequence[Mutant]) -> list[str]:
         file = REPOSITORY / mutant.file
         times = file.read_text(encoding="utf-8").count(mutant.old) if file.is_file() else 0
         if times != 1:
-            found.append(f"{mutant.id}: its text stands {times} times in {mutant.file}, not once")
+            found.append(f"{mutant.id}: its text occurs {times} times in {mutant.file}, not once")
         if mutant.old == mutant.new or mutant.old.count("\n") >= MOST_LINES:
             found.append(f"{mutant.id}: it changes nothing, or more than {MOST_LINES} lines")
         if any(mutant.id == other.id for other in mutants[:place]):

@@ -15,7 +15,7 @@ def test_a_fault_that_cannot_be_applied_is_named() -> None:
     fault = read_mutants()[0]
 
     assert problems([replace(fault, old="in no file")]) == [
-        f"{fault.id}: its text stands 0 times in {fault.file}, not once"
+        f"{fault.id}: its text occurs 0 times in {fault.file}, not once"
     ]
     assert problems([fault, fault]) == [f"{fault.id}: another fault has the same id"]
 
