@@ -14,7 +14,7 @@ from textual.driver import Driver
 from textual.errors import NoWidget
 from textual.notifications import Notify
 from textual.widgets import Input, TextArea
-from textual.widgets._toast import ToastHolder, ToastRack
+from textual.widgets._toast import Toast, ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
 from donna_tui.platform.paths import style_sheet
@@ -50,6 +50,8 @@ The argument is the choice of the user, or None if the space is already known. M
 
 LONGEST_WAIT_SECONDS = 2.0
 """How long a key waits for the widgets of a screen."""
+
+SHORTEST_TOAST_SECONDS = 0.001
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""
@@ -178,8 +180,9 @@ class DonnaApp(App[None], inherit_bindings=False):
                 self._unnotify(each, refresh=False)
 
     def _refresh_notifications(self) -> None:
-        """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around
-        that in the screen for good, so that every message repeated would make each change of the focus slower.
+        """Show the notifications. Correct two faults of Textual: the container of a removed one stays in the screen, so
+        that each change of the focus becomes slower; and one that expires while it is created gets a timer of negative
+        length, which loops for ever.
         """
         shown = {ToastRack._toast_id(notification) for notification in self._notifications}
         for screen in self.screen_stack[-1:]:
@@ -187,6 +190,9 @@ class DonnaApp(App[None], inherit_bindings=False):
                 if holder.id not in shown:
                     holder.remove()
         super()._refresh_notifications()
+        for screen in self.screen_stack[-1:]:
+            for toast in screen.query(Toast):
+                toast._timeout = max(toast._timeout, SHORTEST_TOAST_SECONDS)
 
     def _set_initial_theme(self) -> None:
         """Set the most common theme initially: a later change of theme reads all style sheets again."""

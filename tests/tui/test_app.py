@@ -11,8 +11,10 @@ from functools import partial
 import pytest
 from textual.color import Color
 from textual.geometry import Offset
+from textual.notifications import Notification
 from textual.theme import Theme
 from textual.widgets import Input
+from textual.widgets._toast import Toast
 
 from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.bridge import FLUSH_SECONDS
@@ -437,6 +439,17 @@ async def test_nothing_runs_while_nothing_happens() -> None:
         await donna.pilot.pause(0.2)
         busy = [task for task in asyncio.all_tasks() if "worker" in (task.get_name() or "").lower()]
         assert busy == []
+
+
+async def test_a_message_that_expires_while_it_is_created_is_shown_and_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Textual's timer of a negative length never returns to the event loop."""
+    async with driving(scenarios.normal()) as donna:
+        monkeypatch.setattr(Notification, "has_expired", False)
+        monkeypatch.setattr(Notification, "time_left", -0.1)
+        donna.app.notify("in the last moment")
+        await donna.until(lambda: donna.app.screen.query(Toast), "it is shown")
+        monkeypatch.undo()
+        await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
 
 
 async def test_a_message_that_is_repeated_leaves_nothing_in_the_screen() -> None:
