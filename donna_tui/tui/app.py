@@ -53,6 +53,18 @@ LONGEST_WAIT_SECONDS = 2.0
 
 SHORTEST_TOAST_SECONDS = 0.001
 
+
+def _time_left(toast: Toast) -> float:
+    """Return the seconds until a message is removed, never less than the shortest time.
+
+    A message that expires while it is created would get a timer of negative length, whose loop in Textual never returns
+    to the event loop.
+    """
+    return max(toast._notification.time_left, SHORTEST_TOAST_SECONDS)
+
+
+Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
+
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""
 
@@ -180,9 +192,8 @@ class DonnaApp(App[None], inherit_bindings=False):
                 self._unnotify(each, refresh=False)
 
     def _refresh_notifications(self) -> None:
-        """Show the notifications. Correct two faults of Textual: the container of a removed one stays in the screen, so
-        that each change of the focus becomes slower; and one that expires while it is created gets a timer of negative
-        length, which loops for ever.
+        """Show the messages there are. Where one ended early, Textual removes its text and leaves the widget around
+        that in the screen for good, so that every message repeated would make each change of the focus slower.
         """
         shown = {ToastRack._toast_id(notification) for notification in self._notifications}
         for screen in self.screen_stack[-1:]:
@@ -190,9 +201,6 @@ class DonnaApp(App[None], inherit_bindings=False):
                 if holder.id not in shown:
                     holder.remove()
         super()._refresh_notifications()
-        for screen in self.screen_stack[-1:]:
-            for toast in screen.query(Toast):
-                toast._timeout = max(toast._timeout, SHORTEST_TOAST_SECONDS)
 
     def _set_initial_theme(self) -> None:
         """Set the most common theme initially: a later change of theme reads all style sheets again."""
