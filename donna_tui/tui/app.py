@@ -14,9 +14,10 @@ from textual.driver import Driver
 from textual.errors import NoWidget
 from textual.notifications import Notify
 from textual.widgets import Input, TextArea
-from textual.widgets._toast import Toast, ToastHolder, ToastRack
+from textual.widgets._toast import ToastHolder, ToastRack
 from textual.worker import Worker, WorkerFailed
 
+import donna_tui.tui.textual_faults  # noqa: F401
 from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend, KnownVault
@@ -50,20 +51,6 @@ The argument is the choice of the user, or None if the space is already known. M
 
 LONGEST_WAIT_SECONDS = 2.0
 """How long a key waits for the widgets of a screen."""
-
-SHORTEST_TOAST_SECONDS = 0.001
-
-
-def _time_left(toast: Toast) -> float:
-    """Return the seconds until a message is removed, never less than the shortest time.
-
-    A message that expires while it is created would get a timer of negative length, whose loop in Textual never returns
-    to the event loop.
-    """
-    return max(toast._notification.time_left, SHORTEST_TOAST_SECONDS)
-
-
-Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""

@@ -9,8 +9,10 @@ from dataclasses import replace
 from functools import partial
 
 import pytest
+from textual._xterm_parser import XTermParser
 from textual.color import Color
 from textual.geometry import Offset
+from textual.message import Message
 from textual.notifications import Notification
 from textual.theme import Theme
 from textual.widgets import Input
@@ -455,6 +457,13 @@ async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch
         donna.app.notify("in the last moment")
         await donna.until(lambda: timed, "its timer starts")
         await donna.until(lambda: not donna.app.screen.query(Toast), "it is removed")
+
+
+def test_a_malformed_key_sequence_is_read_as_something_or_nothing() -> None:
+    """Textual raises ValueError in the thread that reads the terminal."""
+    parser = XTermParser()
+    for sequence in ("\x1b[:5S", "\x1b[1:2:3:4u", "\x1b[;u", "\x1b[99999999u"):
+        assert all(isinstance(each, Message) for each in [*parser.feed(sequence), *parser.feed("x")])
 
 
 async def test_a_message_that_is_repeated_leaves_nothing_in_the_screen() -> None:

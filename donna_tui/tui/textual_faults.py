@@ -1,0 +1,33 @@
+"""Correct faults of Textual 8 by which a key or a message ends or hangs the app. Importing it is enough."""
+
+from __future__ import annotations
+
+from textual import events
+from textual._xterm_parser import XTermParser
+from textual.widgets._toast import Toast
+
+SHORTEST_TOAST_SECONDS = 0.001
+
+
+def _time_left(toast: Toast) -> float:
+    """Return the seconds until a message is removed, never less than the shortest time.
+
+    A message that expires while it is created would get a timer of negative length, whose loop in Textual never returns
+    to the event loop.
+    """
+    return max(toast._notification.time_left, SHORTEST_TOAST_SECONDS)
+
+
+_parse_extended_key = XTermParser._parse_extended_key
+
+
+def _parsed_key(parser: XTermParser, sequence: str) -> list[events.Key] | None:
+    """Parse a key sequence of Kitty's protocol. A malformed one is none, where Textual raises ValueError."""
+    try:
+        return _parse_extended_key(parser, sequence)
+    except ValueError:
+        return None
+
+
+Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
+XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
