@@ -18,7 +18,7 @@ EXTRAS := calendars models mcp webdav dev
 
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run agents install test stress bench check format lint types contracts audit lock docs docs-check screenshots snapshots clean
+.PHONY: run agents install test test-slow stress bench check format lint types contracts audit lock docs docs-check screenshots snapshots clean
 
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
@@ -56,8 +56,13 @@ $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 	@$(PIP) install --editable '.[sentence-transformers,calendars,models,mcp,webdav,dev]'
 	@touch $@
 
+# What a change is tried with: the tests that find most faults, within five minutes on two cores.
 test: $(VENV)/.dev
-	@$(BIN)/pytest -n 3 -m "not stress"
+	@$(BIN)/pytest -n 3 -m "not slow and not stress"
+
+# All other tests but those of `make stress`.
+test-slow: $(VENV)/.dev
+	@$(BIN)/pytest -n 3 -m "slow and not stress"
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
@@ -66,7 +71,7 @@ stress: $(VENV)/.dev
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
 
-check: format lint types contracts docs-check audit test
+check: format lint types contracts docs-check audit test test-slow
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff format --check .
