@@ -20,9 +20,10 @@ from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.vault.pane import VaultPane
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest, Snippet
 from tests.tui.fake_backend import FakeBackend
+from tests.tui.quiet import until_quiet
 
 SIZE = (120, 36)
-QUICK_SECONDS = 0.005
+LATER = 0.5
 GENEROUS_SECONDS = 20.0
 
 W = TypeVar("W")
@@ -114,18 +115,9 @@ class Driver:
         await self.pilot.pause()
 
     async def rest(self) -> None:
-        """Let everything that can go on go on: ten rounds in a row in which the loop had next to nothing to do.
-
-        What counts is the time that this thread worked: other programs make a round no longer.
-        """
-        quick = 0
-        for _ in range(200):
-            began = time.thread_time()
-            await asyncio.sleep(0.01)
-            quick = quick + 1 if time.thread_time() - began < QUICK_SECONDS else 0
-            if quick == 10:
-                break
-        await self.pilot.pause(0.01)
+        """Let everything that can go on go on: also what looks again after a while, or tells at intervals."""
+        await until_quiet(LATER)
+        await self.pilot.pause()
 
     async def search_for(self, text: str) -> None:
         """Type a question and wait for its answer."""

@@ -1,0 +1,96 @@
+"""Many apps in one process, each as cheap as it can be: waits that end with what they wait for, and no work twice.
+
+A pilot of Textual sleeps in slices of 20 ms until the process does nothing, twice for each key, and sends a message
+through every widget. The event loop knows what is left to do; asking it is quicker, and certain on a busy machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+from textual.pilot import Pilot
+
+SOON = 0.1
+"""What waits no longer than this belongs to what a key does: the preview that follows the cursor, a redraw."""
+
+PATIENCE = 1.0
+"""Seconds to wait for timers and threads: a call that a test holds back never comes to an end."""
+
+LONGEST = 60.0
+"""Seconds of work without a break after which something goes round in circles."""
+
+CALM_TURNS = 3
+COLLECT_AFTER = (10_000, 20, 20)
+
+
+async def until_quiet(within: float = SOON, patience: float = PATIENCE) -> bool:
+    """Wait until the event loop has nothing to do, no timer due `within` some seconds, and no thread at work.
+
+    Return whether it came to that: with patience at an end, only work that is ready is waited for.
+    """
+    loop: Any = asyncio.get_running_loop()
+    began, waited, calm = loop.time(), 0.0, 0
+    while calm < CALM_TURNS:
+        await asyncio.sleep(0)
+        assert loop.time() - began < LONGEST, "the app works without a break"
+        if loop._ready:
+            calm = 0
+            continue
+        pause = _next(loop, within)
+        if pause is None or waited >= patience:
+            calm += 1
+            continue
+        calm, before = 0, loop.time()
+        await asyncio.sleep(pause)
+        waited += loop.time() - before
+    return waited < patience
+
+
+def _next(loop: Any, within: float) -> float | None:
+    """After how many seconds to look again; None where nothing comes soon."""
+    executor = loop._default_executor
+    if executor is not None and executor._idle_semaphore._value < len(executor._threads):
+        return 0.002
+    now = loop.time()
+    soon = [each._when - now for each in loop._scheduled if not each._cancelled and each._when - now < within]
+    return max(0.001, min(soon)) if soon else None
+
+
+@contextmanager
+def economical() -> Iterator[None]:
+    """Wait as above in every pilot, parse each style sheet once, and look for garbage seldom."""
+    parsed: dict[object, list[RuleSet]] = {}
+    parse = Stylesheet._parse_rules
+
+    def parse_once(sheet: Stylesheet, css: str, *rest: Any, **more: Any) -> list[RuleSet]:
+        key = (css, rest, tuple(sorted(more.items())), tuple(sorted(sheet._variables.items())))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, *rest, **more)
+        return parsed[key]
+
+    async def idle(*_: float) -> None:
+        await until_quiet()
+
+    async def all_done(*_: object) -> bool:
+        await until_quiet()
+        return True
+
+    thresholds = gc.get_threshold()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        patch.setattr(Pilot, "_wait_for_screen", all_done)
+        for module in ("app", "pilot"):
+            patch.setattr(f"textual.{module}.wait_for_idle", idle)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*COLLECT_AFTER)
+        yield
+        gc.set_threshold(*thresholds)
+        gc.unfreeze()
