@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from textual.widgets import Input
 
+from tests.tui.conftest import quick as quick
+
 
 @pytest.fixture(autouse=True)
 def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
