@@ -395,10 +395,22 @@ async def test_no_timer_runs_when_nothing_happens() -> None:
         assert running == []
 
 
-@pytest.mark.parametrize("name", ["empty", "indexing", "normal", "error", "hostile"])
-async def test_every_state_can_be_drawn_at_every_size(name: str) -> None:
+SOME_SIZES = ((60, 15), (160, 48), (120, 36))
+ALL_SIZES = ((60, 15), SMALL, (100, 29), (160, 48), (1, 1), (120, 36))
+STATES = ("empty", "indexing", "normal", "error")
+
+
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("hostile", ALL_SIZES),
+        *((name, SOME_SIZES) for name in STATES),
+        *(pytest.param(name, ALL_SIZES, marks=pytest.mark.stress) for name in STATES),
+    ],
+)
+async def test_every_state_can_be_drawn_at_every_size(name: str, sizes: tuple[tuple[int, int], ...]) -> None:
     async with activity(getattr(scenarios, name)()) as donna:
-        for size in ((60, 15), SMALL, (100, 29), (160, 48), (1, 1), (120, 36)):
+        for size in sizes:
             await donna.pilot.resize_terminal(*size)
             for keys in (("k", "tab", "j"), ("shift+tab", "shift+tab", "right")):
                 await donna.press(*keys)

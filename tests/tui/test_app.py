@@ -19,7 +19,6 @@ from textual.widgets import Input
 from textual.widgets._toast import Toast
 
 from donna_tui.tui.app import DonnaApp
-from donna_tui.tui.bridge import FLUSH_SECONDS
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
@@ -210,7 +209,7 @@ async def test_what_happened_before_a_screen_was_there_is_told_to_it() -> None:
     async with driving(backend, connected=False) as donna:
         await donna.until(lambda: backend.listeners, "the engine is listened to")
         backend.post(NoteDeleted(path="gone before.md"))
-        await donna.pilot.pause(3 * FLUSH_SECONDS)
+        await donna.rest()
         backend.gates.release("start")
         await donna.complete()
         donna.main.show_pane("activity")
@@ -320,17 +319,17 @@ async def test_the_status_strip_follows_the_engine() -> None:
         await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip says so")
 
 
-@pytest.mark.parametrize("size", [(1, 1), (2, 3), (10, 4), (40, 10), (59, 14), (60, 15), (200, 60)])
 @pytest.mark.parametrize("scenario", ["empty", "normal", "hostile"])
-async def test_any_size_is_survived(scenario: str, size: tuple[int, int]) -> None:
+async def test_any_size_is_survived(scenario: str) -> None:
     async with driving(getattr(scenarios, scenario)()) as donna:
-        await donna.type("redis")
-        await donna.pilot.pause(0.1)
-        await donna.pilot.resize_terminal(*size)
-        await donna.press("down", "escape", "plus", "escape", "6", "1", "escape")
-        await donna.pilot.resize_terminal(*SIZE)
-        await donna.pilot.pause()
-        assert "Donna" in donna.screen_text()
+        await donna.search_for("redis")
+        for size in ((1, 1), (2, 3), (10, 4), (40, 10), (59, 14), (60, 15), (200, 60)):
+            await donna.pilot.resize_terminal(*size)
+            await donna.press("down", "escape", "plus", "escape", "6", "1", "escape")
+            await donna.pilot.resize_terminal(*SIZE)
+            assert "Donna" in donna.screen_text(), size
+            await donna.press("slash")
+            assert donna.search.bar.input.has_focus, size
 
 
 async def test_too_small_a_terminal_is_said() -> None:
@@ -342,12 +341,17 @@ async def test_too_small_a_terminal_is_said() -> None:
         assert donna.search.bar.input.has_focus
 
 
-@pytest.mark.parametrize("theme", THEME_NAMES)
-async def test_every_theme_draws(theme: str) -> None:
-    async with driving(scenarios.normal(), theme=theme) as donna:
+async def test_every_theme_draws() -> None:
+    async with driving(scenarios.normal(), theme=THEME_NAMES[-1]) as donna:
+        assert donna.app.theme == THEME_NAMES[-1]
         await donna.search_for("redis")
-        await donna.press("escape", "question_mark", "escape", "f", "escape")
-        assert donna.app.theme == theme
+        await donna.press("escape")
+        for theme in THEME_NAMES:
+            donna.app.theme = theme
+            await donna.press("question_mark", "escape", "f", "escape")
+            assert donna.app.theme == theme
+            assert donna.app.screen is donna.main
+            assert "▌ Gateway" in donna.screen_text()
 
 
 async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
@@ -388,12 +392,12 @@ async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_hostile_text_reaches_no_screen_as_it_is() -> None:
     async with driving(scenarios.hostile()) as donna:
         await donna.search_for("anything")
-        await donna.pilot.pause(0.1)
+        await donna.rest()
         for keys in (["escape"], ["j"], ["G"], ["plus"], ["escape"], ["n"], ["question_mark"], ["escape"], ["f"]):
             await donna.press(*keys)
             _assert_harmless(donna.screen_text())
         await donna.press("escape", "m")
-        await donna.pilot.pause(0.1)
+        await donna.rest()
         _assert_harmless(donna.screen_text())
         assert donna.app.is_running
         assert isinstance(donna.main, MainScreen)
@@ -428,9 +432,9 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
     backend.fail("folders", DonnaError(Reason.INTERNAL, hostile.EVERYTHING))
     async with driving(backend) as donna:
         await donna.type("x")
-        await donna.pilot.pause(0.15)
+        await donna.rest()
         await donna.press("ctrl+f")
-        await donna.pilot.pause(0.05)
+        await donna.rest()
         _assert_harmless(donna.screen_text())
 
 
@@ -438,7 +442,7 @@ async def test_nothing_runs_while_nothing_happens() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
         await donna.press("escape")
-        await donna.pilot.pause(0.2)
+        await donna.rest()
         busy = [task for task in asyncio.all_tasks() if "worker" in (task.get_name() or "").lower()]
         assert busy == []
 

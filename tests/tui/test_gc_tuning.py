@@ -20,7 +20,7 @@ from donna_tui.tui.gc_tuning import COLLECT_AFTER, GcTuning, collect_due
 from donna_tui.types.events import ModelPhase, ModelStateChanged
 
 IN_SIGHT = 5_000
-COME_AND_GO = 2_000_000
+COME_AND_GO = 500_000
 
 
 @pytest.fixture(autouse=True)
