@@ -65,7 +65,7 @@ def _next(loop: Any, within: float) -> float | None:
 
 @contextmanager
 def economical() -> Iterator[None]:
-    """Wait as above in every pilot, parse each style sheet once, and look for garbage seldom."""
+    """Wait as above in every pilot, parse each style sheet once, hash rules in C, and look for garbage seldom."""
     parsed: dict[object, list[RuleSet]] = {}
     parse = Stylesheet._parse_rules
 
@@ -85,6 +85,7 @@ def economical() -> Iterator[None]:
     thresholds = gc.get_threshold()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        patch.setattr(RuleSet, "__hash__", object.__hash__)
         patch.setattr(Pilot, "_wait_for_screen", all_done)
         for module in ("app", "pilot"):
             patch.setattr(f"textual.{module}.wait_for_idle", idle)

@@ -601,14 +601,14 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
 
 async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
     backend = backend_in("normal")
-    long = "word " * 500 + "END\n\nAfter it.\n"
+    long = "word " * 1_000 + "END\n\nAfter it.\n"
     backend.vault.files[SYNC_PATH] = long.encode()
     async with driving(backend, size=SMALL) as donna:
         await opened(donna)
         await donna.press("enter", "home", *["down"] * 40)
         assert donna.review.text.line_number == 1
         assert donna.review.text.scroll_offset.y > 20
-        await donna.press(*["down"] * 20)
+        await donna.press(*["down"] * 60)
         assert donna.review.text.line_number == 3
         await donna.press("up")
         assert donna.review.text.line_number == 1
