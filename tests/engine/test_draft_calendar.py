@@ -22,6 +22,8 @@ from tests.engine.draft_engines import LAST_TIME, NOTE, DraftEngine, draft_engin
 from tests.unit.calendar_parts import calendar, event
 from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
+pytestmark = pytest.mark.usefixtures("alone")
+
 LATER = datetime.timedelta(days=1, hours=2)
 TYPED = "- typed by hand"
 
