@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
-import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.forks import run_module
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE_SECONDS = 120
@@ -47,25 +48,23 @@ class Donna:
     def __call__(self, *args: str | os.PathLike[str], stdin: str | None = None, **environ: str) -> Ran:
         """Run it and return what it left; no run ever shows a traceback or colours."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
-        ran = subprocess.run(
-            [sys.executable, "-m", self.module, *map(os.fspath, args)],
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
+        ran = run_module(
+            self.module,
+            [os.fspath(each) for each in args],
             cwd=self.cwd,
             env={
                 **inherited, "PYTHONPATH": str(REPOSITORY), "DONNA_HOME": str(self.home),
                 "PYTHONWARNINGS": "error::ResourceWarning", **self.environ, **environ,
             },
-            capture_output=True,
-            text=True,
             timeout=PATIENCE_SECONDS,
-            check=False,
+            given=stdin,
         )  # fmt: skip
-        for text in (ran.stdout, ran.stderr):
+        out, err = (io.TextIOWrapper(io.BytesIO(each)).read() for each in (ran.stdout, ran.stderr))
+        for text in (out, err):
             assert "Traceback" not in text, text
             assert "should not" not in text, text
             assert "\x1b" not in text
-        return Ran(ran.returncode, ran.stdout, ran.stderr)
+        return Ran(ran.returncode, out, err)
 
 
 def write(root: Path, path: str, text: str | bytes) -> Path:

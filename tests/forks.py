@@ -1,0 +1,174 @@
+"""Runs `python -m MODULE …` in a fork of a process that has everything loaded: most of a run is its imports.
+
+Each run has its own process, environment, folder and streams. One server is started for each way in which an interpreter
+is told to start (the variables of Python and of the locale), since a fork cannot be told that any more.
+"""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import runpy
+import select
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
+from functools import cache
+from pathlib import Path
+from typing import IO, NoReturn
+
+REPOSITORY = Path(__file__).parent.parent
+OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS", "OMP_")
+NOT_LOADED = ("donna_tui.tui", "donna_tui.__main__")
+
+
+def run_module(
+    module: str,
+    arguments: Sequence[str],
+    *,
+    cwd: Path,
+    env: Mapping[str, str],
+    timeout: float,
+    given: str | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Run it and wait for it, as `subprocess.run` does; `given` is its standard input."""
+    if sys.platform == "darwin":  # its libraries do not outlive a fork
+        return subprocess.run(
+            [sys.executable, "-m", module, *arguments],
+            input=(given or "").encode(), capture_output=True, cwd=cwd, env=env, timeout=timeout, check=False,
+        )  # fmt: skip
+    start = tuple(sorted((name, value) for name, value in env.items() if name.startswith(OF_THE_START)))
+    with ExitStack() as opened:
+        order, stdin, out, err = (opened.enter_context(tempfile.TemporaryFile()) for _ in range(4))
+        order.write(json.dumps([module, *arguments, str(cwd), dict(env)]).encode())
+        stdin.write((given or "").encode())
+        if given is None:
+            stdin = opened.enter_context(open(os.devnull, "rb"))
+        status = _server(start).run([order, stdin, out, err], timeout)
+        out.seek(0)
+        err.seek(0)
+        return subprocess.CompletedProcess([module, *arguments], status, out.read(), err.read())
+
+
+class _Server:
+    """The process that forks. Calls of several threads run beside each other."""
+
+    def __init__(self, start: Mapping[str, str]) -> None:
+        others = {name: value for name, value in os.environ.items() if not name.startswith((*OF_THE_START, "DONNA_"))}
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
+                cwd=REPOSITORY,
+                env={**others, **start},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+            )
+        atexit.register(self._close)
+
+    def run(self, files: list[IO[bytes]], timeout: float) -> int:
+        """The exit status of a run that is described by the first of `files`; the others are its streams."""
+        for file in files:
+            if file.writable():
+                file.seek(0)
+        told, tells = os.pipe()
+        with open(told, encoding="ascii") as answers:
+            socket.send_fds(self._socket, [b"run"], [tells, *(file.fileno() for file in files)])
+            os.close(tells)
+            child = int(answers.readline())
+            if not select.select([answers], [], [], timeout)[0]:
+                os.kill(child, 9)
+                raise subprocess.TimeoutExpired(f"a run in process {child}", timeout)
+            return int(answers.readline())
+
+    def _close(self) -> None:
+        self._socket.send(b"end")
+        self._socket.close()
+        self._process.wait()
+
+
+@cache
+def _server(start: tuple[tuple[str, str], ...]) -> _Server:
+    return _Server(dict(start))
+
+
+def _serve(ours: socket.socket) -> None:
+    """Fork for each order until the end is told."""
+    while True:
+        order, descriptors, *_ = socket.recv_fds(ours, 16, 5)
+        if order != b"run":
+            return
+        if not os.fork():
+            ours.close()
+            _wait_for_run(*descriptors)
+        for each in descriptors:
+            os.close(each)
+        with suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0]:
+                pass
+
+
+def _wait_for_run(tells: int, order: int, *streams: int) -> NoReturn:
+    """Fork once more for the run itself; tell its process, and its status once it ended."""
+    child = os.fork()
+    if not child:
+        os.close(tells)
+        _run(order, streams)
+    with suppress(BrokenPipeError):  # nobody waits for it any more
+        os.write(tells, b"%d\n" % child)
+        os.write(tells, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    os._exit(0)
+
+
+def _run(order: int, streams: tuple[int, ...]) -> NoReturn:
+    with open(order, "rb") as file:
+        module, *arguments, cwd, env = json.load(file)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    os.chdir(cwd)
+    os.environ.clear()
+    os.environ.update(env)
+    time.tzset()
+    sys.path[0] = cwd
+    sys.argv = [module, *arguments]
+    status = 1
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+        status = 0
+    except SystemExit as end:
+        status = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        traceback.print_exc()
+    for each in (sys.stdout, sys.stderr):
+        each.flush()
+    os._exit(status)
+
+
+def _load() -> None:
+    """Import Donna but for her screens, which no verb draws."""
+    import donna_tui
+
+    for each in pkgutil.walk_packages(donna_tui.__path__, "donna_tui."):
+        if not each.name.startswith(NOT_LOADED):
+            with suppress(ImportError):
+                importlib.import_module(each.name)
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    _load()
+    with socket.socket(fileno=int(sys.argv[1])) as served:
+        _serve(served)
