@@ -16,13 +16,22 @@ import pytest
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.search import SearchRequest
 from donna_tui.vault.client import VaultClient
-from tests.engine.helpers import Running, Sandbox, donna, everything_below, new_sandbox, open_engine
+from tests.engine.helpers import Sandbox, Running, everything_below, new_sandbox, open_engine
+from tests.forks import run_module
 from tests.hostile import make_hostile_vault
 
 pytestmark = pytest.mark.model
 
 RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
 """Control bytes that a terminal would act on: C0 but for tab and newline, DEL, and C1 as UTF-8."""
+
+MANY_PASSAGES = [
+    "structure/300kb base64.md", "structure/big table.md", "structure/min json.md", "structure/star bomb.md",
+    "structure/excalidraw.md", "structure/deep list.md",
+]  # fmt: skip
+"""Of 1,900 passages that the model would read, 1,700 are of these notes."""
+
+KEPT = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +57,27 @@ class Hostile:
             "DONNA_HOME": str(self.sandbox.paths.state.parent),
             "DONNA_VAULT": str(self.sandbox.root),
         }
-        return subprocess.run(donna(*arguments), capture_output=True, env=environment, timeout=120, check=False)
+        return run_module("donna_tui", arguments, cwd=Path.cwd(), env=environment, timeout=120)
 
 
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Hostile:
+@pytest.fixture(scope="module", params=["shortened", pytest.param("whole", marks=pytest.mark.stress)])
+def hostile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Hostile:
     folder = tmp_path_factory.mktemp("hostile")
     root, manifest = make_hostile_vault(folder)
+    if request.param == "shortened":
+        shorten(root)
     sandbox = new_sandbox(folder, model_cache)
     assert sandbox.root == root
     cases = [case for case in manifest["cases"] if "not_created" not in case]
     return asyncio.run(index_and_ask(sandbox, cases))
+
+
+def shorten(root: Path) -> None:
+    """Leave the beginning and the end of each note that is nothing but many passages of one kind."""
+    for path in MANY_PASSAGES:
+        text = (root / path).read_text(encoding="utf-8")
+        assert len(text) > 4 * KEPT, path
+        (root / path).write_text(text[:KEPT] + text[-KEPT:], encoding="utf-8")
 
 
 async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostile:
