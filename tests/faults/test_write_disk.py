@@ -56,8 +56,8 @@ def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     "levels",
-    [range(0, FIRST_LEVELS, FIRST_LEVELS // 16), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
-    ids=["16 levels", "256 levels"],
+    [range(0, FIRST_LEVELS, FIRST_LEVELS // 8), pytest.param(range(LEVELS), marks=pytest.mark.stress)],
+    ids=["8 levels", "256 levels"],
 )
 def test_a_full_disk_costs_nothing(tmp_path: Path, disk: Path, name: str, levels: range) -> None:
     call, template = CALLS[name], prepared(tmp_path / "template", name)

@@ -420,9 +420,9 @@ def test_folders_and_sources_are_listed_once(store: MemoryStore) -> None:
 # Room
 
 
-def fill_and_empty(store: MemoryStore, notes: int, left: int) -> None:
+def fill_and_empty(store: MemoryStore, notes: int, left: int, words: int = 200) -> None:
     for number in range(notes):
-        store.upsert(note(f"{number}.md", " ".join(f"word{number * step}" for step in range(200))))
+        store.upsert(note(f"{number}.md", " ".join(f"word{number * step}" for step in range(words))))
     embed_all(store)
     for number in range(left, notes):
         store.delete("vault", f"{number}.md")
@@ -451,7 +451,7 @@ def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
 
 def test_a_vector_table_that_is_mostly_empty_is_made_anew(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "FEW_PLACES", 0)
-    fill_and_empty(store, 1_100, 30)
+    fill_and_empty(store, 1_100, 30, words=2)
     query = unit(np.eye(1, DIM)[0])
     before = store.vectors.search(store.database, query, Scope(Filters()), 10)
     places = "SELECT sum(size) FROM vec_memory_chunks_chunks"
