@@ -11,7 +11,7 @@ import pytest
 from tests.engine.helpers import EVAL_VAULT, Sandbox, index_once, new_sandbox
 from tests.engine.providers import FaultyModel, serve
 
-FOLDERS = ("Queries", "Editing", "Getting Started", "Scripting")
+FOLDERS = ("Queries", "Editing", "Scripting")
 
 
 @pytest.fixture(scope="session")

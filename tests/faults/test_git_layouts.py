@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,15 @@ IN_PROGRESS = (merging, rebasing, rebasing_by_mail, picking, between_two_picks, 
 State = Callable[[Sandbox], None]
 
 
+def pairs(states: Sequence[State]) -> list[Any]:
+    """Each layout with each state; outside of `make stress` each of them is met, and a third of the pairs."""
+    return [
+        pytest.param(layout, state, marks=() if (row + column) % 3 == 0 else pytest.mark.stress)
+        for row, layout in enumerate(LAYOUTS)
+        for column, state in enumerate(states)
+    ]
+
+
 def theirs(sandbox: Sandbox) -> dict[str, object]:
     """What is the user's: what is staged, refs, stash, what is checked out, configuration."""
     head = sandbox.git("symbolic-ref", "--quiet", "HEAD", may_fail=True).strip()
@@ -127,8 +137,7 @@ def everything(sandbox: Sandbox) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("state", AT_REST)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("layout", "state"), pairs(AT_REST))
 def test_at_rest_donna_works_and_what_is_the_users_stays(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)
     state(sandbox)
@@ -162,8 +171,7 @@ def assert_only_our_notes_moved(sandbox: Sandbox, start: str) -> None:
     assert not sandbox.git("ls-tree", "-r", "HEAD", "Inbox/staged.md", "Inbox/meant.md", "Inbox/gone.md")
 
 
-@pytest.mark.parametrize("state", IN_PROGRESS)
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("layout", "state"), pairs(IN_PROGRESS))
 def test_in_the_middle_of_something_donna_refuses_and_changes_nothing(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)
     sandbox.writer.write("Inbox/first.md", "first\n")

@@ -358,8 +358,9 @@ def run(examples: int, steps: int) -> None:
     run_state_machine_as_test(Vault, settings=limits)
 
 
-def test_twenty_histories_of_twenty_five_steps() -> None:
-    run(20, 25)
+@pytest.mark.parametrize("histories", [10, pytest.param(20, marks=pytest.mark.stress)])
+def test_histories_of_twenty_five_steps(histories: int) -> None:
+    run(histories, 25)
 
 
 @pytest.mark.stress
