@@ -63,18 +63,18 @@ def _joined(parts: Any) -> str:
     return text
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
+def _limit(cpu_seconds: int) -> None:
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if sys.platform == "linux":  # elsewhere the address space is not the memory that a process uses
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
 
 
 def main() -> None:
-    """Render the template of the request on stdin, and print the answer."""
-    request = json.load(sys.stdin)
-    _limit()
-    json.dump(render(request["name"], request["source"], request["context"]), sys.stdout)
+    """Answer the request on stdin."""
+    asked = json.load(sys.stdin)
+    _limit(asked["cpu_seconds"])
+    json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from donna_tui.drafts import sandbox
 from donna_tui.drafts.renderer import LARGEST_TEMPLATE, VaultTemplateRenderer
 from donna_tui.drafts.sandbox import LONGEST_TEXT
 from donna_tui.types.errors import DonnaError, Reason
@@ -134,7 +135,8 @@ def test_no_way_leads_out_of_a_template(folder: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_uses_too_much_is_ended(folder: Path, name: str) -> None:
+def test_what_uses_too_much_is_ended(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sandbox, "CPU_SECONDS", 1)
     refused(folder, BOMBS[name])
 
 
