@@ -25,7 +25,7 @@ from tests.faults.writes import CALLS, CallRunner, VaultModel, prepared
 OTHER = "Inbox/s0.md"
 """A note with a link to the one that is moved."""
 
-STRIDE = 3
+STRIDE = 6
 """Which requests fail where not all do: others for each operation."""
 
 EXPECTED = {Reason.IO_ERROR, Reason.DISK_FULL, Reason.GIT_FAILED, Reason.UNREADABLE, Reason.ROOT_MISSING}

@@ -79,8 +79,8 @@ def _stop_at(step: Step, scene: Scene, fork_server: ForkServer) -> None:
     assert occurrence > 1, "the step was never reached"
 
 
-@pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.stress)])
-def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, name: str, stride: int) -> None:
+@pytest.mark.parametrize("stride", [10, pytest.param(1, marks=pytest.mark.stress)])
+def test_stopped_before_every_request(tmp_path: Path, nursery: Nursery, name: str, stride: int) -> None:
     scene = Scene(tmp_path, name)
     for nth in range(1, MOST, stride):
         vault_model = scene.fresh()
@@ -91,7 +91,7 @@ def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, n
             break
 
 
-@pytest.mark.parametrize("stride", [7, pytest.param(1, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("stride", [14, pytest.param(1, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("step", [Step.PUT, Step.ADVANCED])
 def test_stopped_again_while_it_recovers(
     tmp_path: Path, fork_server: ForkServer, name: str, step: Step, stride: int

@@ -58,9 +58,9 @@ class Installed:
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("installed")
-    venv.create(folder / "venv", with_pip=True)
-    pip = folder / "venv" / "bin" / "pip"
-    ran = run(pip, "install", "--disable-pip-version-check", "--quiet", wheel)
+    venv.create(folder / "venv")
+    pip = (sys.executable, "-m", "pip", "--python", folder / "venv" / "bin" / "python")
+    ran = run(*pip, "install", "--disable-pip-version-check", "--quiet", wheel)
     assert ran.returncode == 0, ran.stderr
     vault = folder / "Notes"
     vault.mkdir()
