@@ -53,9 +53,21 @@ def name(module: Path) -> str:
 
 
 @cache
+def tree_of(module: Path) -> ast.Module:
+    return ast.parse(module.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forgotten() -> Iterator[None]:
+    """The trees of all modules are large."""
+    yield
+    tree_of.cache_clear()
+
+
+@cache
 def imports(module: Path) -> frozenset[str]:
     """The modules that a file imports anywhere, with their full names."""
-    return frozenset(_imports(ast.parse(module.read_text(encoding="utf-8"))))
+    return frozenset(_imports(tree_of(module)))
 
 
 def _imports(tree: ast.AST) -> Iterator[str]:
@@ -224,7 +236,7 @@ def test_one_module_makes_text_fit_for_a_terminal() -> None:
     definitions = {
         name(module)
         for module in MODULES
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8")))
+        for node in ast.walk(tree_of(module))
         if isinstance(node, ast.FunctionDef) and node.name in ("clean", "clean_line", "sanitise", "sanitize")
     }
     assert definitions == {"safety/terminal.py"}
@@ -237,7 +249,7 @@ def _starters() -> Iterator[str]:
 
 
 def calls(module: Path) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(module)):
         if isinstance(node, ast.Call):
             yield node
 
@@ -271,7 +283,7 @@ def test_every_module_says_what_it_is_for() -> None:
     silent = [
         name(module)
         for module in MODULES
-        if module.read_text(encoding="utf-8").strip() and not ast.get_docstring(ast.parse(module.read_text("utf-8")))
+        if module.read_text(encoding="utf-8").strip() and not ast.get_docstring(tree_of(module))
     ]
     assert silent == []
 
@@ -291,7 +303,7 @@ def test_no_class_is_spread_over_files() -> None:
     where: dict[str, set[str]] = {}
     below: dict[str, list[str]] = {}
     for module in MODULES:
-        for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        for node in tree_of(module).body:
             if isinstance(node, ast.ClassDef):
                 where.setdefault(node.name, set()).add(name(module))
                 for base in node.bases:
@@ -304,7 +316,7 @@ def test_no_class_is_spread_over_files() -> None:
 
 def test_no_module_only_forwards() -> None:
     def forwards(module: Path) -> bool:
-        body = ast.parse(module.read_text(encoding="utf-8")).body
+        body = tree_of(module).body
         rest = [each for each in body if not isinstance(each, ast.Import | ast.ImportFrom | ast.Expr)]
         return bool(body) and all(
             isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "__all__" for each in rest
@@ -336,7 +348,7 @@ def test_handlers_are_named_after_their_messages() -> None:
         return "on_" + "_".join(words)
 
     for module in MODULES:
-        for node in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(module)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("on_"):
                 for given in node.args.args[1:2]:
                     if isinstance(given.annotation, ast.Attribute) and not ast.unparse(given.annotation).startswith(
