@@ -38,13 +38,13 @@ class VaultTemplateRenderer:
         A template may add keys, but cannot change those of the context or any that Donna reads. `context` must be JSON.
         Blocks. Raises DonnaError (`template_error`), with the line if it is known.
         """
-        asked = {
+        request = {
             "name": template_name,
             "source": self._source(template_name),
             "context": dict(context),
             "cpu_seconds": sandbox.CPU_SECONDS,
         }
-        answer = _ask_child(json.dumps(asked), template_name)
+        answer = _run_child(json.dumps(request), template_name)
         if not answer["ok"]:
             where = f", line {answer['line']}" if answer.get("line") else ""
             raise _refused(f"the template {template_name}{where} cannot be used: {answer['message']}")

@@ -71,10 +71,10 @@ def _limit(cpu_seconds: int) -> None:
 
 
 def main() -> None:
-    """Answer the request on stdin."""
-    asked = json.load(sys.stdin)
-    _limit(asked["cpu_seconds"])
-    json.dump(render(asked["name"], asked["source"], asked["context"]), sys.stdout)
+    """Render the template of the request on stdin, and print the answer."""
+    request = json.load(sys.stdin)
+    _limit(request["cpu_seconds"])
+    json.dump(render(request["name"], request["source"], request["context"]), sys.stdout)
 
 
 if __name__ == "__main__":

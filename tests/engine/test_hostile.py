@@ -16,7 +16,7 @@ import pytest
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.search import SearchRequest
 from donna_tui.vault.client import VaultClient
-from tests.engine.helpers import Sandbox, Running, everything_below, new_sandbox, open_engine
+from tests.engine.helpers import Running, Sandbox, everything_below, new_sandbox, open_engine
 from tests.forks import run_module
 from tests.hostile import make_hostile_vault
 

@@ -80,7 +80,7 @@ def _stop_at(step: Step, scene: Scene, fork_server: ForkServer) -> None:
 
 
 @pytest.mark.parametrize("stride", [10, pytest.param(1, marks=pytest.mark.stress)])
-def test_stopped_before_every_request(tmp_path: Path, nursery: Nursery, name: str, stride: int) -> None:
+def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, name: str, stride: int) -> None:
     scene = Scene(tmp_path, name)
     for nth in range(1, MOST, stride):
         vault_model = scene.fresh()

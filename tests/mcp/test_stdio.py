@@ -56,7 +56,7 @@ async def test_hundreds_of_calls_at_once(sandbox: Sandbox, calls: int) -> None:
             ("vault_write", {"path": "Inbox/many.md", "content": "x\n"}),
         ]
         answers = await asyncio.gather(*(client.call_tool(*kinds[number % 4]) for number in range(calls)))
-        told = [said(answer) for answer in answers]
+        told = [payload_of(answer) for answer in answers]
         assert all(answer["ok"] and answer["count"] for answer in told[0::4])
         assert all(answer["ok"] for answer in told[1::4])
         assert {answer["reason"] for answer in told[2::4]} == {"missing"}
