@@ -28,6 +28,7 @@ from typing import IO, NoReturn
 
 REPOSITORY = Path(__file__).parent.parent
 OF_THE_START = ("PYTHON", "LC_", "LANG", "LD_", "OPENBLAS", "OMP_")
+RUN = b"run"
 NOT_LOADED = ("donna_tui.tui", "donna_tui.__main__")
 
 
@@ -64,7 +65,7 @@ class _Server:
 
     def __init__(self, start: Mapping[str, str]) -> None:
         others = {name: value for name, value in os.environ.items() if not name.startswith((*OF_THE_START, "DONNA_"))}
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "tests.forks", str(theirs.fileno())],
@@ -82,7 +83,7 @@ class _Server:
                 file.seek(0)
         told, tells = os.pipe()
         with open(told, encoding="ascii") as answers:
-            socket.send_fds(self._socket, [b"run"], [tells, *(file.fileno() for file in files)])
+            socket.send_fds(self._socket, [RUN], [tells, *(file.fileno() for file in files)])
             os.close(tells)
             child = int(answers.readline())
             if not select.select([answers], [], [], timeout)[0]:
@@ -91,7 +92,6 @@ class _Server:
             return int(answers.readline())
 
     def _close(self) -> None:
-        self._socket.send(b"end")
         self._socket.close()
         self._process.wait()
 
@@ -102,10 +102,10 @@ def _server(start: tuple[tuple[str, str], ...]) -> _Server:
 
 
 def _serve(ours: socket.socket) -> None:
-    """Fork for each order until the end is told."""
+    """Fork for each order, until whoever gives them is gone."""
     while True:
-        order, descriptors, *_ = socket.recv_fds(ours, 16, 5)
-        if order != b"run":
+        order, descriptors, *_ = socket.recv_fds(ours, len(RUN), 5)
+        if order != RUN:
             return
         if not os.fork():
             ours.close()
