@@ -24,7 +24,7 @@ from donna_tui.types.memory import TaskRow
 from tests.tui import hostile, scenarios
 from tests.tui.driving import DESKTOP, LATER, Driver
 from tests.tui.fake_backend import FakeBackend
-from tests.tui.quiet import until_quiet
+from tests.tui.quiet import LONGEST, until_quiet
 
 SMALL, MEDIUM, LARGE = (80, 24), (120, 36), (160, 48)
 SIZES = {f"{width}x{height}": (width, height) for width, height in ((60, 15), SMALL, MEDIUM, LARGE)}
@@ -65,7 +65,7 @@ class Camera:
 
 async def still(pilot: Pilot[None]) -> None:
     """Wait until nothing is on its way to the screen: no message, no thread, and no look that is due."""
-    assert await until_quiet(LATER), "the screen never came to rest"
+    assert await until_quiet(LATER, LONGEST), "the screen never came to rest"
     await pilot.pause()
 
 
