@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import pkgutil
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib import import_module
 
 import pytest
+from textual.dom import DOMNode
 
+from donna_tui import tui
+from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import ACTIVE_IN, ActionState
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
@@ -45,6 +51,23 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
     if action.context != "list" and action.id not in VIEWS:
         owner = places.get(action.context, MainScreen)
         assert hasattr(owner, action.method), f"{owner.__name__} lacks {action.method}"
+
+
+def widgets() -> Iterator[type[DOMNode]]:
+    """Every class of the interface that may have bindings."""
+    for module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
+        loaded = import_module(module.name)
+        for each in vars(loaded).values():
+            if isinstance(each, type) and issubclass(each, DOMNode) and each.__module__ == module.name:
+                yield each
+
+
+@pytest.mark.parametrize("widget", widgets(), ids=lambda widget: widget.__name__)
+def test_every_binding_runs_an_action_that_exists(widget: type[DOMNode]) -> None:
+    for binding in vars(widget).get("BINDINGS", []):
+        space, name = re.match(r"(?:(app|screen)\.)?(\w+)", binding.action).groups()  # type: ignore[union-attr]
+        places = {"app": (DonnaApp,), "screen": (MainScreen, widget)}.get(space, (widget,))
+        assert any(hasattr(place, f"action_{name}") for place in places), binding.action
 
 
 def test_ids_and_texts_hold_no_markup() -> None:

@@ -137,7 +137,7 @@ class PathInput(LineInput):
     LONGEST_PASTE = 4_096
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "complete", show=False),
-        Binding("up", "screen.focus_previous", show=False),
+        Binding("up", "app.focus_previous", show=False),
     ]
 
     def action_complete(self) -> None:

@@ -206,8 +206,8 @@ class ThreeWayScreen(Dialogue[Way]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         action_binding("conflict.merge", "merge"),
-        action_binding("conflict.mine", "settle('restore')"),
-        action_binding("conflict.both", "settle('both')"),
+        action_binding("conflict.mine", "resolve('restore')"),
+        action_binding("conflict.both", "resolve('both')"),
         action_binding("conflict.reload", "leave"),
     ]
 
