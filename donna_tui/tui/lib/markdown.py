@@ -184,12 +184,14 @@ _KEYWORDS = (
     " type typeof undefined union update use var void while with yield"
 ).split()
 _CODE = re.compile(
-    r"(?P<string>\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`)"
+    r"(?P<string>\"(?:[^\"\\]|\\.){0,200}\"|'(?:[^'\\]|\\.){0,200}'|`[^`]{0,200}`)"
     r"|(?P<comment>(?:(?<!\S)#|(?<![:\w])//|(?<!\S)--(?=\s)).*)"
     rf"|(?P<keyword>\b(?:{'|'.join(_KEYWORDS)})\b)"
     r"|(?P<number>\b\d[\d_.]*\b)"
 )
-"""The tokens that are highlighted in code of any language."""
+"""The tokens that are highlighted in code of any language. The length of strings is bounded, else a line of escaped
+quotation marks takes quadratic time.
+"""
 
 _PROPERTY = re.compile(r"([^\s:#-][^:]{0,60}):[ \t]*(.*)$")
 _LONGEST_VALUE = 60
