@@ -33,6 +33,7 @@ from tests.engine.providers import DIM, FaultyModel, serve
 REPOSITORY = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_a_pane_and_an_action() -> None:
     command = [sys.executable, "-m", "tests.architecture.extended_app"]
     done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)

@@ -34,6 +34,7 @@ def everything(folder: Path) -> set[str]:
     return {str(each.relative_to(folder)) for each in folder.rglob("*")}
 
 
+@pytest.mark.slow
 def test_a_search_of_an_agent_says_indexed_and_stale(donna: Donna, agents: Path) -> None:
     ran = donna("search", "kestrel", "--space", "peter", "--json")
     assert (ran.code, ran.json["indexed"], ran.json["stale"]) == (0, True, False)
@@ -45,6 +46,7 @@ def test_a_search_of_an_agent_says_indexed_and_stale(donna: Donna, agents: Path)
     assert [(hit["source_path"], hit["start_line"]) for hit in ran.json["results"]] == [("memory/new.md", 1)]
 
 
+@pytest.mark.slow
 def test_the_words_of_a_stale_answer(donna: Donna, agents: Path) -> None:
     sync = "DONNA_AGENTS__DEFAULTS__MEMORY_SEARCH__SYNC__"
     environ = {f"{sync}ON_SEARCH": "false", f"{sync}ON_SESSION_START": "false"}
@@ -128,6 +130,7 @@ def test_only_the_memory_is_got(donna: Donna, agents: Path) -> None:
         assert donna("get", path, "--space", "peter", "--json").code == 3
 
 
+@pytest.mark.slow
 def test_an_agents_memory_is_changed_and_taken_back(donna: Donna, agents: Path) -> None:
     written = donna("write", "memory/idea.md", "--space", "peter", "--yes", stdin="A numbat walks.\n")
     assert written.code == 0, written.err

@@ -46,6 +46,7 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path / "vault"
 
 
+@pytest.mark.slow
 def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: Path, served: str) -> None:
     (donna.cwd / "home.ics").write_text(calendar("Dentist"))
     assert "No calendar is followed yet" in donna("calendar", "list", "--space", vault).out
@@ -62,6 +63,7 @@ def test_a_file_and_an_address_are_added_listed_and_tried(donna: Donna, vault: P
     assert (empty.code, empty.out) == (0, "No meetings from 2001-01-01 to 2001-01-07.\n")
 
 
+@pytest.mark.slow
 def test_what_is_no_calendar_is_not_added(donna: Donna, served: str) -> None:
     for where in ("nowhere.ics", f"{served}/page.html", f"{served}/missing.ics", "http://example.org/x.ics"):
         ran = donna("calendar", "add", where)

@@ -50,6 +50,7 @@ def test_a_server_for_agents_needs_both(descriptor: int, tmp_path: Path) -> None
     assert "is closed" in ran.stderr
 
 
+@pytest.mark.slow
 def test_no_file_of_the_index_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     vault.mkdir()

@@ -59,6 +59,7 @@ def test_an_empty_queue(donna: Donna, kept: Path) -> None:
     assert (ran.code, ran.json["count"], ran.json["drafts"]) == (1, 0, [])
 
 
+@pytest.mark.slow
 def test_a_draft_is_written_listed_and_shown(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     assert (row["state"], row["path"], row["skill"]) == ("waiting", REFLECTION, "daily_reflection")
@@ -99,6 +100,7 @@ def test_a_draft_that_is_not_there(donna: Donna, kept: Path, verb: tuple[str, ..
     assert (ran.code, ran.json["reason"]) == (3, "missing")
 
 
+@pytest.mark.slow
 def test_nothing_is_decided_where_nobody_can_be_asked(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     for verb in ("approve", "reject"):
@@ -107,6 +109,7 @@ def test_nothing_is_decided_where_nobody_can_be_asked(donna: Donna, kept: Path) 
     assert git(kept, "rev-parse", "HEAD") == head
 
 
+@pytest.mark.slow
 def test_a_draft_is_approved_and_undone(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     text = (kept / REFLECTION).read_text()
@@ -123,6 +126,7 @@ def test_a_draft_is_approved_and_undone(donna: Donna, kept: Path) -> None:
     assert [each["state"] for each in listed(donna, kept).json["drafts"]] == ["waiting"]
 
 
+@pytest.mark.slow
 def test_a_part_is_left_out(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     shown = donna("draft", "show", row["id"], "--space", kept, "--json").json
@@ -135,6 +139,7 @@ def test_a_part_is_left_out(donna: Donna, kept: Path) -> None:
     assert "Paint the door" in text
 
 
+@pytest.mark.slow
 def test_a_draft_is_rejected_for_good(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)
     assert donna("draft", "reject", row["id"], "--yes", "--space", kept, "--json").code == 0
@@ -152,6 +157,7 @@ def editor(folder: Path, script: str) -> str:
     return f"'{file}'"
 
 
+@pytest.mark.slow
 def test_a_draft_is_edited_in_an_editor(donna: Donna, kept: Path, tmp_path: Path) -> None:
     row = new(donna, kept)
     sed = editor(tmp_path, "sed -i.bak 's/Paint the door/Paint the green door/' \"$1\"")
@@ -162,6 +168,7 @@ def test_a_draft_is_edited_in_an_editor(donna: Donna, kept: Path, tmp_path: Path
     assert [each["state"] for each in listed(donna, kept).json["drafts"]] == ["waiting"]
 
 
+@pytest.mark.slow
 def test_an_editor_that_changes_nothing(donna: Donna, kept: Path, tmp_path: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     ran = donna("draft", "edit", row["id"], "--space", kept, "--json", EDITOR="true", VISUAL="")
@@ -181,6 +188,7 @@ def test_what_was_written_is_kept_where_the_draft_changed_meanwhile(donna: Donna
     assert saved.read_text().endswith("mine\n")
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("command", ["false", "", "/absent/editor", "'unclosed"])
 def test_an_editor_that_fails(donna: Donna, kept: Path, command: str) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
@@ -208,6 +216,7 @@ def test_without_a_repository_it_fails_and_says_why(donna: Donna, vault: Path) -
     assert f"git init in the vault, or agree when Donna asks, and then: donna draft regenerate {row['id']}" in ran.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["n", "y"])
 def test_in_a_terminal_it_asks_whether_to_create_the_repository(donna: Donna, vault: Path, answer: str) -> None:
     write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n")
@@ -223,6 +232,7 @@ def test_in_a_terminal_it_asks_whether_to_create_the_repository(donna: Donna, va
     assert [row["state"] for row in rows] == ["waiting" if answer == "y" else "failed"]
 
 
+@pytest.mark.slow
 def test_the_draft_of_a_meeting(donna: Donna, kept: Path, tmp_path: Path) -> None:
     (tmp_path / "team.ics").write_text(INVITATION)
     assert donna("meetings", "import", tmp_path / "team.ics", "--space", kept).code == 0

@@ -64,6 +64,7 @@ def test_a_refusal_is_told_as_by_every_verb(
     assert (ran.code, ran.json["ok"], ran.json["reason"]) == (code, False, reason)
 
 
+@pytest.mark.slow
 def test_the_owner_takes_a_session_back(donna: Donna, history: Path) -> None:
     written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
     session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]

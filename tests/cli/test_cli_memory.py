@@ -74,6 +74,7 @@ def test_hostile_chats_cannot_draw_on_the_terminal(donna: Donna, vault: Path, tm
         assert all(line.isprintable() for line in ran.out.splitlines())
 
 
+@pytest.mark.slow
 def test_remember_recall_and_forget(donna: Donna, vault: Path) -> None:
     told = donna("remember", "I prefer kestrel facts in one sentence.", "--json", "--space", vault)
     assert (told.code, told.json["count"]) == (0, 1)
@@ -160,6 +161,7 @@ def test_one_source_that_fails_makes_the_exit_code_5_and_the_others_go_on(
     assert states == {"vault": "ok", "chat": "failed", "task": "ok", "correction": "ok", "memory": "ok"}
 
 
+@pytest.mark.slow
 def test_tasks_are_written_into_notes_and_undone_as_one_operation(donna: Donna, vault: Path) -> None:
     write(vault, "Projects/plan.md", "# Plan\n- [ ] Old task 🔁 every week\n")
     added = donna("task", "add", "Feed the kestrel", "--due", "2030-01-04", "--priority", "high",
@@ -209,6 +211,7 @@ def test_tasks_are_not_found_twice_beside_their_note(donna: Donna, vault: Path) 
     ]
 
 
+@pytest.mark.slow
 def test_old_conversations_are_summed_up_and_taken_back(donna: Donna, vault: Path, tmp_path: Path) -> None:
     rows = [row for day in (1, 2, 3) for row in said(f"s{day}", "Kestrels hover into the wind above the road.",
             timestamp=f"2024-04-0{day}T10:00:00")]  # fmt: skip
@@ -375,6 +378,7 @@ def test_forgotten_words_are_in_no_file_while_another_process_has_them_open(donn
         assert not list(donna.home.rglob("*-erasing"))
 
 
+@pytest.mark.slow
 def test_an_erasure_that_a_reader_holds_up_is_finished_later(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     (memory,) = donna("remember", "The ospreycode is 4711.", "--json", "--space", vault).json["memories"]

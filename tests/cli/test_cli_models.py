@@ -93,6 +93,7 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
     assert MODEL in found["hint"]
 
 
+@pytest.mark.slow
 def test_a_server_that_fails_or_is_not_there(
     donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,6 +106,7 @@ def test_a_server_that_fails_or_is_not_there(
     assert doctor(donna)["message"] == "drafts: No model server answers at localhost:9."
 
 
+@pytest.mark.slow
 def test_a_library_that_is_missing_is_found_without_a_call(donna: Donna, vault: Path, port: int) -> None:
     folder = donna.home / "config"
     folder.mkdir(parents=True, mode=0o700)

@@ -37,6 +37,7 @@ def findings(donna: Donna, sandbox: Sandbox, *more: str) -> dict[str, list[str]]
     return found
 
 
+@pytest.mark.slow
 def test_a_write_reports_the_text_that_an_interrupted_one_displaced(
     donna: Donna, sandbox: Sandbox, fork_server: ForkServer
 ) -> None:
@@ -102,6 +103,7 @@ def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, sandb
     assert sandbox.notes() == {path: data for path, data in before.items() if path not in gone}
 
 
+@pytest.mark.slow
 def test_text_of_a_home_that_is_lost_outlives_garbage_collection(
     donna: Donna, sandbox: Sandbox, fork_server: ForkServer
 ) -> None:
@@ -115,6 +117,7 @@ def test_text_of_a_home_that_is_lost_outlives_garbage_collection(
     assert UNCOMMITTED in everything(sandbox)
 
 
+@pytest.mark.slow
 def test_a_note_that_is_gone_is_reported_with_what_became_of_it(donna: Donna, sandbox: Sandbox) -> None:
     donna("mv", "Inbox/t0.md", "Projects/t9.md", "--space", sandbox.vault)
     donna("rm", "Projects/t1.md", "--space", sandbox.vault)

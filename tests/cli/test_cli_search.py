@@ -47,6 +47,7 @@ def test_every_search_looks_at_the_vault_first(donna: Donna, vault: Path) -> Non
     assert donna("search", "falcon", "--space", vault).code == 1
 
 
+@pytest.mark.slow
 def test_filters_and_numbers(donna: Donna, vault: Path) -> None:
     def paths(*args: str) -> list[str]:
         ran = donna("search", *args, "--json", "--space", vault)

@@ -98,6 +98,7 @@ def test_a_move_takes_the_links_along(donna: Donna, history: Path) -> None:
     assert (history / "Projects/gateway.md").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_is_moved_and_deleted_as_one_operation(donna: Donna, history: Path) -> None:
     (history / "Projects/gateway/deep").mkdir(parents=True)
     (history / "Projects/gateway/plan.md").write_text("[[costs]] and [deep](deep/costs.md)\n")
@@ -139,6 +140,7 @@ def test_a_folder_is_not_moved_into_itself_nor_over_another_note(donna: Donna, h
     assert (history / "Projects/gateway/plan.md").exists()
 
 
+@pytest.mark.slow
 def test_undo_and_redo_go_through_operations_and_not_through_the_users_commits(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
     write(history, "Projects/mine.md", "mine\n")
@@ -169,6 +171,7 @@ def test_nobody_is_asked_without_a_terminal(donna: Donna, history: Path) -> None
     assert (history / "Inbox/a.md").exists()
 
 
+@pytest.mark.slow
 def test_diff_shows_an_operation_and_what_is_not_in_git(donna: Donna, history: Path) -> None:
     written = donna("write", "Inbox/a.md", "--space", history, "--json", stdin="one\n\x1b[31m\n").json
     shown = donna("diff", written["operation"][:10], "--space", history)
@@ -221,6 +224,7 @@ def test_an_unfinished_merge_refuses_and_changes_nothing(donna: Donna, history: 
     assert not (history / "Inbox/a.md").exists()
 
 
+@pytest.mark.slow
 def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="x\n")
     donna("index", "--space", history)
@@ -241,6 +245,7 @@ def test_a_replaced_note_keeps_its_line_ends_and_its_mark(donna: Donna, history:
     assert (history / "Inbox/a.md").read_bytes() == b"\xef\xbb\xbfthree\r\nfour\r\n"
 
 
+@pytest.mark.slow
 def test_a_note_that_was_private_is_first_committed_only_after_consent(donna: Donna, history: Path) -> None:
     private = "---\ndonna: local-only\n---\nsecret words\n"
     kept = donna("write", "Inbox/diary.md", "--space", history, "--json", stdin=private).json

@@ -108,7 +108,7 @@ async def test_the_fallback_is_not_asked_while_the_local_model_works(
             rows = super().embed_batch(texts)
             return np.pad(rows, ((0, 0), (0, 384 - rows.shape[1])))
 
-    monkeypatch.setattr(build, "_default_model", lambda *_: Local("local@1"))
+    monkeypatch.setattr(build, "load_default_model", lambda *_: Local("local@1"))
     sandbox = desk_of(tmp_path, server, fallback="openai")
     async with agent_engine(sandbox) as running:
         assert (await fresh(running, "kestrel", mode="hybrid")).mode == "hybrid"
@@ -149,6 +149,7 @@ async def test_a_server_that_goes_away_later_costs_few_requests(
     assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # its length, one batch, the question
 
 
+@pytest.mark.slow
 async def test_a_server_that_comes_back_is_asked_again(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

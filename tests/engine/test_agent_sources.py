@@ -221,6 +221,7 @@ def test_no_other_folder_is_given_to_the_system(sandbox: AgentSandbox, hints: Hi
     assert folders == {".", "memory", "memory/deep", "memory/deep/er"}
 
 
+@pytest.mark.slow
 async def test_a_burst_of_saves_is_one_hint(sandbox: AgentSandbox) -> None:
     hints = Hints(sandbox, quiet_ms=1_000)
     wanted = {f"memory/{number}.md" for number in range(20)}

@@ -42,6 +42,7 @@ async def follow(here: DraftEngine, *meetings: Meeting) -> None:
     await here.engine.drafts.follow_calendar()
 
 
+@pytest.mark.slow
 async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
@@ -66,6 +67,7 @@ async def test_a_meeting_that_moves_takes_its_draft_along(tmp_path: Path) -> Non
         assert TYPED in here.text(NOTE)
 
 
+@pytest.mark.slow
 async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
@@ -76,6 +78,7 @@ async def test_a_meeting_that_is_renamed_renames_its_draft(tmp_path: Path) -> No
         assert (await here.engine.drafts.drafts())[0].title == "Gateway planning"
 
 
+@pytest.mark.slow
 async def test_a_cancelled_meeting_withdraws_its_draft_and_brings_it_back_when_it_takes_place(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, clock=lambda: meeting().start.timestamp() - 600) as here:
         await here.write(meeting())
@@ -146,6 +149,7 @@ async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(t
         assert row.state is MeetingState.DRAFTED
 
 
+@pytest.mark.slow
 async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,6 +178,7 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     assert [each.name for each in load_trusted().config.calendars] == ["Team"]
 
 
+@pytest.mark.slow
 async def test_the_password_of_a_calendar_is_kept_in_a_private_file_and_not_in_the_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

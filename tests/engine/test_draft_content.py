@@ -106,6 +106,7 @@ async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path
         assert "## Notes\n\n\n## Decisions\n\n\n## Action items\n" in text
 
 
+@pytest.mark.slow
 async def test_week_after_week_only_what_the_person_wrote_is_quoted(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         for week in range(3):
@@ -163,6 +164,7 @@ async def test_an_agenda_is_without_ways_to_dial_in(tmp_path: Path) -> None:
         assert section(here.text(row.path), "Agenda") == ["- Redis", "- Costs of the second region"]
 
 
+@pytest.mark.slow
 async def test_a_note_is_named_and_placed_as_the_last_of_its_series(tmp_path: Path) -> None:
     notes = {LAST: "gone\n", "Projects/Gateway/2024-01-10 Gateway team.md": WEEKLY}
     async with draft_engine(tmp_path, notes=notes) as here:

@@ -92,6 +92,7 @@ KEYS = {
 }  # fmt: skip
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("order", [*ORDERS, "\n".join(ORDERS), "A" * 5000], ids=lambda order: order[:20])
 async def test_an_obedient_model_gets_nothing_but_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
@@ -113,6 +114,7 @@ async def test_an_obedient_model_gets_nothing_but_words(
         assert here.front(NOTE)["donna_draft"] is True
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) -> None:
     invited: dict[str, Any] = {
@@ -135,6 +137,7 @@ async def test_an_invitation_gets_nothing_but_words(tmp_path: Path, order: str) 
         assert all(re.match(r"Meetings/|People/[^/]+\.md$", path) for path in written)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_the_id_of_an_entry_is_a_value_and_nothing_else(tmp_path: Path, order: str) -> None:
     async with draft_engine(tmp_path) as here:
@@ -147,6 +150,7 @@ async def test_the_id_of_an_entry_is_a_value_and_nothing_else(tmp_path: Path, or
         assert (await here.engine.drafts.write_now(order)).id == row.id
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_an_earlier_note_gets_nothing_but_words(tmp_path: Path, order: str) -> None:
     notes = {
@@ -159,6 +163,7 @@ async def test_an_earlier_note_gets_nothing_but_words(tmp_path: Path, order: str
         assert_links_lead_somewhere(here, here.text(NOTE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [20, pytest.param(60, marks=pytest.mark.stress)])
 async def test_a_hostile_calendar_gets_one_harmless_note_for_each_meeting(tmp_path: Path, most: int) -> None:
     hostile, _ = make_hostile_vault(tmp_path / "hostile")

@@ -15,6 +15,7 @@ TELLING = ("m01", "m05", "m07", "m09", "m12", "m15")
 """A weekly, a call, two 1:1s, an interview and a board meeting; `python -m bench.drafts` drafts all thirty."""
 
 
+@pytest.mark.slow
 async def test_nothing_leaks_from_one_meeting_into_another(tmp_path: Path) -> None:
     found, drafts = await mixed(Home(tmp_path / "home"), None, TELLING)
     assert drafts == len(TELLING)

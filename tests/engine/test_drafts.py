@@ -79,6 +79,7 @@ async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.Monk
         assert [path for path in here.notes() if "2024-01-17" in path] == [NOTE]
 
 
+@pytest.mark.slow
 async def test_a_draft_of_low_autonomy_waits_in_the_inbox(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, meeting_note={"autonomy_level": "low"}) as here:
         row = await here.write(meeting())
@@ -176,6 +177,7 @@ async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
         assert here.front("People/Bo.md") == {"type": "person", "name": "Bo", "stub": True, "donna_id": "Bo"}
 
 
+@pytest.mark.slow
 async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
@@ -271,6 +273,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
         assert due == []
 
 
+@pytest.mark.slow
 async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -310,6 +313,7 @@ async def test_a_draft_anew_never_writes_over_what_was_typed(tmp_path: Path) -> 
         assert here.text(NOTE) == typed
 
 
+@pytest.mark.slow
 async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
@@ -388,6 +392,7 @@ async def test_a_private_project_note_is_no_background_for_others(tmp_path: Path
         assert here.front(row.path)["donna"] == "local-only"
 
 
+@pytest.mark.slow
 async def test_a_draft_is_no_evidence_and_its_boxes_are_no_tasks(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
@@ -438,6 +443,7 @@ async def test_a_day(tmp_path: Path) -> None:
         assert "Gateway team" in here.text(result.path) or "gateway-team" in here.text(result.path)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("level", ["low", "medium"])
 async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_path: Path, level: str) -> None:
     chosen = {"autonomy_level": level}
@@ -454,6 +460,7 @@ async def test_the_reflection_and_the_commitments_of_a_day_are_two_notes(tmp_pat
         assert {"Reflections/2024-01-17.md", "Commitments/2024-01-17.md"} <= here.notes()
 
 
+@pytest.mark.slow
 async def test_a_week_carries_over_what_is_open(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={"Projects/House.md": DONE}) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
@@ -535,6 +542,7 @@ def of_team(event: str, title: str, hour: int) -> Meeting:
     return meeting(title, event, start=start, end=start + datetime.timedelta(hours=1))
 
 
+@pytest.mark.slow
 async def test_drafts_that_share_an_attendee_without_a_page_are_approved_as_one_commit_and_undone_as_one(
     tmp_path: Path,
 ) -> None:

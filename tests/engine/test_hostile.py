@@ -90,6 +90,7 @@ async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostil
     return Hostile(sandbox, cases, found, running)
 
 
+@pytest.mark.slow
 def test_what_must_be_indexed_is_found_by_its_word(hostile: Hostile) -> None:
     lost = [
         case["path"]
@@ -99,6 +100,7 @@ def test_what_must_be_indexed_is_found_by_its_word(hostile: Hostile) -> None:
     assert not lost
 
 
+@pytest.mark.slow
 def test_what_must_be_skipped_is_not_found(hostile: Hostile) -> None:
     skipped = [case for case in hostile.wanted("skip") if not (os.geteuid() == 0 and "unreadable" in case["path"])]
     assert skipped
@@ -177,6 +179,7 @@ def readable(hostile: Hostile) -> list[str]:
     return odd[:: max(1, len(odd) // SAMPLE)]
 
 
+@pytest.mark.slow
 def test_get_prints_no_control_bytes(hostile: Hostile) -> None:
     for path in readable(hostile):
         for options in ([], ["--json"]):
@@ -186,6 +189,7 @@ def test_get_prints_no_control_bytes(hostile: Hostile) -> None:
             assert not RAW.search(done.stderr), path
 
 
+@pytest.mark.slow
 def test_search_and_status_print_no_control_bytes(hostile: Hostile) -> None:
     for arguments in (
         ["search", "-k", "32", "body"],

@@ -44,6 +44,7 @@ def fill(sandbox: Sandbox, count: int) -> Sandbox:
     return sandbox
 
 
+@pytest.mark.slow
 @pytest.mark.model
 async def test_quitting_midway_leaves_a_sound_index_and_no_thread(tmp_path: Path, model_cache: Path) -> None:
     sandbox = fill(new_sandbox(tmp_path, model_cache), 150)
@@ -108,6 +109,7 @@ async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, mon
         assert "model_missing" in running.problems()
 
 
+@pytest.mark.slow
 @pytest.mark.model
 async def test_a_model_that_comes_later_builds_a_new_index_beside(tmp_path: Path, model_cache: Path) -> None:
     sandbox = fill(new_sandbox(tmp_path), 60)
@@ -177,6 +179,7 @@ async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
         assert "io_error" in running.problems()
 
 
+@pytest.mark.slow
 async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
     monkeypatch.setattr(MemoryIngestQueue.__init__, "__defaults__", (7,))

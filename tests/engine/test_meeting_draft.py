@@ -91,6 +91,7 @@ async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
     pytest.fail("it never came true")
 
 
+@pytest.mark.slow
 async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel())
     assert await import_calendar(sandbox) > 150

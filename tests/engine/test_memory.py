@@ -253,6 +253,7 @@ async def test_a_summary_stands_for_its_session_and_the_archive_stays(sandbox: S
         assert summary.id not in {each.id for each in undone.memories}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("behaviour", "told"), [(text(json.dumps({"summary": "Ana flies kestrels."})), True), (text("no JSON"), False)]
 )
@@ -306,6 +307,7 @@ async def test_a_correction_of_a_passage_is_of_that_passage_and_leaves_the_note_
     assert (sandbox.root / "Ports.md").read_text(encoding="utf-8") == text
 
 
+@pytest.mark.slow
 async def test_an_engine_that_stays_follows_what_another_process_says(sandbox: Sandbox, tmp_path: Path) -> None:
     async with open_engine(sandbox) as maintainer, open_engine(sandbox, watch=False) as guest:
         await maintainer.settled()
@@ -330,6 +332,7 @@ async def test_a_new_index_has_the_memory_before_it_is_used(sandbox: Sandbox, tm
     assert sandbox.rows("SELECT count(*) FROM memory_scores WHERE novelty IS NULL") == [(0,)]
 
 
+@pytest.mark.slow
 async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(sandbox: Sandbox, tmp_path: Path) -> None:
     for number in range(4):
         sandbox.write(f"n{number}.md", f"- [ ] Task number {number}\n")

@@ -130,6 +130,7 @@ async def test_what_comes_later_is_brought_in_and_found_all_the_same(sandbox: Sa
         assert (await running.engine.search_fresh(SearchRequest(text="cats", mode="semantic", k=5))).mode == "semantic"
 
 
+@pytest.mark.slow
 async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as keeping:
         await keeping.settled()
@@ -147,6 +148,7 @@ async def test_a_vault_that_is_gone_is_told(sandbox: Sandbox) -> None:
     assert not loaded(running)
 
 
+@pytest.mark.slow
 async def test_what_is_stored_while_others_are_scored_is_scored_too(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +237,7 @@ async def test_a_model_that_was_damaged_meanwhile_is_told(sandbox: Sandbox, monk
     assert [problem.reason for problem in status.problems] == ["model_invalid"]
 
 
+@pytest.mark.slow
 async def test_what_is_remembered_at_the_very_end_does_not_fail_for_want_of_the_model(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -79,6 +79,7 @@ def _is_small(step: str) -> bool:
     return any(each in step for each in small)
 
 
+@pytest.mark.slow
 async def test_nothing_that_is_done_for_a_note_reads_a_whole_table(
     tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from donna_tui.search.hybrid import MOST_HITS
 from donna_tui.tui.lib.styled import plain
 from donna_tui.tui.search.results import row_lines
@@ -15,6 +17,7 @@ from tests.engine.helpers import EVAL_VAULT, Sandbox, open_engine
 QUESTIONS = 100
 
 
+@pytest.mark.slow
 async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
     """The number beside each row, as it is drawn, is no larger than that of the row above."""
     lines = (EVAL_VAULT.parent / "queries.dev.jsonl").read_text().splitlines()
@@ -40,6 +43,7 @@ async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
     assert shown > QUESTIONS
 
 
+@pytest.mark.slow
 async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Sandbox) -> None:
     request = SearchRequest(text="tasks query", k=200)
     async with open_engine(vault, watch=False, by_meaning=False) as running:

@@ -67,6 +67,7 @@ async def until_true(sandbox: Sandbox, running: Running) -> None:
     assert len(await running.found("tamarin", k=32)) == min(32, len(wanted))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_many_files_at_once(sandbox: Sandbox, size: int) -> None:
     sandbox.write("first.md", body("first"))
@@ -77,6 +78,7 @@ async def test_many_files_at_once(sandbox: Sandbox, size: int) -> None:
         await until_true(sandbox, running)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_many_files_in_new_nested_folders(sandbox: Sandbox, size: int) -> None:
     sandbox.write("first.md", body("first"))
@@ -87,6 +89,7 @@ async def test_many_files_in_new_nested_folders(sandbox: Sandbox, size: int) -> 
         await until_true(sandbox, running)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_many_renames(sandbox: Sandbox, size: int) -> None:
     for number in range(size):
@@ -100,6 +103,7 @@ async def test_many_renames(sandbox: Sandbox, size: int) -> None:
         await until_true(sandbox, running)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_checkout_of_another_branch(sandbox: Sandbox, size: int) -> None:
     def git(*arguments: str) -> None:
@@ -194,6 +198,7 @@ def only_touched(file: Path) -> None:
     shifted(file, -50)
 
 
+@pytest.mark.cases(7)
 @pytest.mark.parametrize("watch", [True, False], ids=["watching", "offline"])
 @pytest.mark.parametrize(
     "change",

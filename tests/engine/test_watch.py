@@ -48,6 +48,7 @@ def save_plainly(sandbox: Sandbox, path: str, text: str) -> None:
     (sandbox.root / path).write_text(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("save", [save_plainly, save_like_vim, save_atomically])
 async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save: object) -> None:
     assert callable(save)
@@ -63,6 +64,7 @@ async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save
         assert not running.events_of(NoteDeleted)
 
 
+@pytest.mark.slow
 async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_engine(vault) as running:
         await running.settled()
@@ -85,6 +87,7 @@ async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: 
         )
 
 
+@pytest.mark.slow
 async def test_renames_keep_the_document_and_cost_no_embedding(vault: Sandbox) -> None:
     async with open_engine(vault) as running:
         await running.settled()
@@ -126,6 +129,7 @@ async def test_a_rename_while_donna_is_away_costs_no_embedding(vault: Sandbox) -
     assert not running.events_of(NoteDeleted)
 
 
+@pytest.mark.slow
 async def test_a_deleted_note_leaves_no_trace(vault: Sandbox) -> None:
     vault.write("Secret plan.md", "# Plan\n\nxylophonecanary goes nowhere\n")
     async with open_engine(vault) as running:
@@ -148,6 +152,7 @@ async def test_an_unchanged_vault_embeds_nothing(vault: Sandbox) -> None:
         assert status.coverage.vectors == status.coverage.notes > 30
 
 
+@pytest.mark.slow
 async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("first.md", "# First\n\nhello\n")
@@ -162,6 +167,7 @@ async def test_a_new_tree_of_notes_is_found_completely(desk_with_model: Sandbox)
             assert len(await running.found(f"stoat{number:03}")) == 1
 
 
+@pytest.mark.slow
 async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("first.md", LIGHTHOUSE)
@@ -180,6 +186,7 @@ async def test_names_that_are_not_utf8_stop_nothing(desk_with_model: Sandbox) ->
         await eventually(lambda: running.engine.status().watcher == "native", "native events again")
 
 
+@pytest.mark.slow
 async def test_a_twin_survives_the_other(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("one.md", LIGHTHOUSE)

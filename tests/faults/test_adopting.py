@@ -95,6 +95,7 @@ def test_what_changes_between_plan_and_commit_is_refused(sandbox: Sandbox) -> No
     assert (sandbox.vault / NOTE).read_bytes() == b"second save\n"
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("killed", [False, True], ids=["failed", "killed"])
 @pytest.mark.parametrize("step", [step for step in Step if step is not Step.PUT])
 def test_a_crash_at_any_step_leaves_what_was_saved_on_disk(

@@ -118,6 +118,7 @@ def look(write_context: WriteContext, done: threading.Event) -> str:
         return terminal.written.decode("utf-8", "replace")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", SPANS)
 async def test_all_at_once(write_context: WriteContext, seconds: float) -> None:
     donna, done = (

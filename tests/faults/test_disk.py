@@ -46,6 +46,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+@pytest.mark.slow
 async def test_a_full_disk_is_a_problem_that_passes(sandbox: Sandbox, small_disk: Path) -> None:
     sandbox = replace(sandbox, paths=replace(sandbox.paths, state=small_disk / "state", log=small_disk / "logs"))
     sandbox.write("early.md", "# Early\n\nmarmot000\n")
@@ -93,6 +94,7 @@ async def test_a_folder_and_a_pipe_named_like_notes_are_passed_over(sandbox: San
     assert sandbox.rows("SELECT reason FROM file_states WHERE path = 'pipe.md'") == [(Reason.NOT_REGULAR,)]
 
 
+@pytest.mark.slow
 async def test_an_unreadable_note_is_named_and_tried_again(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "FIRST_RETRY_SECONDS", 0.2)
     monkeypatch.setattr(maintainer, "ROUND_SECONDS", 0.2)

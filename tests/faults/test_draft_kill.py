@@ -111,6 +111,7 @@ def kill(child: subprocess.Popen[str]) -> None:
     child.communicate()
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("step", STEPS)
 async def test_a_process_that_is_killed_leaves_a_draft_to_finish(base: Path, user: User, step: str) -> None:
     child = started(base, user)
@@ -128,6 +129,7 @@ async def test_a_process_that_is_killed_leaves_a_draft_to_finish(base: Path, use
         assert PaidDrafter(base / "bill").asked == 1
 
 
+@pytest.mark.slow
 async def test_a_process_that_is_killed_while_it_writes(base: Path, user: User) -> None:
     """The last step is let go, and the process is killed somewhere between rendering and the end."""
     chance = random.Random(SEED)

@@ -103,6 +103,7 @@ def patiently(write: Callable[[], str]) -> str:
                 raise
 
 
+@pytest.mark.slow
 def test_two_donnas_and_a_user_lose_nothing(base: Path, user: User) -> None:
     """Every acknowledged write is an ancestor of what is checked out in the end, and so is every commit of the user's."""
     vault = user.repository(base / "repo")

@@ -43,6 +43,7 @@ def in_a_file_of_the_users(sandbox: Sandbox, rule: str) -> None:
     sandbox.git("config", "core.attributesFile", str(sandbox.vault.parent / "attributes"))
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("place", [in_the_folder, at_the_top, in_the_repository, in_a_file_of_the_users])
 @pytest.mark.parametrize("name", ["git-crypt", "lfs", "not-even-configured"])
 def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Sandbox, str], None], name: str) -> None:
@@ -103,6 +104,7 @@ def test_another_encoding_is_refused(base: Path) -> None:
     assert sandbox.writer.write("Inbox/new.md", "x\n")
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     "rule", ["text eol=crlf", "text=auto", "text", "eol=lf", "crlf", "text=auto ident", "-text ident"]
 )
@@ -175,6 +177,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> tuple[User, Path]:
     return user, vault
 
 
+@pytest.mark.slow
 def test_every_text_is_stored_as_git_stores_it(plain: tuple[User, Path]) -> None:
     user, vault = plain
 

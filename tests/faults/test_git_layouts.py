@@ -137,6 +137,7 @@ def everything(sandbox: Sandbox) -> dict[str, str]:
     return found
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("layout", "state"), pairs(AT_REST))
 def test_at_rest_donna_works_and_what_is_the_users_stays(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)
@@ -171,6 +172,7 @@ def assert_only_our_notes_moved(sandbox: Sandbox, start: str) -> None:
     assert not sandbox.git("ls-tree", "-r", "HEAD", "Inbox/staged.md", "Inbox/meant.md", "Inbox/gone.md")
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(("layout", "state"), pairs(IN_PROGRESS))
 def test_in_the_middle_of_something_donna_refuses_and_changes_nothing(base: Path, layout: Layout, state: State) -> None:
     sandbox = new_sandbox(base, layout)

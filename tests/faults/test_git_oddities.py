@@ -13,6 +13,7 @@ from tests.git_layouts import Sandbox, new_sandbox, own, sparse, submodule, work
 from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 
 
+@pytest.mark.cases(2)
 @pytest.mark.parametrize("form", ["--split-index", "--untracked-cache", "--index-version=4", "--force-write-index"])
 def test_every_form_of_the_index_is_followed(base: Path, form: str) -> None:
     sandbox = new_sandbox(base, own)
@@ -40,6 +41,7 @@ def modes(sandbox: Sandbox) -> set[str]:
     return {line.split(" ")[0] for line in sandbox.git("ls-tree", "-r", "HEAD").splitlines()}
 
 
+@pytest.mark.slow
 def test_a_disk_on_which_all_files_look_executable_changes_no_mode(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     sandbox.git("config", "core.fileMode", "false")
@@ -207,6 +209,7 @@ def test_a_note_that_git_ignores_is_refused_and_does_not_stop_a_move(base: Path)
     assert "[[uno]]" in (sandbox.vault / "Projects/two.md").read_text()
 
 
+@pytest.mark.slow
 def test_without_a_repository_nothing_is_written_until_the_user_agrees(base: Path) -> None:
     user = User(base / "home")
     vault = base / "v"

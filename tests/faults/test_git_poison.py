@@ -99,6 +99,7 @@ def head_of(user: User, vault: Path) -> str:
     return user.git(vault, "-c", "core.fsmonitor=false", "rev-parse", "HEAD").strip()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_beside_donna_nothing_runs(base: Path, place: Place) -> None:
     bait = new_bait(base)
@@ -122,6 +123,7 @@ def test_beside_donna_nothing_runs(base: Path, place: Place) -> None:
     assert_by_donna(user, vault, start)
 
 
+@pytest.mark.slow
 def test_a_folder_of_hooks_named_by_the_configuration_is_not_used(base: Path) -> None:
     bait = new_bait(base)
     user = User(base / "home")
@@ -145,6 +147,7 @@ REMOTES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("remote", REMOTES)
 def test_what_is_missing_in_a_partial_clone_is_not_fetched(
     base: Path, remote: str, monkeypatch: pytest.MonkeyPatch
@@ -235,6 +238,7 @@ def environment_poison(base: Path, bait: Bait, decoy: Path) -> dict[str, str]:
     }
 
 
+@pytest.mark.slow
 def test_a_poisoned_shell_leads_nowhere(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bait = new_bait(base)
     user = User(base / "home")

@@ -50,6 +50,7 @@ def start_and_kill(sandbox: Sandbox, seconds: float) -> None:
     process.wait()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rounds", [8, pytest.param(300, marks=pytest.mark.stress)])
 async def test_a_killed_run_costs_nothing_but_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int

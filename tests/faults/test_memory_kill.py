@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from donna_tui.memory.conversations import list_sessions, read_turns
 from donna_tui.memory.database import open_db
 from tests.unit.memory_parts import Sandbox, import_file, jsonl, said
@@ -60,6 +62,7 @@ def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
         db.close()
 
 
+@pytest.mark.slow
 def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", rows())
     (tmp_path / "clean").mkdir()

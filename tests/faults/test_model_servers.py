@@ -236,6 +236,7 @@ def runs() -> list[Any]:
     return [pytest.param(case, each, id=f"{case.name}-{each}") for case in CASES for each in case.dialects]
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(("case", "dialect"), runs())
 async def test_a_call_is_bounded_classified_and_paid_once(
     case: Case, dialect: str, db: DbThread, caplog: pytest.LogCaptureFixture

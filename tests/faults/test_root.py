@@ -31,6 +31,7 @@ def vanish(sandbox: Sandbox, numbers: range) -> None:
         (sandbox.root / f"Notes/{number:02}.md").unlink()
 
 
+@pytest.mark.slow
 async def test_a_root_that_goes_pauses_and_one_that_comes_back_resumes(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -52,6 +53,7 @@ async def test_a_root_that_goes_pauses_and_one_that_comes_back_resumes(sandbox: 
         assert states == ["starting", "running", "paused", "running"]
 
 
+@pytest.mark.slow
 async def test_a_deleted_root_deletes_nothing_from_the_index(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -81,6 +83,7 @@ async def test_a_missing_root_at_start_leaves_a_searchable_index(sandbox: Sandbo
         assert running.engine.space == space
 
 
+@pytest.mark.slow
 async def test_a_mass_disappearance_is_held_back_until_resume(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -96,6 +99,7 @@ async def test_a_mass_disappearance_is_held_back_until_resume(sandbox: Sandbox) 
     assert len(sandbox.rows("SELECT 1 FROM memory_documents")) == COUNT - 25
 
 
+@pytest.mark.slow
 async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -108,6 +112,7 @@ async def test_notes_that_come_back_end_the_hold(sandbox: Sandbox) -> None:
         assert not running.events_of(NoteDeleted)
 
 
+@pytest.mark.slow
 async def test_resume_without_a_hold_approves_nothing_in_advance(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
@@ -117,6 +122,7 @@ async def test_resume_without_a_hold_approves_nothing_in_advance(sandbox: Sandbo
         assert not running.events_of(NoteDeleted)
 
 
+@pytest.mark.slow
 async def test_a_few_deletions_are_believed(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)

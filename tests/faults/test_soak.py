@@ -64,6 +64,7 @@ def use(terminal: Terminal, chance: random.Random) -> None:
     del terminal.written[:-10_000]
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="memory is read from /proc")
 @pytest.mark.parametrize("seconds", [5, pytest.param(600, marks=pytest.mark.stress)])

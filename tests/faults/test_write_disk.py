@@ -53,6 +53,7 @@ def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
     return None
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize(
     "levels",

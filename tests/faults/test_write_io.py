@@ -76,6 +76,7 @@ class FailureHarness:
         self._vault_model = self._fresh()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("for_good", [False, True], ids=["once", "for good"])
 @pytest.mark.parametrize("thorough", [False, pytest.param(True, marks=pytest.mark.stress)], ids=["some", "all"])
@@ -193,6 +194,7 @@ class CutConversation:
         return communicate
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("how", ["interrupted", "killed at its start", "killed at its end"])
 def test_a_git_that_does_not_answer_costs_nothing(

@@ -113,6 +113,7 @@ def fresh(base: Path, *, staged: bool) -> VaultModel:
     return VaultModel.of(new_sandbox(base, staged=staged))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("staged", [False, True], ids=["nothing staged", "work staged"])
 @pytest.mark.parametrize("kills", [50, pytest.param(10_000, marks=pytest.mark.stress)])
 def test_no_kill_loses_a_word(tmp_path: Path, fork_server: ForkServer, kills: int, staged: bool) -> None:
@@ -145,6 +146,7 @@ with alone(repo.place()):
 """
 
 
+@pytest.mark.slow
 def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
     """It may be the one that moves the branch: what it was about to do is not judged before it has done it."""
     sandbox, done, slow = new_sandbox(tmp_path / "sandbox"), tmp_path / "done", tmp_path / "bin" / "git"

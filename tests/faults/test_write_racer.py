@@ -69,6 +69,7 @@ def attempt(writer_call: Callable[[], object]) -> Reason | None:
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [3.0, pytest.param(60.0, marks=pytest.mark.stress)])
 def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
     sandbox, outside = new_sandbox(tmp_path / "sandbox"), tmp_path / "outside"
@@ -176,6 +177,7 @@ def kept(sandbox: Sandbox, data: bytes) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "by a rename"])
 @pytest.mark.parametrize("rounds", [40, pytest.param(3_000, marks=pytest.mark.stress)])
 def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place: bool) -> None:
@@ -207,6 +209,7 @@ def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place
 LEASES = hasattr(fcntl, "F_SETLEASE")
 
 
+@pytest.mark.cases(4)
 @pytest.mark.skipif(not LEASES, reason="only Linux tells whether a file is open for writing")
 @pytest.mark.parametrize(
     "call", [("write", NOTE, "Donna\n"), ("delete", NOTE), ("move", NOTE, MOVED)], ids=lambda call: call[0]
@@ -263,6 +266,7 @@ def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, s
     vault_model.check(sound=True)
 
 
+@pytest.mark.slow
 def test_a_program_that_commits_all_the_time_loses_nothing(tmp_path: Path) -> None:
     """Its commits and Donna's go on the same branch, one after the other; the note on disk is the one that Donna wrote.
 

@@ -274,6 +274,7 @@ class Loop:
         assert not [each for each in self.homes if self._intent(each).exists()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("homes", [("state",), ("state", "another home")], ids=["one home", "two homes"])
 @pytest.mark.parametrize("kills", [20, pytest.param(10_000, marks=pytest.mark.stress)])
 def test_no_kill_loses_a_line_that_was_ever_saved(

@@ -55,11 +55,13 @@ class Scene:
         return done
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("step", Step)
 def test_stopped_at_every_step(tmp_path: Path, fork_server: ForkServer, name: str, step: Step) -> None:
     _stop_at(step, Scene(tmp_path, name), fork_server)
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("step", Step)
 def test_stopped_at_every_step_beside_staged_work(tmp_path: Path, fork_server: ForkServer, step: Step) -> None:
     _stop_at(step, Scene(tmp_path, "move", staged=True), fork_server)
@@ -79,6 +81,7 @@ def _stop_at(step: Step, scene: Scene, fork_server: ForkServer) -> None:
     assert occurrence > 1, "the step was never reached"
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("stride", [10, pytest.param(1, marks=pytest.mark.stress)])
 def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, name: str, stride: int) -> None:
     scene = Scene(tmp_path, name)
@@ -91,6 +94,7 @@ def test_stopped_before_every_request(tmp_path: Path, fork_server: ForkServer, n
             break
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("stride", [14, pytest.param(1, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("step", [Step.PUT, Step.ADVANCED])
 def test_stopped_again_while_it_recovers(

@@ -57,6 +57,7 @@ def check_whole(sandbox: Sandbox) -> None:
     assert [file.name for file in left] == ["home"]  # which Donna this is, for the names of its refs
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("delay", [0.0, 0.3])
 def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(sandbox: Sandbox, delay: float) -> None:
     with started(sandbox, "--write") as process:
@@ -71,6 +72,7 @@ def test_a_client_that_dies_in_the_middle_leaves_nothing_half_written(sandbox: S
         check_whole(sandbox)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_ended_finishes_what_it_writes(sandbox: Sandbox) -> None:
     with started(sandbox, "--write") as process:
         hello(process)
@@ -89,6 +91,7 @@ NO_MESSAGES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_no_message_ends_nothing(sandbox: Sandbox) -> None:
     with started(sandbox) as process:
         hello(process)

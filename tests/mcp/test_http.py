@@ -71,12 +71,14 @@ async def client_of(serving: Serving, mode: str = "auto") -> AsyncIterator[Clien
         yield client
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, serving: Serving, mode: str) -> None:
     async with client_of(serving, mode) as client:
         await through_every_tool(client, sandbox)
 
 
+@pytest.mark.slow
 async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:
     async with client_of(serving, "legacy") as one, client_of(serving, "legacy") as two:
         first = payload_of(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
@@ -113,6 +115,7 @@ def test_the_matrix_has_sixty_rows() -> None:
     assert len(set(HOSTS)) + len(set(ORIGINS)) == 60
 
 
+@pytest.mark.slow
 def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
     """Thirty hosts and thirty origins, each with the right token; the first few of each are ours."""
     rows = [(number < ALLOWED_HOSTS, host, None) for number, host in enumerate(HOSTS)]
@@ -126,6 +129,7 @@ def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
                 assert status in (400, 403), (method, host, origin, status)
 
 
+@pytest.mark.slow
 def test_two_names_are_none(serving: Serving) -> None:
     ours = ("Host", HOSTS[0])
     assert asked(serving, "POST", [ours, ("Host", "evil.example")]) in (400, 403)
@@ -155,6 +159,7 @@ def asked(
     return int(line.split(" ")[1])
 
 
+@pytest.mark.slow
 def test_without_the_token_nobody_gets_in(serving: Serving) -> None:
     token = serving.token
     wrong = ("", "Bearer", "Bearer ", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}",
@@ -174,6 +179,7 @@ def test_without_the_token_nobody_gets_in(serving: Serving) -> None:
         assert token not in answer.text
 
 
+@pytest.mark.slow
 def test_a_body_is_bounded_whether_or_not_it_says_its_size(serving: Serving) -> None:
     headers = {"Authorization": f"Bearer {serving.token}", "Content-Type": "application/json"}
     with httpx2.Client(timeout=60) as http:
@@ -189,6 +195,7 @@ def test_a_body_is_bounded_whether_or_not_it_says_its_size(serving: Serving) -> 
         assert http.post(serving.url, json=CALL, headers=headers).status_code != 413
 
 
+@pytest.mark.slow
 def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -> None:
     port = f"{serving.port:04X}"
     listening = [
@@ -204,6 +211,7 @@ def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -
     assert b"Traceback" not in serving.process.stderr.read()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said(sandbox: Sandbox, serving: Serving) -> None:
     with started(sandbox, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
@@ -272,6 +280,7 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
     assert other.quota.left == 1
 
 
+@pytest.mark.slow
 async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox, serving: Serving) -> None:
     """300 connections that say nothing, or half a head, and 300 requests without the token."""
     with contextlib.ExitStack() as held:
@@ -293,6 +302,7 @@ async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox,
     assert len(serving.process.stderr.read()) < 2_000
 
 
+@pytest.mark.slow
 async def test_a_client_that_opens_a_hundred_connections_at_once_keeps_them_all(serving: Serving) -> None:
     """Connect first and send later, so that none has shown the token when the last one is accepted."""
     call = json.dumps(CALL).encode()
@@ -311,6 +321,7 @@ async def test_a_client_that_opens_a_hundred_connections_at_once_keeps_them_all(
     assert all(first.startswith(b"HTTP/1.1 ") for first in firsts)
 
 
+@pytest.mark.slow
 async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> None:
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "gone", "version": "1"}}
     opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
@@ -324,6 +335,7 @@ async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> No
         assert (await early.list_tools()).tools  # it has a stream open, so that it is in use
 
 
+@pytest.mark.slow
 def test_a_header_that_is_too_long_is_refused(serving: Serving) -> None:
     ours = ("Host", HOSTS[0])
     assert asked(serving, "POST", [ours, ("X-Long", "x" * 5_000)]) == 431

@@ -44,6 +44,7 @@ def likely(count: int) -> list[str]:
     return list(islice(generated(random.Random(7).randint(0, 99), count), count))
 
 
+@pytest.mark.slow
 async def test_no_path_reads_what_is_outside(around: Sandbox, harness: ToolHarness) -> None:
     for path in (*FOREIGN, *TABLE, *NO_NEW_NAMES, *likely(300)):
         for name in ("memory_get", "vault_read", "vault_links"):

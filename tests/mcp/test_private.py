@@ -82,6 +82,7 @@ async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: Too
     assert {path: (harness.sandbox.root / path).read_bytes() for path in PATHS} == before
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("path", PATHS)
 async def test_a_private_path_answers_exactly_as_one_that_is_not_there(harness: ToolHarness, path: str) -> None:
     for name, arguments in (
@@ -162,6 +163,7 @@ async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_
 WORDS = ("rollback", "redis", "sessions", "idea", "plan", "gateway")
 
 
+@pytest.mark.slow
 async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(sandbox: Sandbox) -> None:
     """BM25 weighs a word by how many passages hold it: of private ones an agent could read that off the order."""
     for path in PRIVATE:
@@ -268,6 +270,7 @@ async def test_what_a_granted_client_remembers_is_private(harness: ToolHarness) 
     assert CANARY not in json.dumps(again)
 
 
+@pytest.mark.slow
 async def test_no_word_of_a_private_note_is_in_the_log(harness: ToolHarness) -> None:
     for name, arguments in await calls(harness):
         await harness(name, **arguments)

@@ -87,6 +87,7 @@ async def test_a_list_comes_in_pages(harness: ToolHarness) -> None:
     assert (await harness.fine("vault_list", folder="Projects/", recursive=False))["total"] == 2
 
 
+@pytest.mark.slow
 async def test_every_note_of_a_hostile_vault_is_read_or_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,12 +23,14 @@ from tests.mcp.serving import CANARY, PUBLIC, command, over_stdio, payload_of, r
 READING = [tool.name for tool in TOOLS if not tool.writes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, mode: str) -> None:
     async with over_stdio(sandbox, "--write", mode=mode) as client:
         await through_every_tool(client, sandbox)
 
 
+@pytest.mark.slow
 async def test_without_leave_to_write_only_reading_is_listed(sandbox: Sandbox) -> None:
     async with over_stdio(sandbox) as client:
         tools = (await client.list_tools()).tools
@@ -41,11 +43,13 @@ async def test_without_leave_to_write_only_reading_is_listed(sandbox: Sandbox) -
     assert not (sandbox.root / "Inbox/x.md").exists()
 
 
+@pytest.mark.slow
 async def test_private_notes_are_seen_where_they_are_granted(sandbox: Sandbox) -> None:
     async with over_stdio(sandbox, "--allow-sensitive") as client:
         assert CANARY in payload_of(await client.call_tool("memory_get", {"path": "Projects/codes.md"}))["text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calls", [200, pytest.param(1_000, marks=pytest.mark.stress)])
 async def test_hundreds_of_calls_at_once(sandbox: Sandbox, calls: int) -> None:
     async with over_stdio(sandbox, "--write", "--quota", "5") as client:
@@ -64,6 +68,7 @@ async def test_hundreds_of_calls_at_once(sandbox: Sandbox, calls: int) -> None:
         assert {answer["reason"] for answer in told[3::4] if not answer["ok"]} == {"conflict"}
 
 
+@pytest.mark.slow
 async def test_stdout_carries_only_the_protocol(sandbox: Sandbox, tmp_path: Path) -> None:
     heard, errors = tmp_path / "stdout", tmp_path / "stderr"
     noisy = command(sandbox, module="tests.mcp.noisy_server")
@@ -98,6 +103,7 @@ ODD_LINES = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_no_line_is_met_with_silence(sandbox: Sandbox) -> None:
     with started(sandbox) as process:
         assert process.stdin

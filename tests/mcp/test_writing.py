@@ -86,6 +86,7 @@ async def test_the_quota_holds_however_many_calls_come_at_once(harness: ToolHarn
     assert (await small("vault_write", path="Inbox/late.md", content="x\n"))["reason"] == "quota"
 
 
+@pytest.mark.slow
 async def test_a_call_that_is_cancelled_writes_all_or_nothing_and_counts(harness: ToolHarness) -> None:
     for number in range(6):
         task = asyncio.ensure_future(harness("vault_write", path=f"Inbox/{number}.md", content="x\n"))
@@ -116,6 +117,7 @@ async def test_undo_takes_back_only_what_this_session_did(harness: ToolHarness) 
     assert [each.paths for each in harness.writer.redoable()] == [("Inbox/mine.md",)]
 
 
+@pytest.mark.slow
 async def test_a_whole_session_is_taken_back_to_the_byte(harness: ToolHarness) -> None:
     write(harness.sandbox.root, NOTE, "not in git yet\n")
     before = tree_of(harness.sandbox.root)
@@ -222,6 +224,7 @@ def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
     assert actor_of(name) == actor
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
@@ -260,6 +263,7 @@ INERT = (
 )
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize("code", RUN_BY_PLUGINS)
 async def test_what_plugins_run_is_not_written_by_an_agent(harness: ToolHarness, code: str) -> None:
     answer = await harness("vault_write", path="Inbox/new.md", content=f"# New\n\n{code}\n")
@@ -271,6 +275,7 @@ async def test_what_plugins_run_is_not_written_by_an_agent(harness: ToolHarness,
     assert harness.space.session.quota.left == harness.space.session.quota.most
 
 
+@pytest.mark.slow
 async def test_what_is_not_run_is_written(harness: ToolHarness) -> None:
     for number, text in enumerate(INERT):
         await harness.fine("vault_write", path=f"Inbox/{number}.md", content=f"{text}\n")

@@ -37,6 +37,7 @@ def outcome(child: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
     return child.returncode, json.loads(line)
 
 
+@pytest.mark.slow
 def test_two_exports_at_once_replace_a_damaged_one_by_one_intact(tmp_path: Path) -> None:
     folder = tmp_path / "model"
     folder.mkdir()

@@ -103,6 +103,7 @@ def test_fifty_texts_are_compared() -> None:
     assert len(many_texts(500)) == 500
 
 
+@pytest.mark.slow
 def test_the_export_agrees_with_sentence_transformers(model: OnnxProvider, expected: Matrix) -> None:
     rows = check_vectors(model.embed_batch(TEXTS), len(TEXTS), 384)
     cosines = (rows * expected).sum(axis=1)
@@ -110,6 +111,7 @@ def test_the_export_agrees_with_sentence_transformers(model: OnnxProvider, expec
     assert cosines.min() >= 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [80, pytest.param(500, marks=pytest.mark.stress)])
 def test_the_exact_graph_agrees_with_sentence_transformers_to_five_decimals(
     exact_export: ModelFiles, reference: SentenceTransformersProvider, count: int
@@ -121,6 +123,7 @@ def test_the_exact_graph_agrees_with_sentence_transformers_to_five_decimals(
     )
 
 
+@pytest.mark.slow
 def test_neighbours_in_a_batch_do_not_change_a_vector(model: OnnxProvider) -> None:
     alone = np.stack([model.embed_batch([text])[0] for text in TEXTS])
     assert np.array_equal(model.embed_batch(TEXTS), alone)
@@ -137,6 +140,7 @@ def test_a_question_finds_its_answer(model: OnnxProvider) -> None:
     assert best.startswith("To sync two devices")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("provider", ["model", "reference"])
 def test_a_very_long_question_is_answered(provider: str, request: pytest.FixtureRequest) -> None:
     served: EmbeddingProvider = request.getfixturevalue(provider)
@@ -161,6 +165,7 @@ def test_the_window_is_full_at_256_tokens_and_not_beyond(provider: str, request:
         served.embed_batch(["word " * 255])
 
 
+@pytest.mark.slow
 def test_a_model_folder_is_served_by_sentence_transformers(
     reference: SentenceTransformersProvider, expected: Matrix, tmp_path: Path
 ) -> None:

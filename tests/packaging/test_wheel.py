@@ -87,6 +87,7 @@ def test_the_wheel_carries_nothing_else(wheel: Path) -> None:
     assert wheel.stat().st_size < 1_500_000
 
 
+@pytest.mark.slow
 def test_an_installed_donna_indexes_and_searches_by_keyword(installed: Installed) -> None:
     assert installed.donna("--version").stdout.startswith("donna ")
     index = installed.donna("index", "--json", "--space", str(installed.vault))
@@ -99,6 +100,7 @@ def test_an_installed_donna_indexes_and_searches_by_keyword(installed: Installed
     assert installed.donna("search", "unheardof", "--space", str(installed.vault)).returncode == 1
 
 
+@pytest.mark.slow
 def test_an_installed_donna_is_sound(installed: Installed) -> None:
     doctor = installed.donna("doctor", "--json")
     findings = {each["id"]: each["state"] for each in json.loads(doctor.stdout)["findings"]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,6 +29,7 @@ def stamp(moment: datetime.datetime) -> str:
     return f"{moment:%Y%m%dT%H%M%S}"
 
 
+@pytest.mark.slow
 @given(zones, zones, moments, st.integers(0, 600))
 def test_a_meeting_is_where_the_clocks_of_its_zone_put_it(
     zone: str, here: str, start: datetime.datetime, minutes: int
@@ -40,6 +42,7 @@ def test_a_meeting_is_where_the_clocks_of_its_zone_put_it(
     assert meeting.day == aware.astimezone(ZoneInfo(here)).date()
 
 
+@pytest.mark.slow
 @given(zones, moments)
 def test_a_time_without_a_zone_is_that_of_the_local_clock(here: str, start: datetime.datetime) -> None:
     floating = read(event(f"DTSTART:{stamp(start)}"), window=WIDE, zone=ZoneInfo(here))
@@ -94,6 +97,7 @@ def test_any_bytes_are_taken_apart_without_an_error(data: bytes) -> None:
     assert len(found.entries) <= data.count(b"END") + 1
 
 
+@pytest.mark.slow
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_in_an_event_leaves_the_next_one_alone(name: str, value: str) -> None:
     odd = event(f"{name}:{value}", f"DTSTART{name}:{value}", "DTSTART:20240506T090000Z", uid="odd")

@@ -75,6 +75,7 @@ def has_words(text: str, start: int, end: int, first: int) -> bool:
     )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=600)
 @example("word ", "0:0:각", (32, 0), 0)
 @given(TEXTS | st.text(max_size=400), st.text(max_size=80), WINDOWS, st.integers(0, 40))
@@ -83,6 +84,7 @@ def test_promises_by_the_estimate(text: str, title: str, window: tuple[int, int]
     check(text, title, ESTIMATE, *window, start=min(starts[min(skipped, len(starts) - 1)], len(text)))
 
 
+@pytest.mark.slow
 @pytest.mark.model
 @settings(deadline=None, max_examples=400)
 @given(text=TEXTS | st.text(max_size=400), title=TEXTS.map(lambda text: text[:300]), window=WINDOWS)

@@ -181,6 +181,7 @@ def ids(matches: list[VectorMatch]) -> list[int]:
 examples = settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+@pytest.mark.slow
 @examples
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
 def test_both_engines_give_the_nearest_of_what_the_scope_admits(
@@ -224,6 +225,7 @@ def check_engines(
         assert [match.score for match in matches] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.slow
 @examples
 @given(
     scope=scopes,
@@ -247,6 +249,7 @@ def test_the_scan_keeps_the_nearest_in_scope_however_many_it_may_ask(
     assert sorted(found) == sorted([each for each in by_product if each in inside][:wanted])
 
 
+@pytest.mark.slow
 @examples
 @given(scope=scopes, order=st.randoms(use_true_random=False), k=st.integers(0, 300), share=st.floats(0.01, 1.0))
 def test_chunks_that_are_asked_in_parts_keep_their_order(
@@ -270,6 +273,7 @@ WAYS_TO_FIND_WORDS = (
 """Whether the passages of the scope are known, and the constants that decide how they are looked for."""
 
 
+@pytest.mark.slow
 @examples
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
 def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(

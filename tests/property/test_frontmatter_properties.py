@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +40,7 @@ def is_storable(value: Any) -> bool:
     return value is None or isinstance(value, bool) or (isinstance(value, int) and -(2**63) <= value < 2**63)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(BLOCKS | BLOCKS.map(lambda block: f"---\n{block}\n---\nbody"))
 def test_any_text_is_read(text: str) -> None:
@@ -52,6 +54,7 @@ def test_any_text_is_read(text: str) -> None:
     assert all(tag.strip() and not tag.startswith("#") for tag in tags_of(found.data, text))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.dictionaries(NAMES, VALUES, max_size=5), st.text(max_size=40), st.sampled_from(["\n", "\r\n"]))
 def test_what_yaml_wrote_is_read_back(data: dict[str, Any], body: str, line_end: str) -> None:

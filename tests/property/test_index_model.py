@@ -148,6 +148,7 @@ def run(examples: int, steps: int) -> None:
     run_state_machine_as_test(Index, settings=limits)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("histories", [40, pytest.param(100, marks=pytest.mark.stress)])
 def test_histories_of_forty_steps(histories: int) -> None:
     run(histories, 40)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -65,12 +66,14 @@ def expected(text: str) -> list[tuple[int, int, str]]:
     ]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(document(LINES))
 def test_headings_are_those_of_commonmark(text: str) -> None:
     assert found(text) == expected(text)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(document(PLAIN_LINES | CONTAINERS))
 def test_quotes_and_lists_end_where_commonmark_ends_them(text: str) -> None:

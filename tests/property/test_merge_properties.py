@@ -254,6 +254,7 @@ def check(case: Case) -> None:
     assert merge_frontmatter(merged, merged) == merged
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(cases())
 def test_only_changed_keys_change_their_bytes(case: Case) -> None:
@@ -318,6 +319,7 @@ def check_wild(existing: str, incoming: str) -> None:
     assert merge_frontmatter(merged, merged) == merged
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(WILD_NOTES, WILD_NOTES)
 def test_any_two_texts_are_merged_right_or_refused(existing: str, incoming: str) -> None:

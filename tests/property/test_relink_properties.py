@@ -192,6 +192,7 @@ def check_meanings(
     assert dangling <= found.dangling
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize("start", range(0, 4_000, 1_000))
 def test_links_mean_what_they_meant(start: int) -> None:
     for seed in range(start, start + 1_000):
@@ -205,6 +206,7 @@ def test_links_mean_what_they_meant_half_a_million_times(start: int) -> None:
         check_move(seed)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(text=st.lists(st.sampled_from((*NOISE, "[[n]]", "[t](n.md)", "[r]: n.md")) | st.text(max_size=4)).map("".join))
 def test_a_text_is_only_changed_in_targets(text: str) -> None:
@@ -274,6 +276,7 @@ def check_code(seeds: range) -> None:
     assert len(different) <= len(seeds) / 1_000, different
 
 
+@pytest.mark.slow
 def test_code_is_what_commonmark_takes_for_code() -> None:
     check_code(range(3_000))
 
@@ -363,6 +366,7 @@ def steps(run: Callable[[], object]) -> int:
     return count
 
 
+@pytest.mark.cases(44)
 @pytest.mark.parametrize("name", BOMBS)
 def test_hostile_text_takes_steps_in_proportion(name: str) -> None:
     index = LinkIndex(["n.md", "z.md"])

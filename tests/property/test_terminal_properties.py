@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ HOSTILE = st.sampled_from(
 TEXTS = st.lists(HOSTILE, max_size=20).map("".join) | st.text(st.characters(codec=None), max_size=60)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
 def test_nothing_that_acts_is_left(text: str) -> None:
@@ -28,6 +30,7 @@ def test_nothing_that_acts_is_left(text: str) -> None:
     block.encode()
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
 def test_cleaning_twice_is_cleaning_once(text: str) -> None:
@@ -35,6 +38,7 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert clean_line(clean_line(text)) == clean_line(text)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=800)
 @given(TEXTS)
 def test_a_row_is_one_row_and_a_block_keeps_its_lines(text: str) -> None:

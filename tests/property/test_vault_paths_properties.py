@@ -36,6 +36,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return vault
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(path=PATHS)
 def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
@@ -46,6 +47,7 @@ def test_a_path_opens_its_own_file_or_nothing(root: Path, path: str) -> None:
         assert path not in NOTES
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(path=PATHS)
 def test_listing_a_folder_stays_below_it(root: Path, path: str) -> None:

@@ -108,12 +108,14 @@ async def watching(driver: Driver) -> None:
     await driver.until(lambda: not expected or pane.event_log.ring.shown, "the events are in the log")
 
 
+@pytest.mark.slow
 @drawn(*USED, "hostile-120x36", "normal-160x48")
 def test_search(camera: Camera, state: str, size: tuple[int, int]) -> None:
     backend = getattr(scenarios, state)()
     assert camera.shows(donna(backend), size, searched)
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("size", [(60, 15), MEDIUM], ids=lambda size: f"{size[0]}x{size[1]}")
 def test_the_start_page(camera: Camera, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]) -> None:
     monkeypatch.setattr("donna_tui.tui.search.pane.time", lambda: scenarios.NOW)
@@ -127,6 +129,7 @@ def test_the_start_page(camera: Camera, monkeypatch: pytest.MonkeyPatch, size: t
     assert camera.shows(donna(backend), size, connected)
 
 
+@pytest.mark.slow
 @drawn(*USED, "error-120x36")
 def test_activity(camera: Camera, state: str, size: tuple[int, int]) -> None:
     backend = getattr(scenarios, state)()
@@ -141,10 +144,12 @@ def test_first_run(camera: Camera, monkeypatch: pytest.MonkeyPatch, state: str, 
     assert camera.shows(app, size, waiting)
 
 
+@pytest.mark.slow
 def test_activity_while_indexing(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.indexing()), MEDIUM, watching)
 
 
+@pytest.mark.slow
 def test_the_problems_on_a_small_screen(camera: Camera) -> None:
     async def steps(driver: Driver) -> None:
         await watching(driver)
@@ -153,6 +158,7 @@ def test_the_problems_on_a_small_screen(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.error()), SMALL, steps)
 
 
+@pytest.mark.slow
 def test_a_problem_in_full(camera: Camera) -> None:
     async def steps(driver: Driver) -> None:
         await watching(driver)
@@ -180,6 +186,7 @@ OFFERS = {
 }
 
 
+@pytest.mark.slow
 def test_the_spaces(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.tui.shell.spaces.why_not_a_vault", why_not)
 

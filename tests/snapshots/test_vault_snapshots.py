@@ -51,29 +51,35 @@ async def hostile_history(driver: Driver) -> None:
         await driver.rest()
 
 
+@pytest.mark.slow
 @drawn(*USED, "hostile-120x36")
 def test_vault(camera: Camera, state: str, size: tuple[int, int]) -> None:
     steps = hostile_history if state == "hostile" else on(DECISIONS, "enter")
     assert camera.shows(donna(getattr(scenarios, state)()), size, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["donna-light", "ansi-dark"])
 def test_vault_in_other_themes(camera: Camera, theme: str) -> None:
     assert camera.shows(donna(scenarios.normal(), theme=theme), MEDIUM, on(DECISIONS, "h", "h"))
 
 
+@pytest.mark.slow
 def test_the_tree(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, on(GARDEN))
 
 
+@pytest.mark.slow
 def test_history_and_difference(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, on(DECISIONS, "h", "h"))
 
 
+@pytest.mark.slow
 def test_a_difference_side_by_side_and_unfolded(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), MEDIUM, on(DECISIONS, "h", "enter", "s", "x", "+"))
 
 
+@pytest.mark.slow
 def test_blame(camera: Camera) -> None:
     assert camera.shows(donna(scenarios.normal()), LARGE, on(DECISIONS, "]", "]", "]", "]", "b", "j", "j"))
 
@@ -86,6 +92,7 @@ WINDOWS: dict[str, tuple[type, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", WINDOWS)
 def test_windows(camera: Camera, window: str) -> None:
     kind, path, key = WINDOWS[window]
@@ -109,6 +116,7 @@ def test_three_ways(camera: Camera) -> None:
     assert camera.shows(donna(backend), MEDIUM, steps)
 
 
+@pytest.mark.slow
 def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
@@ -127,6 +135,7 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
     assert camera.shows(donna(backend), MEDIUM, steps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [True, False], ids=["three-ways", "two-ways"])
 def test_a_conflict_copy(camera: Camera, base: bool) -> None:
     backend = scenarios.normal()
@@ -141,6 +150,7 @@ def test_a_conflict_copy(camera: Camera, base: bool) -> None:
     assert camera.shows(donna(backend), MEDIUM, steps)
 
 
+@pytest.mark.slow
 def test_no_history_yet(camera: Camera) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False

@@ -152,6 +152,7 @@ def test_what_leaves_vi_leaves(typed: str) -> None:
     assert len(palette.found("se")) > 1
 
 
+@pytest.mark.slow
 async def test_the_palette_runs_what_is_picked() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
@@ -160,6 +161,7 @@ async def test_the_palette_runs_what_is_picked() -> None:
         await donna.until(lambda: donna.main.header.active == "activity", "the screen changed")
 
 
+@pytest.mark.slow
 async def test_the_palette_changes_the_theme() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
@@ -168,6 +170,7 @@ async def test_the_palette_changes_the_theme() -> None:
         await donna.until(lambda: donna.app.theme == "donna-light", "the theme changed")
 
 
+@pytest.mark.slow
 async def test_a_footer_item_can_be_clicked() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("escape")

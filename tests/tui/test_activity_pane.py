@@ -120,6 +120,7 @@ async def test_a_vault_that_cannot_be_opened_says_why() -> None:
         assert "Try again in a moment." in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_small_screens_show_one_part_at_a_time() -> None:
     async with activity(scenarios.normal(), size=SMALL) as donna:
         assert "Moved" in donna.screen_text()
@@ -135,6 +136,7 @@ async def test_small_screens_show_one_part_at_a_time() -> None:
         assert "Search answered" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
     async with activity(scenarios.normal(), size=SMALL) as donna:
         at = donna.screen_text().splitlines()[1].index("Figures")
@@ -142,6 +144,7 @@ async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
         assert "Search answered" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_the_log_follows_until_one_looks_back() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
@@ -178,6 +181,7 @@ async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it
         assert "Notes/61.md" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_the_scroll_bar_stands_where_the_log_stands() -> None:
     backend = scenarios.empty()
     async with activity(backend) as donna:
@@ -191,6 +195,7 @@ async def test_the_scroll_bar_stands_where_the_log_stands() -> None:
         assert log.vertical_scrollbar.position == log.scroll_y
 
 
+@pytest.mark.slow
 async def test_the_place_stays_while_old_rows_are_dropped() -> None:
     backend = scenarios.empty()
     async with activity(backend) as donna:
@@ -214,6 +219,7 @@ async def test_thousands_of_events_are_drawn_at_once_and_the_log_stays_bounded()
         assert drawn.call_count <= 2
 
 
+@pytest.mark.slow
 async def test_events_that_came_too_fast_are_counted() -> None:
     backend = scenarios.empty()
     async with activity(backend) as donna:
@@ -222,6 +228,7 @@ async def test_events_that_came_too_fast_are_counted() -> None:
         assert "1,234 events before this one" in donna.screen_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["slash", "f"])
 async def test_the_log_is_filtered_by_words(key: str) -> None:
     async with activity(scenarios.normal()) as donna:
@@ -235,6 +242,7 @@ async def test_the_log_is_filtered_by_words(key: str) -> None:
         assert not pane(donna).has_class("-filtering")
 
 
+@pytest.mark.slow
 async def test_the_log_is_filtered_by_kind() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash", "down", "down")
@@ -243,6 +251,7 @@ async def test_the_log_is_filtered_by_kind() -> None:
         assert {row.sentence.kind for row in pane(donna).event_log.ring.shown} == {"Donna"}
 
 
+@pytest.mark.slow
 async def test_a_filter_that_nothing_passes_says_so() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
@@ -259,6 +268,7 @@ async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
         assert pane(donna).query_one(Input).value == "␛]52;c;x␇one two"
 
 
+@pytest.mark.slow
 async def test_the_log_can_be_held() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
@@ -271,6 +281,7 @@ async def test_the_log_can_be_held() -> None:
         assert "held" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_enter_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("g", "j", "j", "j", "j", "enter")
@@ -280,12 +291,14 @@ async def test_enter_shows_an_event_in_full() -> None:
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_a_second_click_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.pilot.click("#log", offset=(20, 0), times=2)
         await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
 
 
+@pytest.mark.slow
 async def test_enter_shows_a_problem_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("tab", "j", "enter")
@@ -307,6 +320,7 @@ async def test_retry_one_retry_all_resume() -> None:
         await donna.until(lambda: backend.called("resume"), "it goes on")
 
 
+@pytest.mark.slow
 async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
@@ -315,6 +329,7 @@ async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
         assert "Retrying does not help here" in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_resume_is_offered_only_where_notes_are_gone() -> None:
     backend = scenarios.normal()
     backend.change(state="paused", state_detail="The vault's folder is missing.")
@@ -334,6 +349,7 @@ async def test_a_retry_that_fails_is_said_in_safe_words() -> None:
         assert "\x1b" not in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_the_selected_problem_stays_selected_while_others_come_and_go() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
@@ -356,6 +372,7 @@ async def test_problems_disappear_when_they_are_solved() -> None:
         assert "Resolved" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_very_many_problems_are_cut_and_counted() -> None:
     backend = scenarios.normal()
     many = tuple(replace(scenarios.BROKEN_NOTE, id=str(number), path=f"{number}.md") for number in range(500))
@@ -366,6 +383,7 @@ async def test_very_many_problems_are_cut_and_counted() -> None:
         assert "and 300 more" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_escape_leaves_one_thing_after_another_and_never_the_app() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("k", "slash")
@@ -377,6 +395,7 @@ async def test_escape_leaves_one_thing_after_another_and_never_the_app() -> None
         assert donna.app.is_running
 
 
+@pytest.mark.slow
 async def test_the_log_goes_on_while_another_screen_is_in_front() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -400,6 +419,7 @@ ALL_SIZES = ((60, 15), SMALL, (100, 29), (160, 48), (1, 1), (120, 36))
 STATES = ("empty", "indexing", "normal", "error")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "sizes"),
     [
@@ -419,6 +439,7 @@ async def test_every_state_can_be_drawn_at_every_size(name: str, sizes: tuple[tu
         assert "Failed" in text or name == "empty"
 
 
+@pytest.mark.slow
 async def test_a_hostile_problem_and_event_open_in_full() -> None:
     async with activity(scenarios.hostile()) as donna:
         await donna.press("k", "enter")

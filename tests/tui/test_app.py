@@ -118,6 +118,7 @@ async def test_leaving_while_the_vault_is_being_opened() -> None:
     assert backend.called("stop")
 
 
+@pytest.mark.slow
 async def test_numbers_switch_screens_and_only_where_nothing_is_typed() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("6")
@@ -132,6 +133,7 @@ async def test_numbers_switch_screens_and_only_where_nothing_is_typed() -> None:
         assert donna.search.bar.input.value == "6"
 
 
+@pytest.mark.slow
 async def test_coming_back_to_a_screen_finds_part_selection_and_scroll_as_they_were() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis failover")
@@ -145,6 +147,7 @@ async def test_coming_back_to_a_screen_finds_part_selection_and_scroll_as_they_w
         assert donna.vault.note_tree.selected_index == 1
 
 
+@pytest.mark.slow
 async def test_the_palette_goes_to_the_screen_of_an_action_that_works_elsewhere() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
@@ -155,12 +158,14 @@ async def test_the_palette_goes_to_the_screen_of_an_action_that_works_elsewhere(
         assert "b does it here" in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_a_click_on_a_tab_switches_screens() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.pilot.click("#tab-activity")
         assert donna.main.header.active == "activity"
 
 
+@pytest.mark.slow
 async def test_escape_never_leaves() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
@@ -169,6 +174,7 @@ async def test_escape_never_leaves() -> None:
         assert isinstance(donna.app.screen, MainScreen)
 
 
+@pytest.mark.slow
 async def test_control_c_says_how_to_leave() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+c")
@@ -176,6 +182,7 @@ async def test_control_c_says_how_to_leave() -> None:
         assert donna.app.is_running
 
 
+@pytest.mark.slow
 async def test_opening_is_heard_from_its_first_event_on() -> None:
     backend, heard = scenarios.normal(), list[int]()
     start = backend.start
@@ -191,6 +198,7 @@ async def test_opening_is_heard_from_its_first_event_on() -> None:
     assert heard[0] > 0
 
 
+@pytest.mark.slow
 async def test_a_screen_can_be_asked_for_before_it_is_there() -> None:
     backend = scenarios.normal()
     backend.gates.hold("start")
@@ -238,6 +246,7 @@ async def test_no_cursor_blinks() -> None:
         assert not any(each.cursor_blink for each in fields)
 
 
+@pytest.mark.slow
 async def test_help_and_keys_open_and_close() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("f1")
@@ -249,6 +258,7 @@ async def test_help_and_keys_open_and_close() -> None:
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_an_action_can_be_run_from_the_key_list() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
@@ -258,6 +268,7 @@ async def test_an_action_can_be_run_from_the_key_list() -> None:
         await donna.until(lambda: donna.search.question.mode == "semantic", "the mode changed")
 
 
+@pytest.mark.slow
 async def test_jump_goes_to_a_result_by_its_label() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis failover")
@@ -272,6 +283,7 @@ async def test_jump_goes_to_a_result_by_its_label() -> None:
         assert results.has_focus
 
 
+@pytest.mark.slow
 async def test_jump_labels_are_unique_and_any_other_key_leaves() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("escape", "apostrophe")
@@ -280,6 +292,7 @@ async def test_jump_labels_are_unique_and_any_other_key_leaves() -> None:
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_jump_labels_have_two_letters_where_one_is_not_enough() -> None:
     gone: list[int] = []
     targets = [JumpTarget(0, place, go=partial(gone.append, place)) for place in range(60)]
@@ -293,6 +306,7 @@ async def test_jump_labels_have_two_letters_where_one_is_not_enough() -> None:
         assert gone == [57]
 
 
+@pytest.mark.slow
 async def test_only_the_keyboard_from_question_to_link() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("rate limits")
@@ -319,6 +333,7 @@ async def test_the_status_strip_follows_the_engine() -> None:
         await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip says so")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["empty", "normal", "hostile"])
 async def test_any_size_is_survived(scenario: str) -> None:
     async with driving(getattr(scenarios, scenario)()) as donna:
@@ -341,6 +356,7 @@ async def test_too_small_a_terminal_is_said() -> None:
         assert donna.search.bar.input.has_focus
 
 
+@pytest.mark.slow
 async def test_every_theme_draws() -> None:
     async with driving(scenarios.normal(), theme=THEME_NAMES[-1]) as donna:
         assert donna.app.theme == THEME_NAMES[-1]
@@ -381,6 +397,7 @@ def _luminance(colour: Color) -> float:
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
+@pytest.mark.slow
 async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     async with driving(scenarios.normal()) as donna:
@@ -389,6 +406,7 @@ async def test_no_colour_is_respected(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "▌ Gateway" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_hostile_text_reaches_no_screen_as_it_is() -> None:
     async with driving(scenarios.hostile()) as donna:
         await donna.search_for("anything")
@@ -425,6 +443,7 @@ async def test_a_click_on_action_markup_in_a_note_does_nothing() -> None:
         assert "[@click=app.quit]DONNA-CLICK[/]" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_errors_with_control_bytes_are_shown_harmless() -> None:
     backend = scenarios.normal()
     backend.fail("search", DonnaError(Reason.INTERNAL, hostile.EVERYTHING, hint=hostile.EVERYTHING))
@@ -438,6 +457,7 @@ async def test_errors_with_control_bytes_are_shown_harmless() -> None:
         _assert_harmless(donna.screen_text())
 
 
+@pytest.mark.slow
 async def test_nothing_runs_while_nothing_happens() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis")
@@ -470,6 +490,7 @@ def test_a_malformed_key_sequence_is_read_as_something_or_nothing() -> None:
         assert all(isinstance(each, Message) for each in [*parser.feed(sequence), *parser.feed("x")])
 
 
+@pytest.mark.slow
 async def test_a_message_that_is_repeated_leaves_nothing_in_the_screen() -> None:
     async with driving(scenarios.normal()) as donna:
         for _ in range(5):

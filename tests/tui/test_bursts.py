@@ -26,6 +26,7 @@ from tests.tui.driving import Driver, driving
 SEED = os.environ.get("DONNA_TEST_SEED", "donna")
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize(("bursts", "in_a_row"), [(5, 1), pytest.param(2_000, 4, marks=pytest.mark.stress)])
 @pytest.mark.parametrize("pane", PANES)
 async def test_no_burst_crashes_a_screen_or_a_dialog_opened_from_it(
@@ -44,6 +45,7 @@ async def test_no_burst_crashes_a_screen_or_a_dialog_opened_from_it(
         await home(donna)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bursts", [5, pytest.param(2_000, marks=pytest.mark.stress)])
 async def test_no_burst_crashes_the_first_start(bursts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(SEED)
@@ -60,6 +62,7 @@ async def crash_free(donna: Driver, chance: random.Random, where: str) -> None:
     check(donna, f"{where}: {parts}")
 
 
+@pytest.mark.slow
 async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() -> None:
     async with driving(scenarios.normal()) as donna:
         for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, where to search, keys
@@ -70,6 +73,7 @@ async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() ->
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_a_key_that_waits_while_a_dialog_opens_is_for_its_widgets() -> None:
     async def names(_: str, __: int) -> tuple[NameMatch, ...]:
         return ()
@@ -85,6 +89,7 @@ async def test_a_key_that_waits_while_a_dialog_opens_is_for_its_widgets() -> Non
                 await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
 
 
+@pytest.mark.slow
 async def test_a_press_on_a_widget_that_was_just_removed_is_for_what_is_there_now() -> None:
     async with driving(scenarios.normal()) as donna:
         text = Static("a text to select")
@@ -98,6 +103,7 @@ async def test_a_press_on_a_widget_that_was_just_removed_is_for_what_is_there_no
         check(donna, "presses on a widget that is gone")
 
 
+@pytest.mark.slow
 async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
@@ -107,6 +113,7 @@ async def test_enter_picks_what_the_letters_before_it_leave_first() -> None:
         await donna.until(lambda: "light" in donna.app.theme, "the theme is the one that was picked")
 
 
+@pytest.mark.slow
 async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
     async with driving(scenarios.normal()) as donna:
         for opening in ("\x07", "\x1bOP", "\x10"):  # jump, help, palette
@@ -121,6 +128,7 @@ async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
             assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with bursting(tmp_path, monkeypatch) as donna:
         donna.main.show_pane("vault")

@@ -152,6 +152,7 @@ def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     serve(monkeypatch, FaultyModel())
 
 
+@pytest.mark.slow
 async def test_from_the_first_start_to_the_next_brief_and_back(tmp_path: Path) -> None:
     async with life(tmp_path) as here:
         donna = here.donna
@@ -220,6 +221,7 @@ FAILURES: list[tuple[str, Callable[[model_server.Talk], Awaitable[None]], str]] 
 ]
 
 
+@pytest.mark.slow
 async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(tmp_path: Path) -> None:
     server = ModelServer("ollama", model_server.status(500, "oops"))
     async with server.running() as port:
@@ -264,6 +266,7 @@ async def composed_again(here: DraftLifecycle, brief: DraftRow, typed: str, name
     assert (row.id, row.state) == (brief.id, DraftState.WAITING), name
 
 
+@pytest.mark.slow
 async def test_where_nobody_listens_at_the_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
     async with ModelServer("ollama", model_server.good).running() as port:
         pass

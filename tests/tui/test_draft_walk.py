@@ -158,11 +158,13 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+@pytest.mark.slow
 def test_a_meeting_ends_and_its_note_is_approved(vault: Path, tmp_path: Path) -> None:
     ended = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
     walk(vault, settings(tmp_path, calendar(tmp_path, ended)), "## Last time")
 
 
+@pytest.mark.slow
 def test_the_same_with_a_model_on_this_machine(vault: Path, tmp_path: Path, model: ThreadingHTTPServer) -> None:
     ended = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
     home = settings(tmp_path, calendar(tmp_path, ended))

@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from donna_tui.platform.paths import resource
 from tests.cli.running import Donna
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
@@ -22,6 +24,7 @@ time.sleep(60)
 """
 
 
+@pytest.mark.slow
 def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
     vault, saved, editor = tmp_path / "vault", tmp_path / "saved", tmp_path / "vi"
     shutil.copytree(resource("vault_templates", "demo"), vault)

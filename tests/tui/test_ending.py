@@ -59,6 +59,7 @@ def edits(tmp_path: Path) -> list[str]:
     return [edit.text for folder in folders for edit in EditDrafts(folder).edits()]
 
 
+@pytest.mark.slow
 def test_an_error_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:
     type_into_a_note(terminal)
     os.write(terminal.descriptor, b"\x1b[20~")
@@ -77,6 +78,7 @@ def test_an_error_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(termina
     assert b"private note" not in terminal.written
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(
     number: signal.Signals, terminal: Terminal, tmp_path: Path
@@ -89,6 +91,7 @@ def test_a_signal_leaves_the_terminal_as_it_was_and_keeps_what_was_typed(
     assert any("kept whatever happens" in text for text in edits(tmp_path))
 
 
+@pytest.mark.slow
 def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
     os.write(terminal.descriptor, b"\xff\xfe\xe9")
     terminal.rest(0.3)
@@ -96,6 +99,7 @@ def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
     terminal.leave()
 
 
+@pytest.mark.slow
 def test_a_closed_terminal_keeps_what_was_typed(terminal: Terminal, tmp_path: Path) -> None:
     type_into_a_note(terminal)
     terminal.rest(0.3)

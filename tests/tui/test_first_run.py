@@ -161,6 +161,7 @@ def test_a_wrong_path_says_which_part_is_wrong_and_what_was_meant(tmp_path: Path
     assert what_is_wrong(tmp_path) == ""
 
 
+@pytest.mark.slow
 async def test_a_path_that_cannot_be_opened_is_still_there_with_the_reason(tmp_path: Path) -> None:
     tried: list[VaultChoice | None] = []
 

@@ -25,6 +25,7 @@ def test_what_differs_is_found_from_both_ends(before: str, after: str, lines: ra
     assert changed_lines(before, after) == lines
 
 
+@pytest.mark.slow
 async def test_a_change_far_below_flashes_and_comes_into_view() -> None:
     backend = scenarios.normal()
     text = "# Long\n" + "".join(f"\nParagraph {number}.\n" for number in range(80))

@@ -49,6 +49,7 @@ def most_alive() -> int:
     return most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", [ModelPhase.READY, ModelPhase.MISSING, ModelPhase.FAILED])
 def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
     GcTuning()(ModelStateChanged(phase=phase))
@@ -56,6 +57,7 @@ def test_lines_that_were_drawn_do_not_pile_up(phase: ModelPhase) -> None:
     assert most_alive() < 2 * youngest + waiting
 
 
+@pytest.mark.slow
 def test_nothing_changes_while_the_model_is_still_to_come() -> None:
     tuning = GcTuning()
     for phase in (ModelPhase.PREPARING, ModelPhase.LOADING):
@@ -63,6 +65,7 @@ def test_nothing_changes_while_the_model_is_still_to_come() -> None:
     assert gc.get_threshold() == AT_START
 
 
+@pytest.mark.slow
 def test_what_another_space_leaves_behind_is_not_kept_for_good() -> None:
     tuning = GcTuning()
     tuning(ModelStateChanged(phase=ModelPhase.READY))

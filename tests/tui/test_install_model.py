@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from donna_tui.tui.shell.install_model import InstallModelScreen
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.events import ModelPhase
@@ -9,6 +11,7 @@ from tests.tui import scenarios
 from tests.tui.driving import driving, notices
 
 
+@pytest.mark.slow
 async def test_the_download_is_offered_where_there_is_no_model_and_asked_before() -> None:
     backend = scenarios.normal()
     backend.change(model_phase=ModelPhase.MISSING)
@@ -31,6 +34,7 @@ async def test_a_model_that_is_there_is_not_downloaded() -> None:
         await donna.until(lambda: "is installed" in notices(donna.app), "it says why not")
 
 
+@pytest.mark.slow
 async def test_a_download_that_fails_says_why() -> None:
     backend = scenarios.normal()
     backend.change(model_phase=ModelPhase.MISSING)

@@ -129,6 +129,7 @@ def test_a_preset_that_does_not_exist_names_the_nearest() -> None:
         load_keymap("emcas")
 
 
+@pytest.mark.slow
 async def test_a_remapped_key_works_and_the_old_one_does_not() -> None:
     keymap = load_keymap("default", {"view.activity": ["f2"], "app.keys": ["U"]})
     async with driving(scenarios.normal(), keymap=keymap) as donna:
@@ -139,6 +140,7 @@ async def test_a_remapped_key_works_and_the_old_one_does_not() -> None:
         assert donna.main.header.active == "activity"
 
 
+@pytest.mark.slow
 async def test_the_emacs_preset_moves_the_list_while_typing() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("emacs")) as donna:
         await donna.search_for("redis")
@@ -148,6 +150,7 @@ async def test_the_emacs_preset_moves_the_list_while_typing() -> None:
         await donna.until(lambda: donna.app.screen is not donna.main, "the palette opens")
 
 
+@pytest.mark.slow
 async def test_the_vim_preset_moves_by_pages_in_the_list() -> None:
     async with driving(scenarios.normal(), keymap=load_keymap("vim"), size=(80, 24)) as donna:
         await donna.search_for("redis failover")

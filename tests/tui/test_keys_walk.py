@@ -52,6 +52,7 @@ def type_keys(terminal: Terminal, keys: list[bytes], *, burst: bool, until: str)
         terminal.wait_for(until)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("burst", [False, True], ids=["one by one", "burst"])
 def test_switching(start: Start, burst: bool) -> None:
     with start() as terminal:
@@ -82,6 +83,7 @@ def git(vault: Path, *arguments: str) -> str:
     return subprocess.run(("git", *arguments), cwd=vault, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("burst", [False, True], ids=["one by one", "burst"])
 def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burst: bool) -> None:
     editor = tmp_path / "vi"

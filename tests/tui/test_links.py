@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.jump import JumpOverlay
 from donna_tui.tui.lib.places import NotePlace, Places, QuestionPlace
@@ -56,6 +58,7 @@ async def previewed(donna: Driver, question: str = "start") -> None:
     await donna.rest()
 
 
+@pytest.mark.slow
 async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_forward() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
@@ -70,6 +73,7 @@ async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_fo
         assert "nothing to go forward to" in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/Plants.md")
@@ -86,6 +90,7 @@ async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_a
         await at(donna, "Garden/Plants.md", 1)
 
 
+@pytest.mark.slow
 async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into_view() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/Block.md")
@@ -95,6 +100,7 @@ async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into
         assert "The end, see" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_click_follows_a_link() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
@@ -112,6 +118,7 @@ async def test_a_click_follows_a_link() -> None:
         await at(donna, "Garden/Plants.md", 1)
 
 
+@pytest.mark.slow
 async def test_jump_labels_follow_links() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
@@ -123,6 +130,7 @@ async def test_jump_labels_follow_links() -> None:
         await at(donna, "Garden/Plants.md", 1)
 
 
+@pytest.mark.slow
 async def test_the_keys_move_by_words_in_a_text_box_and_go_back_from_its_beginning() -> None:
     async with driving(backend()) as donna:
         await previewed(donna, "two words")
@@ -134,6 +142,7 @@ async def test_the_keys_move_by_words_in_a_text_box_and_go_back_from_its_beginni
         await at(donna, "Home.md", 3)
 
 
+@pytest.mark.slow
 async def test_a_hit_is_shown_in_the_vault_at_its_line() -> None:
     async with driving(backend()) as donna:
         await previewed(donna)
@@ -141,6 +150,7 @@ async def test_a_hit_is_shown_in_the_vault_at_its_line() -> None:
         await at(donna, "Home.md", 3)
 
 
+@pytest.mark.slow
 async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/List.md")
@@ -157,6 +167,7 @@ async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> 
         await at(donna, "Garden/Plants.md", 7)
 
 
+@pytest.mark.slow
 async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Seeds]]\n"
@@ -173,6 +184,7 @@ async def test_a_link_to_a_missing_note_offers_to_create_it() -> None:
         await donna.until(lambda: "Seeds.md" in fake.vault.files, "it is created")
 
 
+@pytest.mark.slow
 async def test_a_link_that_leads_nowhere_says_why() -> None:
     fake = backend()
     fake.vault.files["Home.md"] = b"[[Plants#Nettles]]\n"
@@ -183,6 +195,7 @@ async def test_a_link_that_leads_nowhere_says_why() -> None:
         assert "There is no heading “Nettles” in this note." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_escape_from_more_like_this_returns_to_its_row() -> None:
     def answers(request: SearchRequest) -> SearchOutcome:
         hits = tuple(hit(name) for name in ("one", "two", "three"))

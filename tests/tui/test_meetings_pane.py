@@ -61,6 +61,7 @@ def chosen(donna: Driver) -> str:
 # The agenda
 
 
+@pytest.mark.slow
 async def test_each_meeting_says_when_what_and_how_far_its_note_is() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
@@ -77,6 +78,7 @@ async def test_each_meeting_says_when_what_and_how_far_its_note_is() -> None:
             assert says in row_with(donna, title), title
 
 
+@pytest.mark.slow
 async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
@@ -95,6 +97,7 @@ async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed
         assert chosen(donna) == "rv-1"
 
 
+@pytest.mark.slow
 async def test_the_cursor_passes_over_the_lines_between() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -108,6 +111,7 @@ async def test_the_cursor_passes_over_the_lines_between() -> None:
         assert chosen(donna) == "w-1"
 
 
+@pytest.mark.slow
 async def test_weeks_and_days_are_walked_through() -> None:
     backend = backend_in("normal")
     async with driving(backend, size=LARGE) as donna:
@@ -156,6 +160,7 @@ def test_days_near_today_are_named() -> None:
 # The note
 
 
+@pytest.mark.slow
 async def test_beside_it_is_the_note_as_it_would_be_written_now() -> None:
     backend = backend_in("normal")
     async with driving(backend, size=LARGE) as donna:
@@ -170,6 +175,7 @@ async def test_beside_it_is_the_note_as_it_would_be_written_now() -> None:
         assert backend.called("preview") == [("rv-1",)]
 
 
+@pytest.mark.slow
 async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
     backend = backend_in("normal")
     backend.vault.files["Meetings/2026-11-18-gateway-sync.md"] = b"# What was said\n"
@@ -189,6 +195,7 @@ async def test_a_drafted_or_written_meeting_shows_what_is_there() -> None:
         assert [args[0] for args in backend.called("preview")] == ["rv-1"]
 
 
+@pytest.mark.slow
 async def test_a_note_that_cannot_be_read_says_why() -> None:
     backend = backend_in("normal")
     backend.fail("preview", DonnaError(Reason.INTERNAL, "the template has a fault in line 3"))
@@ -200,6 +207,7 @@ async def test_a_note_that_cannot_be_read_says_why() -> None:
 # The ways on
 
 
+@pytest.mark.slow
 async def test_enter_goes_to_the_draft_in_review() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -213,6 +221,7 @@ async def test_enter_goes_to_the_draft_in_review() -> None:
         await donna.until(lambda: donna.review.selected and donna.review.selected.id == SYNC, "this one too")
 
 
+@pytest.mark.slow
 async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -223,6 +232,7 @@ async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
         assert donna.main.header.active == "vault"
 
 
+@pytest.mark.slow
 async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -234,6 +244,7 @@ async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
         assert "It was cancelled." in notices(donna.app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["n", "W"])
 async def test_the_draft_of_a_meeting_can_be_written_now(key: str) -> None:
     backend = backend_in("normal")
@@ -252,6 +263,7 @@ async def test_the_draft_of_a_meeting_can_be_written_now(key: str) -> None:
         await donna.until(lambda: donna.review.selected and donna.review.selected.id == "draft-rv-1", "it is there")
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_written_says_why() -> None:
     backend = backend_in("normal")
     backend.fail("write_now", DonnaError(Reason.BUSY, "another Donna is writing", hint="use that one"))
@@ -265,6 +277,7 @@ async def test_what_cannot_be_written_says_why() -> None:
 # Calendars
 
 
+@pytest.mark.slow
 async def test_without_a_calendar_it_says_what_to_do() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "4")
@@ -275,6 +288,7 @@ async def test_without_a_calendar_it_says_what_to_do() -> None:
         assert "No calendar is followed yet." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
@@ -288,6 +302,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
         assert "private, read 20 Nov 14:17" in donna.screen_text()
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("key", ["u", "R", "f5"])
 async def test_calendars_are_read_on_a_key(key: str) -> None:
     backend = backend_in("normal")
@@ -303,6 +318,7 @@ async def test_calendars_are_read_on_a_key(key: str) -> None:
         assert "Reading the calendars" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_note_that_is_written_meanwhile_is_seen() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -323,6 +339,7 @@ def test_the_calendars_are_named_with_what_is_wrong_with_them() -> None:
 # Sizes and tabs
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
     async with driving(backend_in("normal"), size=SMALL) as donna:
         await opened(donna)
@@ -337,6 +354,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
         assert donna.meetings.rows.region
 
 
+@pytest.mark.slow
 async def test_all_six_tabs_fit_where_there_is_little_room() -> None:
     async with driving(backend_in("normal"), size=(60, 20)) as donna:
         await donna.until(lambda: "3 ②" in donna.screen_text(), "the count is there")
@@ -359,6 +377,7 @@ def test_a_count_behind_a_name() -> None:
 # Hostile words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, LARGE, pytest.param((120, 36), marks=pytest.mark.stress)])
 async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> None:
     async with driving(backend_in("hostile"), size=size) as donna:
@@ -377,6 +396,7 @@ def assert_clean(donna: Driver) -> None:
     assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
 
 
+@pytest.mark.slow
 async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by_the_same() -> None:
     backend = backend_in("normal")
     async with driving(backend, size=LARGE) as donna:
@@ -391,6 +411,7 @@ async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by
         assert backend.called("want_notes")[-1] == ("gw-1", True)
 
 
+@pytest.mark.slow
 async def test_it_says_why_a_meeting_gets_no_draft() -> None:
     backend = backend_in("normal")
     agenda = backend.drafts.agenda
@@ -407,6 +428,7 @@ async def test_it_says_why_a_meeting_gets_no_draft() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_create_one() -> None:
     backend = backend_in("normal")
     lacking = draft_scenarios.row("d-x", "Choir", state=DraftState.FAILED, path="", reason="no_repository")
@@ -433,6 +455,7 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
         assert backend.called("create_repository") == [()]
 
 
+@pytest.mark.slow
 async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() -> None:
     backend = backend_in("empty")
     backend.fail(
@@ -468,6 +491,7 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
         assert backend.called("add_calendar")[-1] == ("work.ics", "Work", "", "")
 
 
+@pytest.mark.slow
 async def test_a_calendar_on_a_server_is_asked_for_with_a_user_name_and_a_hidden_password() -> None:
     backend = backend_in("empty")
     backend.fail(

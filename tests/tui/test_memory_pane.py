@@ -78,6 +78,7 @@ def row_with(donna: Driver, words: str) -> str:
 # The list
 
 
+@pytest.mark.slow
 async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_is_special() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -93,6 +94,7 @@ async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_i
         assert "━━━─" in row_with(donna, "I prefer short answers with the number first.")
 
 
+@pytest.mark.slow
 async def test_the_card_says_why_in_words_and_figures() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -113,6 +115,7 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
         assert f"{RUNBOOK} · line 14" in donna.screen_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("keys", "source", "kind", "words"),
     [
@@ -142,6 +145,7 @@ async def test_single_keys_narrow_by_source_and_type(
         assert len(ids(donna)) == 29
 
 
+@pytest.mark.slow
 async def test_time_narrows_by_days() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -152,6 +156,7 @@ async def test_time_narrows_by_days() -> None:
         assert "the last week" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -168,6 +173,7 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
         assert len(ids(donna)) == 29
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
     backend = scenarios.normal()
     backend.memory.everything = list(many(100_000))
@@ -181,6 +187,7 @@ async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
         assert all(limit == PAGE for _, limit, _ in backend.called("memories"))
 
 
+@pytest.mark.slow
 async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -195,6 +202,7 @@ async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered()
         assert donna.memory.selected.id == REDIS
 
 
+@pytest.mark.slow
 async def test_nothing_is_read_before_somebody_looks() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -207,6 +215,7 @@ async def test_nothing_is_read_before_somebody_looks() -> None:
 # Remembering, and tasks
 
 
+@pytest.mark.slow
 async def test_a_sentence_is_remembered_with_a_key() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -221,6 +230,7 @@ async def test_a_sentence_is_remembered_with_a_key() -> None:
         assert backend.called("remember") == [("The gateway is called cassius",)]
 
 
+@pytest.mark.slow
 async def test_a_preference_is_replaced_only_after_a_question() -> None:
     backend = scenarios.normal()
     backend.memory.would_replace = ["I prefer long answers."]
@@ -237,6 +247,7 @@ async def test_a_preference_is_replaced_only_after_a_question() -> None:
         assert not backend.called("remember")
 
 
+@pytest.mark.slow
 async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
     backend = scenarios.normal()
     text = backend.vault.files[RUNBOOK].decode() + "\n- [ ] Call Priya\n"
@@ -265,6 +276,7 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
         await donna.until(lambda: b"- [ ] Call Priya" in backend.vault.files[RUNBOOK], "it is open again")
 
 
+@pytest.mark.slow
 async def test_a_task_is_added_with_its_deadline() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -297,6 +309,7 @@ def test_the_last_due_of_a_task_is_its_deadline(typed: str, title: str, due: str
 # Saying why not
 
 
+@pytest.mark.slow
 async def test_an_empty_memory_says_how_to_fill_it() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "5")
@@ -306,6 +319,7 @@ async def test_an_empty_memory_says_how_to_fill_it() -> None:
         assert "No memory is selected." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
     backend = scenarios.normal()
     backend.fail("count", DatabaseError(Reason.DATABASE_LOCKED, "the index is in use", hint="close the other one"))
@@ -318,6 +332,7 @@ async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
         await donna.until(lambda: donna.memory.rows.line_count, "it is tried again")
 
 
+@pytest.mark.slow
 async def test_while_another_process_keeps_the_index_it_says_so() -> None:
     backend = scenarios.normal()
     backend.change(state="read_only", owner="donna on desk")
@@ -327,6 +342,7 @@ async def test_while_another_process_keeps_the_index_it_says_so() -> None:
         assert "Another Donna (donna on desk) maintains the index" in words
 
 
+@pytest.mark.slow
 async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -343,6 +359,7 @@ async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
 # Recall
 
 
+@pytest.mark.slow
 async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -355,6 +372,7 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
         assert donna.memory.recall.bar.used == result.total_tokens
 
 
+@pytest.mark.slow
 async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -374,6 +392,7 @@ async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
         assert bar.budget == 200
 
 
+@pytest.mark.slow
 async def test_the_slider_takes_clicks_and_the_wheel() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -385,6 +404,7 @@ async def test_the_slider_takes_clicks_and_the_wheel() -> None:
         assert bar.budget == 100
 
 
+@pytest.mark.slow
 async def test_the_budget_moves_while_typing_too() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -392,6 +412,7 @@ async def test_the_budget_moves_while_typing_too() -> None:
         assert donna.memory.recall.bar.budget == 1_500
 
 
+@pytest.mark.slow
 async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -409,6 +430,7 @@ async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
         assert result.query == "redis drill"
 
 
+@pytest.mark.slow
 async def test_typing_goes_on_while_a_recall_hangs() -> None:
     backend = scenarios.normal()
     backend.gates.hold("recall")
@@ -420,6 +442,7 @@ async def test_typing_goes_on_while_a_recall_hangs() -> None:
         backend.gates.release("recall")
 
 
+@pytest.mark.slow
 async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -433,6 +456,7 @@ async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
         assert all(remote for _, _, remote in backend.called("recall"))
 
 
+@pytest.mark.slow
 async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -440,6 +464,7 @@ async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
         assert "Nothing has been recalled yet." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
     backend = scenarios.normal()
     backend.memory.everything = backend.memory.everything[1:]
@@ -456,6 +481,7 @@ async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
 # Acting
 
 
+@pytest.mark.slow
 async def test_pinning_shows_at_once_and_again_unpins() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -471,6 +497,7 @@ async def test_pinning_shows_at_once_and_again_unpins() -> None:
         assert "pinned" not in row_with(donna, "assistant: The failover")
 
 
+@pytest.mark.slow
 async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -490,6 +517,7 @@ async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
         assert backend.called("forget") == [(REDIS, False)]
 
 
+@pytest.mark.slow
 async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -515,6 +543,7 @@ async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
         await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is looked at")
 
 
+@pytest.mark.slow
 async def test_for_good_asks_for_its_key_a_second_time() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -531,6 +560,7 @@ async def test_for_good_asks_for_its_key_a_second_time() -> None:
         await donna.until(lambda: REDIS not in ids(donna), "it is gone")
 
 
+@pytest.mark.slow
 async def test_a_forgotten_memory_leaves_the_prompt_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
@@ -549,6 +579,7 @@ async def test_a_forgotten_memory_leaves_the_prompt_at_once() -> None:
         assert "failover of redis took" not in copied(donna)
 
 
+@pytest.mark.slow
 async def test_correcting_begins_with_the_present_words_and_stores_what_is_right() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -566,6 +597,7 @@ async def test_correcting_begins_with_the_present_words_and_stores_what_is_right
         assert original == "I prefer short answers with the number first."
 
 
+@pytest.mark.slow
 async def test_leaving_the_correction_stores_nothing() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -578,6 +610,7 @@ async def test_leaving_the_correction_stores_nothing() -> None:
         assert backend.called("correct") == []
 
 
+@pytest.mark.slow
 async def test_a_correction_that_fails_is_said() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
@@ -590,6 +623,7 @@ async def test_a_correction_that_fails_is_said() -> None:
         await donna.until(lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "it says so")
 
 
+@pytest.mark.slow
 async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> None:
     backend = scenarios.normal()
     around = FakePassage(
@@ -609,6 +643,7 @@ async def test_enter_reads_a_chat_around_its_turns_and_escape_goes_back() -> Non
         assert "Noor: before" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_enter_opens_a_task_in_the_editor_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
@@ -627,6 +662,7 @@ async def test_enter_opens_a_task_in_the_editor_at_its_line(monkeypatch: pytest.
         assert seen == [(f"{backend.current.root}/{RUNBOOK}", 14)]
 
 
+@pytest.mark.slow
 async def test_citation_and_text_are_copied() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -637,6 +673,7 @@ async def test_citation_and_text_are_copied() -> None:
         assert copied(donna).startswith("The failover of redis took 4.2 s")
 
 
+@pytest.mark.slow
 async def test_actions_are_about_the_part_one_is_in() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
@@ -648,6 +685,7 @@ async def test_actions_are_about_the_part_one_is_in() -> None:
         assert donna.memory.selected.id == LIKED
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, (120, 36), LARGE])
 async def test_tab_walks_through_every_part_at_every_size(size: tuple[int, int]) -> None:
     async with driving(scenarios.normal(), size=size) as donna:
@@ -665,6 +703,7 @@ async def test_tab_walks_through_every_part_at_every_size(size: tuple[int, int])
 # "This is wrong" in Search
 
 
+@pytest.mark.slow
 async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_written() -> None:
     backend: FakeBackend = scenarios.normal()
     backend.answers = lambda request: replace(
@@ -684,6 +723,7 @@ async def test_a_wrong_passage_of_a_note_becomes_a_correction_and_no_note_is_wri
         assert backend.called("plan_write") == backend.called("apply_plan") == []
 
 
+@pytest.mark.slow
 async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     opened_at: list[str] = []
 
@@ -707,6 +747,7 @@ async def test_enter_in_search_reads_a_chat_here_and_opens_the_note_of_a_task(mo
         assert opened_at == ["runbook.md"]
 
 
+@pytest.mark.slow
 async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -> None:
     backend: FakeBackend = scenarios.normal()
     found = (
@@ -727,6 +768,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
 # Hostile words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> None:
     async with driving(scenarios.hostile(), size=size) as donna:
@@ -745,6 +787,7 @@ async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> No
 # What is offered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_other(size: tuple[int, int]) -> None:
     backend = scenarios.normal()
@@ -774,6 +817,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
         await donna.until(lambda: "Remember “Always use metric units.”?" in donna.screen_text(), "one is left")
 
 
+@pytest.mark.slow
 async def test_where_no_preference_is_offered_the_key_says_so() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)

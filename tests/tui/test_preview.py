@@ -139,6 +139,7 @@ def test_a_block_knows_which_lines_its_rows_come_from() -> None:
     assert any(len(numbers) == 2 for _, numbers in rows)
 
 
+@pytest.mark.slow
 @given(st.text(alphabet=st.sampled_from("ab -*_`#>[]()|=~\n\r\t1.x!:^'\"/"), max_size=300), st.integers(2, 60))
 def test_every_line_is_shown_once_and_in_order_at_any_width(text: str, width: int) -> None:
     blocks = list(markdown_blocks(text))
@@ -213,12 +214,14 @@ async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str
         return donna.screen_text(), view.marked_rows, view.scroll_offset.y
 
 
+@pytest.mark.slow
 async def test_exactly_the_lines_of_the_passage_are_marked() -> None:
     text = "# One\n\nfirst\nsecond\nthird\nfourth"
     _, marked, _ = await shown(text, (13, 14))
     assert marked == ["second", "third"]
 
 
+@pytest.mark.slow
 async def test_the_passage_is_scrolled_into_view() -> None:
     text = "\n".join(f"line {number}" for number in range(200))
     screen, marked, scrolled = await shown(text, (160, 161))
@@ -227,6 +230,7 @@ async def test_the_passage_is_scrolled_into_view() -> None:
     assert "line 151" in screen
 
 
+@pytest.mark.slow
 async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked() -> None:
     lines = [f"line {number}" for number in range(200)]
     lines[120] = "Here the walrus certificate was renewed."
@@ -248,6 +252,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
         ]
 
 
+@pytest.mark.slow
 async def test_a_cut_section_and_links_to_it_are_said() -> None:
     screen, _, _ = await shown(
         "text", (10, 10), truncated=True, linked_from=("a/Stand-up.md", "b/[x].md"), sensitive=True

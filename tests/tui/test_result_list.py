@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Self
 
+import pytest
 from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.geometry import Region
@@ -74,6 +75,7 @@ def step(results: ResultList, chance: random.Random) -> None:
             results.snippet_lines = chance.choice((1, 2))
 
 
+@pytest.mark.slow
 async def test_every_line_that_is_another_now_is_drawn() -> None:
     chance = random.Random(20261123)  # which steps
     app = Lists()

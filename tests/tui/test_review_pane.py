@@ -63,6 +63,7 @@ def text_of(backend: FakeBackend, path: str) -> str:
 # The queue
 
 
+@pytest.mark.slow
 async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_failed() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
@@ -76,6 +77,7 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
         assert "retry 14:40" in row_with(donna, "  the model did not")
 
 
+@pytest.mark.slow
 async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_approval() -> None:
     async with driving(backend_in("normal")) as donna:
         await donna.until(lambda: "3 Review ②" in donna.screen_text(), "the tab counts them")
@@ -96,6 +98,7 @@ async def test_nothing_waits() -> None:
         await donna.until(lambda: "Donna has drafted nothing yet." in donna.screen_text(), "that too")
 
 
+@pytest.mark.slow
 async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
@@ -106,6 +109,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
         await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it is read")
 
 
+@pytest.mark.slow
 async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -121,6 +125,7 @@ async def test_what_was_decided_can_be_listed_and_cannot_be_decided_again() -> N
         await donna.until(lambda: DONE not in ids(donna), "it is listed no more")
 
 
+@pytest.mark.slow
 async def test_a_draft_that_is_written_meanwhile_appears() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -135,6 +140,7 @@ async def test_a_draft_that_is_written_meanwhile_appears() -> None:
 # The draft
 
 
+@pytest.mark.slow
 async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_what_approving_does() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -151,6 +157,7 @@ async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_
         assert "Approving: WeeklyReview/2026-W47.md is changed, one commit" in text
 
 
+@pytest.mark.slow
 async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -167,6 +174,7 @@ async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> 
         assert donna.review.selected.state is DraftState.WAITING
 
 
+@pytest.mark.slow
 async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -183,6 +191,7 @@ async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> N
         await donna.until(lambda: "Composed anew" in donna.screen_text(), "it is composed")
 
 
+@pytest.mark.slow
 async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible() -> None:
     backend = backend_in("normal")
     backend.gates.hold("regenerate")
@@ -198,6 +207,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
         await donna.until(lambda: "Redrafting …" not in donna.screen_text(), "it is done")
 
 
+@pytest.mark.slow
 async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
@@ -219,6 +229,7 @@ async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_w
 # Leaving parts out
 
 
+@pytest.mark.slow
 async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -240,6 +251,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         assert backend.called("plan_approval")[-1][:2] == (SYNC, frozenset({2}))
 
 
+@pytest.mark.slow
 async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -254,6 +266,7 @@ async def test_a_part_can_be_taken_in_again_and_a_heading_is_no_part() -> None:
         assert "d shows it." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_the_difference_follows_what_is_left_out() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -262,6 +275,7 @@ async def test_the_difference_follows_what_is_left_out() -> None:
         await donna.until(lambda: donna.review.diff.diffs and donna.review.diff.diffs[0].added == before - 3, "shorter")
 
 
+@pytest.mark.slow
 async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -277,6 +291,7 @@ async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None
 # Evidence
 
 
+@pytest.mark.slow
 async def test_the_evidence_follows_the_cursor() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)
@@ -291,6 +306,7 @@ async def test_the_evidence_follows_the_cursor() -> None:
         assert "No passage for this line · all 3 below" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by_step() -> None:
     backend = backend_in("normal")
     backend.passages = (
@@ -319,6 +335,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
         assert donna.app.focused is donna.review.rows
 
 
+@pytest.mark.slow
 async def test_a_passage_that_is_gone_says_so() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -328,6 +345,7 @@ async def test_a_passage_that_is_gone_says_so() -> None:
         await donna.until(lambda: "This note is no longer there." in notices(donna.app), "it is said")
 
 
+@pytest.mark.slow
 async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     at: list[tuple[str, int]] = []
 
@@ -345,6 +363,7 @@ async def test_e_opens_the_note_of_a_passage_at_its_line_and_a_chat_has_none(mon
         assert len(at) == 1
 
 
+@pytest.mark.slow
 async def test_what_can_be_copied() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -359,6 +378,7 @@ async def test_what_can_be_copied() -> None:
 # Deciding
 
 
+@pytest.mark.slow
 async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_enter() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -374,6 +394,7 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         assert SYNC_PATH in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -393,6 +414,7 @@ async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
         assert SYNC_TARGET not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_rejecting_asks_and_takes_the_draft_away() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -406,6 +428,7 @@ async def test_rejecting_asks_and_takes_the_draft_away() -> None:
         assert SYNC_TARGET not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_rejecting_what_failed_changes_no_note_and_says_so() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -417,6 +440,7 @@ async def test_rejecting_what_failed_changes_no_note_and_says_so() -> None:
         await donna.until(lambda: FAILED not in ids(donna), "it is rejected")
 
 
+@pytest.mark.slow
 async def test_a_refusal_is_said_with_its_next_step_and_can_be_tried_again() -> None:
     backend = backend_in("normal")
     backend.fail("approve", VaultWriteError(Reason.GIT_LOCKED, "another program is using the history"))
@@ -434,6 +458,7 @@ async def test_a_refusal_is_said_with_its_next_step_and_can_be_tried_again() -> 
         await donna.until(lambda: SYNC_TARGET in backend.vault.files, "it is approved")
 
 
+@pytest.mark.slow
 async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
     backend = backend_in("normal")
     backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "a note of yours stands there"), key=SYNC)
@@ -442,6 +467,7 @@ async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
         await donna.until(lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "it says")
 
 
+@pytest.mark.slow
 async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_is_reported() -> None:
     backend = backend_in("normal")
     third = draft_scenarios.row("d-third", "Choir")
@@ -469,6 +495,7 @@ async def test_all_are_approved_with_one_key_as_one_commit_and_what_is_refused_i
         assert {SYNC_TARGET, "WeeklyReview/2026-W47.md"} <= set(backend.vault.files)
 
 
+@pytest.mark.slow
 async def test_approving_all_respects_what_was_left_out() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -481,6 +508,7 @@ async def test_approving_all_respects_what_was_left_out() -> None:
         assert "Redis" not in text_of(backend, SYNC_TARGET)
 
 
+@pytest.mark.slow
 async def test_nobody_leaves_while_drafts_are_being_approved() -> None:
     backend = backend_in("normal")
     backend.gates.hold("approve")
@@ -500,6 +528,7 @@ async def test_nobody_leaves_while_drafts_are_being_approved() -> None:
 # Editing
 
 
+@pytest.mark.slow
 async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -516,6 +545,7 @@ async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> Non
         assert donna.review.selected.state is DraftState.WAITING
 
 
+@pytest.mark.slow
 async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_that_it_is_not_part() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -535,6 +565,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         assert "unsaved edit" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
     backend = backend_in("normal")
     backend.vault.refusals[SYNC_PATH] = "the note is marked as sensitive"
@@ -554,6 +585,7 @@ def test_g_composes_anew_in_review_and_no_key_is_stolen() -> None:
         load_keymap("default", {"review.regenerate": ["j"]})
 
 
+@pytest.mark.slow
 async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_list_says_so() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -570,6 +602,7 @@ async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_li
         assert {choice.value: choice.mark for choice in window.choices}["list.first"] == "g home"
 
 
+@pytest.mark.slow
 async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> None:
     async with driving(backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]})) as donna:
         await opened(donna)
@@ -579,6 +612,7 @@ async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> 
         assert donna.review.rows.selected_index == 0
 
 
+@pytest.mark.slow
 async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
     async with driving(backend_in("normal"), size=SMALL) as donna:
         await opened(donna)
@@ -599,6 +633,7 @@ async def test_a_narrow_screen_shows_one_part_at_a_time() -> None:
         assert pane.rows.region
 
 
+@pytest.mark.slow
 async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
     backend = backend_in("normal")
     long = "word " * 1_000 + "END\n\nAfter it.\n"
@@ -617,6 +652,7 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
 # Hostile words
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [SMALL, LARGE, pytest.param((120, 36), marks=pytest.mark.stress)])
 async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None:
     backend = backend_in("hostile")
@@ -642,6 +678,7 @@ def assert_clean(donna: Driver) -> None:
     assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
 
 
+@pytest.mark.slow
 async def test_a_draft_is_left_out_of_approving_all() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -656,6 +693,7 @@ async def test_a_draft_is_left_out_of_approving_all() -> None:
         assert len(backend.called("approve")) == 1
 
 
+@pytest.mark.slow
 async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and_drafts_all_such() -> None:
     backend = backend_in("normal")
     failed = [
@@ -681,6 +719,7 @@ async def test_a_draft_that_failed_without_a_repository_offers_to_create_one_and
         assert backend.called("create_repository") == [()]
 
 
+@pytest.mark.slow
 async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
@@ -695,6 +734,7 @@ async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -
         await donna.until(lambda: "nothing to write about" in notices(donna.app), "it says that there is nothing")
 
 
+@pytest.mark.slow
 async def test_review_says_that_reviews_can_be_written_now() -> None:
     async with driving(backend_in("empty")) as donna:
         await donna.press("escape", "3")
@@ -712,6 +752,7 @@ def without_repository() -> FakeBackend:
     return backend
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_where_every_draft_failed_without_a_repository_review_asks_whether_to_create_one(
     size: tuple[int, int],
@@ -729,6 +770,7 @@ async def test_where_every_draft_failed_without_a_repository_review_asks_whether
         assert backend.called("create_repository") == [()]
 
 
+@pytest.mark.slow
 async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_enter_on_a_draft() -> None:
     backend = without_repository()
     async with driving(backend) as donna:
@@ -743,6 +785,7 @@ async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_en
         assert backend.called("create_repository") == []
 
 
+@pytest.mark.slow
 async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() -> None:
     backend = without_repository()
     backend.failures["create_repository", ""] = VaultWriteError(Reason.UNREADABLE, "the folder is read-only")
@@ -757,6 +800,7 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
 # Links
 
 
+@pytest.mark.slow
 async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
@@ -768,6 +812,7 @@ async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
         await donna.until(lambda: donna.main.header.active == "review", "one is back in Review")
 
 
+@pytest.mark.slow
 async def test_a_line_without_a_link_says_so() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)

@@ -27,6 +27,7 @@ def indexed(path: str = "Notes/other.md") -> NoteIndexed:
     return NoteIndexed(path=path, why="changed", chunks=1, embedded=0, stages=StageTimes())
 
 
+@pytest.mark.slow
 async def test_results_appear_while_typing_and_the_preview_follows() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("redis failover")
@@ -49,6 +50,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() ->
         assert donna.paths == ["Notes/for-ab.md"]
 
 
+@pytest.mark.slow
 async def test_a_word_is_half_typed_until_a_space_follows() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"{request.partial}"))
     async with driving(backend) as donna:
@@ -100,6 +102,7 @@ async def test_keys_move_the_list_while_the_input_keeps_the_focus() -> None:
         assert donna.search.bar.input.value == "x"
 
 
+@pytest.mark.slow
 async def test_escape_goes_to_the_list_where_letters_are_keys() -> None:
     async with driving(backend_with("one", "two", "three")) as donna:
         await donna.search_for("x")
@@ -115,6 +118,7 @@ async def test_escape_goes_to_the_list_where_letters_are_keys() -> None:
         assert donna.search.bar.input.value == "new"
 
 
+@pytest.mark.slow
 async def test_a_refresh_that_would_move_the_selected_row_waits_until_it_is_asked_for() -> None:
     order = ["one", "two", "three"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
@@ -131,6 +135,7 @@ async def test_a_refresh_that_would_move_the_selected_row_waits_until_it_is_aske
         assert donna.search.selected == hit("two")
 
 
+@pytest.mark.slow
 async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> None:
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
@@ -144,6 +149,7 @@ async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> Non
         assert donna.search.bar.input.has_focus
 
 
+@pytest.mark.slow
 async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> None:
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
@@ -158,6 +164,7 @@ async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> No
         await donna.until(lambda: "r shows the newer order" in donna.screen_text(), "it waits until it is asked for")
 
 
+@pytest.mark.slow
 async def test_a_failing_refresh_leaves_the_answer_alone() -> None:
     backend = backend_with("one")
     async with driving(backend) as donna:
@@ -198,6 +205,7 @@ async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() 
         assert "Nothing relevant; near misses" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() -> None:
     problem = FilterProblem("path:plugns", "no path contains this", "path:Plugins")
 
@@ -212,6 +220,7 @@ async def test_a_filter_that_nothing_matches_is_named_and_marked_in_the_box() ->
         assert "".join(part.text for part in drawn if part.style and part.style.underline) == "path:plugns"
 
 
+@pytest.mark.slow
 async def test_letters_work_where_there_are_no_results() -> None:
     backend = backend_with()
     async with driving(backend) as donna:
@@ -241,6 +250,7 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
         await donna.until(lambda: "search by words" in donna.screen_text(), "the way out is shown")
 
 
+@pytest.mark.slow
 async def test_the_note_of_the_engine_stands_below_the_results() -> None:
     async with driving(backend_with("one", note="keyword only: the model is loading")) as donna:
         await donna.search_for("x")
@@ -258,6 +268,7 @@ async def test_what_is_typed_before_the_vault_is_open_is_asked_then() -> None:
         await donna.until(lambda: donna.paths == ["Notes/one.md"], "it is answered")
 
 
+@pytest.mark.slow
 async def test_more_like_this_and_back() -> None:
     backend = backend_with("one", "two")
     async with driving(backend) as donna:
@@ -270,6 +281,7 @@ async def test_more_like_this_and_back() -> None:
         await donna.until(lambda: len(donna.paths) == 2, "the question is back")
 
 
+@pytest.mark.slow
 async def test_filter_by_folder() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -294,6 +306,7 @@ async def test_a_filter_that_cannot_be_read_is_said() -> None:
         await donna.until(lambda: "The index is in use." in notices(donna.app), "it is said")
 
 
+@pytest.mark.slow
 async def test_copy_link_and_text() -> None:
     async with driving(backend_with("one")) as donna:
         await donna.search_for("x")
@@ -304,6 +317,7 @@ async def test_copy_link_and_text() -> None:
         assert donna.app.clipboard == "the text of one\n\nNotes/one.md › one › Part : 3–5\n"
 
 
+@pytest.mark.slow
 async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[tuple[str, int]] = []
 
@@ -319,6 +333,7 @@ async def test_enter_opens_the_editor_at_the_line(monkeypatch: pytest.MonkeyPatc
         assert len(opened) == 2
 
 
+@pytest.mark.slow
 async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[str] = []
 
@@ -336,6 +351,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
         await donna.until(lambda: opened == ["/home/noor/notes/Notes/three.md"], "it is opened")
 
 
+@pytest.mark.slow
 async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
     async with driving(scenarios.normal(), size=(80, 24)) as donna:
         await donna.search_for("redis")
@@ -375,6 +391,7 @@ def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutco
     )
 
 
+@pytest.mark.slow
 async def test_passages_of_one_note_are_folded_behind_the_best_of_them() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", "a", "a", "c"))
     async with driving(backend) as donna:
@@ -396,6 +413,7 @@ async def test_passages_of_one_note_are_folded_behind_the_best_of_them() -> None
         await donna.until(lambda: len(donna.search.results.rows) == 3, "another question folds all")
 
 
+@pytest.mark.slow
 async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
     """The longer answer would have ranked one of them first."""
     names = [f"n{number:03}" for number in range(120)]
@@ -466,6 +484,7 @@ async def test_pasted_lines_become_one_safe_question() -> None:
         assert value.isprintable()
 
 
+@pytest.mark.slow
 async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is read then may have a longer heading
     found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}

@@ -65,6 +65,7 @@ async def pick(donna: Driver, name: str) -> None:
     await donna.press("enter")
 
 
+@pytest.mark.slow
 async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -82,6 +83,7 @@ async def test_another_space_takes_the_place_of_the_open_one(spaces: Spaces) -> 
     assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
 
 
+@pytest.mark.slow
 async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path) -> None:
     (tmp_path / "garden").mkdir()
     spaces.backends["garden"] = spaces.backends["work"]
@@ -102,6 +104,7 @@ async def test_a_path_that_is_typed_adds_a_folder(spaces: Spaces, tmp_path: Path
     assert spaces.made[1] == VaultChoice(tmp_path / "garden")
 
 
+@pytest.mark.slow
 async def test_back_and_forth_again(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -112,6 +115,7 @@ async def test_back_and_forth_again(spaces: Spaces) -> None:
         assert len(spaces.app.screen_stack) == 2
 
 
+@pytest.mark.slow
 async def test_a_click_on_the_name_offers_the_spaces(spaces: Spaces) -> None:
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -126,6 +130,7 @@ async def test_a_click_on_the_name_offers_the_spaces(spaces: Spaces) -> None:
         assert not spaces.backends["notes"].called("stop")
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_gone_cannot_be_picked(spaces: Spaces) -> None:
     spaces.known[1].root.rmdir()
     async with spaces.app.run_test(size=SIZE) as pilot:
@@ -136,6 +141,7 @@ async def test_a_folder_that_is_gone_cannot_be_picked(spaces: Spaces) -> None:
         assert spaces.made == [None]
 
 
+@pytest.mark.slow
 async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces) -> None:
     spaces.error = SpaceError(Reason.BUSY, "It is just being made.", hint="Try again in a moment.")
     async with spaces.app.run_test(size=SIZE) as pilot:
@@ -148,6 +154,7 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
         await connected(donna, "notes")
 
 
+@pytest.mark.slow
 async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.edits_in_memory_only", property(lambda _: ("a.md",)))
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
@@ -160,6 +167,7 @@ async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkey
         await connected(donna, "work")
 
 
+@pytest.mark.slow
 async def test_hostile_names_are_only_names(spaces: Spaces) -> None:
     spaces.known += [KnownVault(text, Path("/nowhere"), text) for text in hostile.ALL.values()]
     async with spaces.app.run_test(size=SIZE) as pilot:
@@ -188,6 +196,7 @@ def from_two(request: SearchRequest) -> SearchOutcome:
     return replace(own, hits=(replace(own.hits[0], space="notes"), hit("theirs", space="work")))
 
 
+@pytest.mark.slow
 async def test_all_spaces_are_searched_at_once(spaces: Spaces) -> None:
     backend = spaces.backends["notes"]
     backend.answers = from_two
@@ -208,6 +217,7 @@ def reads_elsewhere(backend: FakeBackend) -> bool:
     return any(call.name == "passage" and call.args[-1] == "work" for call in backend.calls)
 
 
+@pytest.mark.slow
 async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
     spaces.backends["notes"].answers = from_two
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
@@ -222,6 +232,7 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
         assert "work › Notes/theirs.md" in spaces.app.clipboard
 
 
+@pytest.mark.slow
 async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> None:
     """Else the engine that stops would be left half stopped, with its lock."""
     spaces.backends["notes"].gates.hold("stop")
@@ -249,6 +260,7 @@ async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
         await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "it is said")
 
 
+@pytest.mark.slow
 async def test_two_spaces_in_one_folder_are_two(spaces: Spaces) -> None:
     spaces.known.append(KnownVault("peter", spaces.known[0].root, "agent", "peter"))
     async with spaces.app.run_test(size=SIZE) as pilot:

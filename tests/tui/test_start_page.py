@@ -71,6 +71,7 @@ async def test_an_empty_box_shows_what_there_is(size: tuple[int, int]) -> None:
         assert donna.search.bar.input.has_focus
 
 
+@pytest.mark.slow
 async def test_each_line_is_opened_by_keys() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
@@ -95,6 +96,7 @@ async def test_each_line_is_opened_by_keys() -> None:
         assert not start_of(donna).display
 
 
+@pytest.mark.slow
 async def test_a_line_is_opened_by_a_click() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
@@ -103,6 +105,7 @@ async def test_a_line_is_opened_by_a_click() -> None:
         await donna.until(lambda: donna.search.question.text == "redis failover", "it is asked")
 
 
+@pytest.mark.slow
 async def test_escape_goes_from_the_box_to_the_lines_and_letters_move_there() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
@@ -113,6 +116,7 @@ async def test_escape_goes_from_the_box_to_the_lines_and_letters_move_there() ->
         await donna.until(lambda: donna.main.header.active == "vault", "the first note is opened")
 
 
+@pytest.mark.slow
 async def test_the_first_answer_takes_the_place_of_the_page_and_an_empty_box_brings_it_back() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
@@ -123,6 +127,7 @@ async def test_the_first_answer_takes_the_place_of_the_page_and_an_empty_box_bri
         assert not donna.search.results.rows
 
 
+@pytest.mark.slow
 async def test_keys_ask_the_engine_nothing_for_the_page() -> None:
     backend = furnished()
     async with driving(backend) as donna:
@@ -134,6 +139,7 @@ async def test_keys_ask_the_engine_nothing_for_the_page() -> None:
         assert not {"recent_notes", "tasks_due", "example_question", "questions", "meetings"} & set(after)
 
 
+@pytest.mark.slow
 async def test_up_in_the_empty_box_brings_back_earlier_questions() -> None:
     async with driving(furnished()) as donna:
         await furnished_page(donna)
@@ -146,6 +152,7 @@ async def test_up_in_the_empty_box_brings_back_earlier_questions() -> None:
         assert donna.search.bar.input.value == "printer"
 
 
+@pytest.mark.slow
 async def test_a_question_is_kept_once_its_results_are_used() -> None:
     backend = furnished()
     async with driving(backend) as donna:
@@ -172,6 +179,7 @@ async def test_notes_are_listed_in_the_first_frame_before_there_is_an_engine() -
         assert "decisions" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
     backend = scenarios.normal()
     counted = backend.current.coverage
@@ -190,6 +198,7 @@ async def test_a_vault_that_is_being_read_is_never_called_empty() -> None:
         assert "No notes yet" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_hostile_text_is_harmless_on_the_page() -> None:
     backend = scenarios.hostile()
     backend.asked = tuple(hostile.ALL.values())

@@ -37,6 +37,7 @@ async def arrived(donna: Driver, path: str) -> None:
     assert donna.main.header.active == "vault"
 
 
+@pytest.mark.slow
 async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("plan")
@@ -47,6 +48,7 @@ async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None
         assert donna.search.bar.input.value == "plan"
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("action", ["move('cursor_down')", "pick('create')"])
 async def test_a_key_before_it_has_its_widgets_is_ignored(action: str) -> None:
     backend = scenarios.normal()
@@ -58,6 +60,7 @@ async def test_a_key_before_it_has_its_widgets_is_ignored(action: str) -> None:
         assert await donna.window(Switcher) is switcher
 
 
+@pytest.mark.slow
 async def test_it_opens_on_every_screen() -> None:
     async with driving(scenarios.normal()) as donna:
         for view in "123456":
@@ -70,6 +73,7 @@ async def test_it_opens_on_every_screen() -> None:
         await arrived(donna, GARDEN)
 
 
+@pytest.mark.slow
 async def test_letters_and_enter_in_one_burst_open_what_the_letters_mean() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -85,6 +89,7 @@ async def test_letters_and_enter_in_one_burst_open_what_the_letters_mean() -> No
         assert asked == ["", "garden"], "only the newest letters are asked"
 
 
+@pytest.mark.slow
 async def test_a_heading_is_opened_at_its_section() -> None:
     async with driving(scenarios.normal()) as donna:
         text = donna.vault._backend.vault.files[DECISIONS]  # type: ignore[union-attr, attr-defined]
@@ -99,6 +104,7 @@ async def test_a_heading_is_opened_at_its_section() -> None:
         assert section.heading_path[-1] == heading
 
 
+@pytest.mark.slow
 async def test_matched_letters_are_marked() -> None:
     async with driving(scenarios.normal()) as donna:
         switcher = await opened(donna, "grdn")
@@ -107,6 +113,7 @@ async def test_matched_letters_are_marked() -> None:
         assert "".join(marked).lower() == "grdn"
 
 
+@pytest.mark.slow
 async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened_there: list[Path] = []
@@ -123,6 +130,7 @@ async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monk
         assert backend.vault.files["zzq new.md"] == b""
 
 
+@pytest.mark.slow
 async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> None:
     async with driving(scenarios.normal()) as donna:
         name = GARDEN.rpartition("/")[2].removesuffix(".md")
@@ -135,6 +143,7 @@ async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> Non
         assert isinstance(donna.app.screen, Switcher)
 
 
+@pytest.mark.slow
 async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     edited: list[tuple[Path, int]] = []
 
@@ -149,6 +158,7 @@ async def test_a_note_is_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -
         assert edited[0][0].as_posix().endswith(GARDEN)
 
 
+@pytest.mark.slow
 def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": "true"}
     shutil.copytree(resource("vault_templates", "demo"), root)

@@ -29,6 +29,7 @@ def donna(*arguments: str) -> AbstractContextManager[Terminal]:
     return python_in_terminal("-m", "tests.tui.hostile_app", *arguments)
 
 
+@pytest.mark.slow
 def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() -> None:
     with donna() as terminal:
         terminal.wait_for("problems")
@@ -53,6 +54,7 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
         assert_only_text(bytes(terminal.written))
 
 
+@pytest.mark.slow
 def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows() -> None:
     with donna() as terminal:
         terminal.wait_for("problems")
@@ -78,6 +80,7 @@ def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows()
         assert_only_text(bytes(terminal.written))
 
 
+@pytest.mark.slow
 def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows() -> None:
     with donna() as terminal:
         terminal.wait_for("problems")
@@ -100,6 +103,7 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         assert_only_text(bytes(terminal.written))
 
 
+@pytest.mark.slow
 def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_their_windows() -> None:
     with donna() as terminal:
         terminal.wait_for("problems")
@@ -125,6 +129,7 @@ def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_thei
         assert_only_text(bytes(terminal.written))
 
 
+@pytest.mark.slow
 def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")

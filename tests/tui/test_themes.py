@@ -15,6 +15,7 @@ from tests.tui.driving import driving
 from tests.tui.test_app import contrast
 
 
+@pytest.mark.slow
 async def test_a_theme_is_shown_while_it_is_selected_and_escape_restores_the_one_before() -> None:
     kept: list[str] = []
     async with driving(scenarios.normal(), save_theme=kept.append) as donna:

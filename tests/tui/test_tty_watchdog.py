@@ -6,10 +6,13 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from donna_tui.platform.paths import resource
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
 
+@pytest.mark.slow
 def test_the_app_ends_with_its_terminal(tmp_path: Path) -> None:
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     shutil.copytree(resource("vault_templates", "demo"), root)

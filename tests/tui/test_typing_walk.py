@@ -5,10 +5,13 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from donna_tui.platform.paths import resource
 from tests.terminal import plain, python_in_terminal
 
 
+@pytest.mark.slow
 def test_alt_and_a_letter_are_a_key_and_no_letter(tmp_path: Path) -> None:
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     shutil.copytree(resource("vault_templates", "demo"), root)

@@ -39,6 +39,7 @@ async def made(donna: Driver) -> None:
     await donna.rest()
 
 
+@pytest.mark.slow
 async def test_the_tree_says_what_it_is() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
         await to_copy(donna)
@@ -49,6 +50,7 @@ async def test_the_tree_says_what_it_is() -> None:
         assert donna.vault.note_tree.selected.path == COPY
 
 
+@pytest.mark.slow
 async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
     backend = backend_with()
     async with driving(backend, size=SIZE) as donna:
@@ -65,6 +67,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
         assert GARDEN in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_only_a_conflict_copy_can_be_settled() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
         await donna.open_note(GARDEN)
@@ -74,6 +77,7 @@ async def test_only_a_conflict_copy_can_be_settled() -> None:
         assert donna.app.screen is donna.main
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("key", ["m", "t", "b"])
 async def test_one_key_and_a_look_settle_it(key: str) -> None:
     backend = backend_with()
@@ -93,6 +97,7 @@ async def test_one_key_and_a_look_settle_it(key: str) -> None:
     assert call[0].kind is (OperationKind.DELETE if key == "m" else OperationKind.WRITE)
 
 
+@pytest.mark.slow
 async def test_leaving_changes_nothing() -> None:
     backend = backend_with()
     before = dict(backend.vault.files)
@@ -109,6 +114,7 @@ async def test_leaving_changes_nothing() -> None:
     assert backend.called("apply_plan") == []
 
 
+@pytest.mark.slow
 async def test_without_a_history_the_two_are_compared() -> None:
     async with driving(backend_with(base=False), size=SIZE) as donna:
         await opened(donna)
@@ -117,6 +123,7 @@ async def test_without_a_history_the_two_are_compared() -> None:
         assert "asks twice" in text
 
 
+@pytest.mark.slow
 async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
     backend = backend_with(base=False)
     theirs = backend.vault.files[COPY]
@@ -133,6 +140,7 @@ async def test_a_copy_of_a_note_that_is_gone_becomes_the_note() -> None:
     assert COPY not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_what_is_saved_meanwhile_is_not_lost() -> None:
     backend = backend_with()
     async with driving(backend, size=SIZE) as donna:
@@ -148,6 +156,7 @@ async def test_what_is_saved_meanwhile_is_not_lost() -> None:
     assert COPY in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_hostile_texts_and_names_are_shown_and_not_obeyed() -> None:
     backend = backend_with(base=False)
     vault = backend.vault

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from donna_tui.tui.vault.plan_dialog import FolderPrompt, PathPrompt, PlanScreen
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
@@ -27,6 +29,7 @@ async def back(donna: Driver) -> None:
     await donna.rest()
 
 
+@pytest.mark.slow
 async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
     backend = scenarios.normal()
     inside = backend.vault.inside(FOLDER)
@@ -50,6 +53,7 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
         assert backend.vault.inside(FOLDER) == inside
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_there_is_no_new_name() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, FOLDER)
@@ -62,6 +66,7 @@ async def test_a_folder_that_is_there_is_no_new_name() -> None:
         assert isinstance(donna.app.screen, PathPrompt)
 
 
+@pytest.mark.slow
 async def test_a_folder_is_created_named_anew_and_deleted() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -86,6 +91,7 @@ async def test_a_folder_is_created_named_anew_and_deleted() -> None:
         await donna.until(lambda: not backend.vault.empty, "it is gone")
 
 
+@pytest.mark.slow
 async def test_several_notes_are_selected_and_moved_as_one() -> None:
     backend = scenarios.normal()
     first, second, *_ = backend.vault.inside(FOLDER)
@@ -110,6 +116,7 @@ async def test_several_notes_are_selected_and_moved_as_one() -> None:
         assert donna.vault.note_tree.marked == ()
 
 
+@pytest.mark.slow
 async def test_what_is_selected_is_deleted_or_left_alone() -> None:
     backend = scenarios.normal()
     first, second, *_ = backend.vault.inside(FOLDER)
@@ -130,6 +137,7 @@ async def test_what_is_selected_is_deleted_or_left_alone() -> None:
         assert second not in backend.vault.files
 
 
+@pytest.mark.slow
 async def test_a_folder_that_is_selected_stands_for_what_is_in_it() -> None:
     backend = scenarios.normal()
     inside = backend.vault.inside(FOLDER)

@@ -31,6 +31,7 @@ async def opened(donna: Driver) -> None:
     await donna.rest()
 
 
+@pytest.mark.slow
 async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -51,6 +52,7 @@ async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note(
         assert "12 notes" in text
 
 
+@pytest.mark.slow
 async def test_a_folder_is_folded_and_unfolded_and_says_what_was_edited_inside() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -63,6 +65,7 @@ async def test_a_folder_is_folded_and_unfolded_and_says_what_was_edited_inside()
         assert donna.vault.note_tree.selected_index == 0
 
 
+@pytest.mark.slow
 async def test_list_keys_move_through_the_tree() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -77,6 +80,7 @@ async def test_list_keys_move_through_the_tree() -> None:
         assert tree.selected_index > 1
 
 
+@pytest.mark.slow
 async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -100,6 +104,7 @@ async def test_typing_narrows_the_tree_by_path_and_by_state() -> None:
         assert "Nothing matches “zzz”" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -112,6 +117,7 @@ async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None
         assert donna.vault.note_tree.selected.path == "Projects/gateway/decisions.md"
 
 
+@pytest.mark.slow
 async def test_a_note_that_leaves_the_filter_when_it_is_moved_stays_selected() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -138,6 +144,7 @@ async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
         assert "forty cloves" in text
 
 
+@pytest.mark.slow
 async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -149,6 +156,7 @@ async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
         assert len(backend.called("read_note")) <= 1
 
 
+@pytest.mark.slow
 async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note("Meetings/2025-11-04-review.md")
@@ -161,6 +169,7 @@ async def test_why_a_note_is_left_out_and_why_donna_does_not_write_to_it() -> No
             assert "e opens the file itself." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_sections_are_walked_and_marked() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -176,6 +185,7 @@ async def test_sections_are_walked_and_marked() -> None:
         assert text.line == 5
 
 
+@pytest.mark.slow
 async def test_the_history_of_a_note_and_of_the_vault() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -195,6 +205,7 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
         await donna.until(lambda: len(sandbox.history.entries) == 1, "that of the note is back")
 
 
+@pytest.mark.slow
 async def test_the_difference_follows_the_history() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -209,6 +220,7 @@ async def test_the_difference_follows_the_history() -> None:
         assert donna.vault.detail.history.has_focus
 
 
+@pytest.mark.slow
 async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
@@ -227,6 +239,7 @@ async def test_a_note_without_changes_says_so() -> None:
         assert "This note has no changes since the last commit." in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -244,6 +257,7 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
         )
 
 
+@pytest.mark.slow
 async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
@@ -252,6 +266,7 @@ async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
         assert "now · you" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -270,6 +285,7 @@ async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
         assert all("│" in view.line(i, 80).plain for i in range(1, view.line_count))
 
 
+@pytest.mark.slow
 async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     copied: list[str] = []
     async with driving(scenarios.normal()) as donna:
@@ -283,6 +299,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
     assert copied[2].startswith("--- a/Ideas/Garden.md\n+++ b/Ideas/Garden.md\n@@ ")
 
 
+@pytest.mark.slow
 async def test_a_small_screen_shows_one_part_at_a_time() -> None:
     async with driving(scenarios.normal(), size=SMALL) as donna:
         await donna.open_note(DECISIONS)
@@ -298,6 +315,7 @@ async def test_a_small_screen_shows_one_part_at_a_time() -> None:
         assert "Priya Raman" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_large_screen_shows_all_three() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)
@@ -307,6 +325,7 @@ async def test_a_large_screen_shows_all_three() -> None:
         assert all(words in text for words in ("Priya Raman", "20 Nov 11:32 you", "Upstream calls give up"))
 
 
+@pytest.mark.slow
 async def test_zoom_gives_a_part_all_the_room() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
@@ -317,6 +336,7 @@ async def test_zoom_gives_a_part_all_the_room() -> None:
         assert donna.vault.detail.text.size.width < 100
 
 
+@pytest.mark.slow
 async def test_events_of_notes_read_the_tree_again_once() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -375,6 +395,7 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
         await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
 
 
+@pytest.mark.slow
 async def test_a_note_that_is_gone_meanwhile_says_so() -> None:
     backend = scenarios.normal()
     backend.fail("read_note", VaultReadError(Reason.MISSING, "this note is no longer there"), PRIYA)
@@ -384,6 +405,7 @@ async def test_a_note_that_is_gone_meanwhile_says_so() -> None:
         await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "it says so")
 
 
+@pytest.mark.slow
 async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
     backend = scenarios.normal()
     text = "".join(f"## Part {number}\n\n{'word ' * 400}\n\n" for number in range(120))
@@ -402,6 +424,7 @@ async def test_a_note_of_any_length_is_shown_page_by_page() -> None:
         assert "Part 39" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_help_and_key_list_know_the_screen() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
@@ -412,6 +435,7 @@ async def test_help_and_key_list_know_the_screen() -> None:
         assert not isinstance(donna.app.screen, DetailScreen)
 
 
+@pytest.mark.slow
 async def test_a_click_selects_and_a_second_one_opens() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)

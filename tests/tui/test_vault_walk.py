@@ -49,6 +49,7 @@ def on_disk(vault: Path, path: str, wanted: str | None) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal: Terminal) -> None:
     before = {path: path.read_bytes() for path in vault.rglob("*.md")}
 
@@ -87,6 +88,7 @@ def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal
     assert git(vault, "status", "--porcelain", "--", NOTE) == ""
 
 
+@pytest.mark.slow
 def test_a_note_is_moved_deleted_and_brought_back(vault: Path, terminal: Terminal) -> None:
     start = (vault / "Start here.md").read_text(encoding="utf-8")
     terminal.press(b"G", until="Start here")

@@ -59,6 +59,7 @@ def kinds(backend: FakeBackend) -> list[OperationKind]:
     return [call[0].kind for call in backend.called("apply_plan")]
 
 
+@pytest.mark.slow
 async def test_an_edit_in_the_editor_is_shown_and_then_written(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -96,6 +97,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
     assert modes == [0o600, 0o700]
 
 
+@pytest.mark.slow
 async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -115,6 +117,7 @@ async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.Monkey
         assert "unsaved edit" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -130,6 +133,7 @@ async def test_an_edit_is_dropped_only_with_a_second_key(monkeypatch: pytest.Mon
     assert backend.called("apply_plan") == []
 
 
+@pytest.mark.slow
 async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -148,6 +152,7 @@ async def test_a_waiting_edit_is_dropped_from_the_tree_with_two_keys(monkeypatch
         assert "no unsaved edit" in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -174,6 +179,7 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
     assert later.vault.edits == {}
 
 
+@pytest.mark.slow
 async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.failures["save_edit", ""] = VaultWriteError(Reason.DISK_FULL, "the disk is full")
@@ -192,6 +198,7 @@ async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkey
         await donna.until(lambda: not donna.app.is_running, "it leaves")
 
 
+@pytest.mark.slow
 async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_one() -> None:
     backend = scenarios.normal()
     gone = Edit("Gone.md", "old\n", etag_of(b"old\n"), "old\nand new\n")
@@ -216,6 +223,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
     assert backend.vault.edits == {}
 
 
+@pytest.mark.slow
 async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(edit_screen, "SAVE_SECONDS", 0.01)
     backend = scenarios.normal()
@@ -228,6 +236,7 @@ async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.Monke
         await donna.until(lambda: backend.vault.edits[PRIYA].text.startswith("Half a thou"), "all of it is kept")
 
 
+@pytest.mark.slow
 async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     code = External(environ={"EDITOR": "code"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
     backend = scenarios.normal()
@@ -242,6 +251,7 @@ async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pyt
         assert "+ From a window." in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_note_is_edited_on_the_screen() -> None:
     backend = scenarios.normal()
     backend.vault.files[PRIYA] = backend.vault.recorded[PRIYA] = b"# Priya\r\n\r\nLead.\r\n"
@@ -257,6 +267,7 @@ async def test_a_note_is_edited_on_the_screen() -> None:
     assert backend.vault.files[PRIYA] == b"New # Priya\r\n\r\nLead.\r\n"
 
 
+@pytest.mark.slow
 async def test_nothing_typed_on_the_screen_asks_nothing() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -280,6 +291,7 @@ UNEDITABLE = {
 }
 
 
+@pytest.mark.slow
 async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> None:
     backend = scenarios.normal()
     backend.vault.files.update({path: data for path, (data, _) in UNEDITABLE.items()})
@@ -292,6 +304,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
+@pytest.mark.slow
 async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(PRIYA)
@@ -303,6 +316,7 @@ async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
         assert field.text.startswith("a␛]52;c;eA==␇b\tc\nd")
 
 
+@pytest.mark.slow
 async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -332,6 +346,7 @@ async def test_a_new_note_from_a_template(monkeypatch: pytest.MonkeyPatch) -> No
         assert donna.vault.note_tree.selected.path == "Meetings/Offsite.md"
 
 
+@pytest.mark.slow
 async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
     backend = scenarios.normal()
     error = VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "Donna may not write to Secret")
@@ -353,6 +368,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         await back(donna)
 
 
+@pytest.mark.slow
 async def test_a_note_is_moved_with_the_links_to_it() -> None:
     backend = scenarios.normal()
     backend.vault.files[DRAFT] += b"\nSee [[runbook]].\n"
@@ -374,6 +390,7 @@ async def test_a_note_is_moved_with_the_links_to_it() -> None:
         assert donna.vault.note_tree.selected.path == "Projects/gateway/handbook.md"
 
 
+@pytest.mark.slow
 async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None:
     backend = scenarios.normal()
     kept = backend.vault.files[GARDEN]
@@ -403,6 +420,7 @@ async def test_a_note_is_deleted_after_a_look_and_comes_back_with_undo() -> None
     assert kinds(backend) == [OperationKind.DELETE, OperationKind.UNDO]
 
 
+@pytest.mark.slow
 async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> None:
     backend = scenarios.normal()
     now = backend.vault.files[DECISIONS]
@@ -426,6 +444,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
     assert backend.vault.files[DECISIONS] == now
 
 
+@pytest.mark.slow
 async def test_several_steps_are_taken_back_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:
@@ -456,6 +475,7 @@ async def test_with_nothing_to_undo_the_key_says_so() -> None:
         assert "There is nothing to undo here." in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"800 ms, once", b"900 ms, once")
@@ -475,6 +495,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
     assert backend.called("apply_plan") == []
 
 
+@pytest.mark.slow
 async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
@@ -502,6 +523,7 @@ def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[
     return change
 
 
+@pytest.mark.slow
 async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -521,6 +543,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
     assert b"200 MB" in written
 
 
+@pytest.mark.slow
 async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -539,6 +562,7 @@ async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch:
     assert b"200 MB" in backend.vault.files["Projects/gateway/decisions (my edit).md"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "kept"), [("o", b"200 MB"), ("e", b"200 MB, or 190 MB")])
 async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_text(
     monkeypatch: pytest.MonkeyPatch, key: str, kept: bytes
@@ -570,6 +594,7 @@ async def test_a_conflict_of_the_same_line_can_be_overwritten_or_edited_in_one_t
     assert backend.vault.edits == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["o", "e"])
 async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_both(
     monkeypatch: pytest.MonkeyPatch, key: str
@@ -598,6 +623,7 @@ async def test_an_undo_of_a_note_that_was_changed_since_restores_it_or_edits_bot
     )
 
 
+@pytest.mark.slow
 async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -618,6 +644,7 @@ async def test_a_conflict_can_be_left_for_later_or_dropped_with_two_keys(monkeyp
         assert "unsaved edit" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() -> None:
     backend = scenarios.normal()
     backend.vault.files["Links.md"] = backend.vault.recorded["Links.md"] = b"To the [[Garden]].\n"
@@ -638,6 +665,7 @@ async def test_a_deletion_says_which_links_break_and_unlinks_them_on_demand() ->
     assert backend.vault.files["Links.md"] == b"To the Garden.\n"
 
 
+@pytest.mark.slow
 async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
@@ -658,6 +686,7 @@ async def test_a_note_deleted_meanwhile_is_put_back_on_demand(monkeypatch: pytes
     assert b"Still here." in backend.vault.files[PRIYA]
 
 
+@pytest.mark.slow
 async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -676,6 +705,7 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
     assert b"200 MB" in backend.vault.files[DECISIONS]
 
 
+@pytest.mark.slow
 async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
@@ -695,6 +725,7 @@ async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
     assert PRIYA not in backend.vault.files
 
 
+@pytest.mark.cases(1)
 @pytest.mark.parametrize("agreed", [True, False])
 async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed: bool) -> None:
     backend = scenarios.normal()
@@ -714,6 +745,7 @@ async def test_the_first_commit_of_a_note_that_was_private_is_asked_about(agreed
     assert (PRIYA in backend.vault.files) is not agreed
 
 
+@pytest.mark.slow
 async def test_what_is_kept_out_of_git_is_said() -> None:
     backend = scenarios.normal()
     backend.vault.untracked = frozenset({PRIYA})
@@ -726,6 +758,7 @@ async def test_what_is_kept_out_of_git_is_said() -> None:
         assert "Private, so only Donna's own record has it" in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
@@ -743,6 +776,7 @@ async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPat
     assert backend.vault.edits[PRIYA].text.endswith("Mine.\n")
 
 
+@pytest.mark.slow
 async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
     backend = scenarios.normal()
     backend.fail("plan_delete", VaultWriteError(Reason.GIT_BUSY, "a merge is under way", hint="finish it", path=PRIYA))
@@ -760,6 +794,7 @@ async def test_a_refusal_says_what_it_is_and_changes_nothing() -> None:
         await plan(donna)
 
 
+@pytest.mark.slow
 async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     made = backend.vault.plan_delete
@@ -774,6 +809,7 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
         assert f"{remark}." in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=(170, 48)) as donna:
@@ -804,6 +840,7 @@ def saving(
     monkeypatch.setattr(donna.vault._outside, "edit", edit)
 
 
+@pytest.mark.slow
 async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     before = backend.vault.files[DECISIONS]
@@ -823,6 +860,7 @@ async def test_what_an_editor_saves_in_the_note_itself_is_one_step_of_undo(monke
         assert "Undone · +1 −1 · Z redo" in notices(donna.app)
 
 
+@pytest.mark.slow
 async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened: list[Path] = []
@@ -839,6 +877,7 @@ async def test_a_note_that_is_not_committed_opens_in_the_editor_all_the_same(mon
     assert kinds(backend) == []
 
 
+@pytest.mark.slow
 async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -851,6 +890,7 @@ async def test_outside_edits_are_committed_with_one_key(monkeypatch: pytest.Monk
         assert "edited outside" not in donna.screen_text()
 
 
+@pytest.mark.slow
 async def test_redo_in_a_preview_means_redo(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -875,6 +915,7 @@ async def test_redo_in_a_preview_means_redo(monkeypatch: pytest.MonkeyPatch) -> 
         assert "2 changes" not in (await plan(donna))._proposal.title
 
 
+@pytest.mark.slow
 async def test_equal_messages_are_shown_once() -> None:
     async with driving(scenarios.normal()) as donna:
         for _ in range(10):

@@ -48,6 +48,7 @@ def test_no_walk_is_long() -> None:
     assert len(WALKS) == 9
 
 
+@pytest.mark.slow
 async def test_open() -> None:
     async with driving(scenarios.normal()) as donna:
         hand = KeyPlayer(donna, "open")
@@ -59,6 +60,7 @@ async def test_open() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_links() -> None:
     notes = {
         "Home.md": "# Home\n\nTo [[Plants]].\n",
@@ -87,6 +89,7 @@ async def test_links() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_find() -> None:
     backend = scenarios.normal()
     found = hit("Runbook", path=RUNBOOK, start_line=3, end_line=4)
@@ -102,6 +105,7 @@ async def test_find() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_rename() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -117,6 +121,7 @@ async def test_rename() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_undo() -> None:
     backend = scenarios.normal()
     vault = backend.vault
@@ -136,6 +141,7 @@ async def test_undo() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
 
@@ -156,6 +162,7 @@ async def test_conflict(monkeypatch: pytest.MonkeyPatch) -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_daily(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened: list[Path] = []
@@ -175,6 +182,7 @@ async def test_daily(monkeypatch: pytest.MonkeyPatch) -> None:
         await donna.until(lambda: donna.main.header.active == "vault", "it is shown once it is there")
 
 
+@pytest.mark.slow
 async def test_tick() -> None:
     backend = scenarios.normal()
     text = "# Tasks\n\n- [ ] Call Priya\n"
@@ -196,6 +204,7 @@ async def test_tick() -> None:
         assert hand.is_done()
 
 
+@pytest.mark.slow
 async def test_why() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits

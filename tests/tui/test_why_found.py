@@ -15,6 +15,7 @@ from tests.tui.fake_backend import no_hits
 from tests.tui.vault_scenarios import GARDEN
 
 
+@pytest.mark.slow
 async def test_w_on_a_hit_says_why_it_is_found() -> None:
     backend = scenarios.normal()
     backend.answers = lambda request: outcome(request, "one", "two")
@@ -28,6 +29,7 @@ async def test_w_on_a_hit_says_why_it_is_found() -> None:
         assert "similarity 0.50" in text
 
 
+@pytest.mark.slow
 async def test_on_the_empty_page_a_note_is_chosen_first() -> None:
     backend = scenarios.normal()
     backend.answers = no_hits

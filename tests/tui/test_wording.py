@@ -286,6 +286,7 @@ def test_latency_without_samples_is_a_dash() -> None:
     assert rows[2].values == ("180 ms", "410 ms")
 
 
+@pytest.mark.slow
 def test_the_parts_name_database_log_and_who_keeps_the_index() -> None:
     labels = {
         figure.label: figure.values[0] for figure in engine_figures(replace(AT_REST, state="read_only", owner="x"))
@@ -296,6 +297,7 @@ def test_the_parts_name_database_log_and_who_keeps_the_index() -> None:
     assert labels["Changes seen"] == "at once"
 
 
+@pytest.mark.slow
 def test_figures_of_a_hostile_space_are_safe() -> None:
     status = scenarios.hostile().current
     for figure in (*coverage_figures(status), *engine_figures(status)):

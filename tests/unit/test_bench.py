@@ -91,6 +91,7 @@ def test_material_is_taken_from_the_notes(tmp_path: Path) -> None:
     assert material(tmp_path) == Material(("One two three",), ("First.", "Second\nline."))
 
 
+@pytest.mark.slow
 def test_questions_are_the_same_every_time() -> None:
     assert made_questions(20) == made_questions(20)
     assert all(1 <= len(question.split()) <= 6 for question in made_questions(20))

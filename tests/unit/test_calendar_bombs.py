@@ -41,6 +41,7 @@ SERIES_THAT_ARE_REFUSED = {
 }
 
 
+@pytest.mark.cases(11)
 @pytest.mark.parametrize(("line", "expected"), SERIES_THAT_ARE_REFUSED.items(), ids=range(len(SERIES_THAT_ARE_REFUSED)))
 async def test_a_series_without_bounds_is_refused_and_the_rest_is_read(line: str, expected: str) -> None:
     fetched = await read_bytes(calendar(event(*MAY_6, line, uid="bomb"), FINE))
@@ -49,6 +50,7 @@ async def test_a_series_without_bounds_is_refused_and_the_rest_is_read(line: str
     assert fetched.complete
 
 
+@pytest.mark.slow
 async def test_every_second_in_disguise_is_cut_off() -> None:
     minutes = ",".join(str(minute) for minute in range(60))
     fetched = await read_bytes(
@@ -59,6 +61,7 @@ async def test_every_second_in_disguise_is_cut_off() -> None:
     assert len(fetched.problems) == 1
 
 
+@pytest.mark.slow
 async def test_a_series_from_long_ago_is_given_up() -> None:
     old = event("DTSTART:16010101T000000Z", "RRULE:FREQ=HOURLY", uid="old")
     fetched = await read_bytes(calendar(old, FINE))
@@ -93,6 +96,7 @@ async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
     assert (fetched.meetings, told(fetched), fetched.complete) == ((), ["it is larger than 5 MB"], False)
 
 
+@pytest.mark.slow
 async def test_of_a_hundred_thousand_entries_some_are_taken_and_the_rest_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -169,6 +173,7 @@ async def test_broken_utf8_is_replaced() -> None:
     assert [meeting.title for meeting in (await read_bytes(data)).meetings] == ["F��ne"]
 
 
+@pytest.mark.slow
 async def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A child that never answers is ended with its deadline, and leaves nothing running."""
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.calendar_sleeper")

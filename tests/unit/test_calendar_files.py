@@ -21,6 +21,7 @@ def source(path: Path) -> IcsFiles:
     return IcsFiles("Work", path, BERLIN)
 
 
+@pytest.mark.slow
 async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_path: Path) -> None:
     _, manifest = make_hostile_vault(tmp_path)
     ics = source(tmp_path / "calendar.ics")

@@ -100,6 +100,7 @@ async def drafted(session: Session) -> list[str]:
     return sorted(row.title for row in rows if row.state is DraftState.WAITING)
 
 
+@pytest.mark.slow
 async def test_two_drafts_wait_and_do_not_count_as_a_change_until_a_person_touches_one(
     paths: AppPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,6 +31,7 @@ KEYS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS.filter(bool), VALUES, max_size=6))
 def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
     found = parse_frontmatter(whole_note(data, "# Title\n\nfirst line\n"))
@@ -38,6 +39,7 @@ def test_what_is_written_is_read_back(data: dict[str, Any]) -> None:
     assert found.data == data
 
 
+@pytest.mark.slow
 @given(st.dictionaries(KEYS.filter(bool), VALUES, max_size=6))
 def test_the_body_is_never_part_of_it(data: dict[str, Any]) -> None:
     note = whole_note(data, "# Title\n\nfirst line\n")

@@ -127,6 +127,7 @@ def refused(folder: Path, source: str | None, name: str = "bomb", **context: Any
     return caught.value
 
 
+@pytest.mark.cases(21)
 @pytest.mark.parametrize("name", ESCAPES)
 def test_no_way_leads_out_of_a_template(folder: Path, name: str) -> None:
     error = refused(folder, ESCAPES[name])
@@ -134,6 +135,7 @@ def test_no_way_leads_out_of_a_template(folder: Path, name: str) -> None:
     assert "uid=" not in error.message
 
 
+@pytest.mark.cases(9)
 @pytest.mark.parametrize("name", BOMBS)
 def test_what_uses_too_much_is_ended(folder: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "CPU_SECONDS", 1)

@@ -58,6 +58,7 @@ def _chunks(note: VaultNote) -> list[Chunk]:
     )
 
 
+@pytest.mark.slow
 def test_what_must_be_indexed_is_searchable_by_its_word(hostile: Hostile) -> None:
     wanted = [case for case in hostile.cases if case["expect"] in ("index", "lossy") and case["sentinel"]]
     lost = [case["path"] for case in wanted if case["path"] not in hostile.notes]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from donna_tui.http.guard import LOG_SECONDS, FrontDoor, Limits, OncePerMinute, Visitor
 
 LIMITS = Limits(connections=6, untrusted=4, per_address=2, head_seconds=10.0)
@@ -71,6 +73,7 @@ def test_without_the_secret_a_connection_lasts_so_long() -> None:
     assert len(here.door) == 0
 
 
+@pytest.mark.slow
 def test_a_line_is_told_once_a_minute_with_how_often_it_came() -> None:
     now, told = [0.0], list[str]()
     say = OncePerMinute(told.append, lambda: now[0])

@@ -136,6 +136,7 @@ def test_the_engine_is_imported_without_the_models_libraries(tmp_path: Path) -> 
     assert not loaded & {"onnxruntime", "textual", "numpy", "sqlite3", *TORCH}
 
 
+@pytest.mark.slow
 def test_the_libraries_of_models_are_loaded_only_to_ask_one(tmp_path: Path) -> None:
     assert not loaded_after("import donna_tui.engine.engine", tmp_path) & {"httpx2", "openai", "anthropic"}
     loaded = loaded_after("import donna_tui.llm.router", tmp_path)
@@ -143,6 +144,7 @@ def test_the_libraries_of_models_are_loaded_only_to_ask_one(tmp_path: Path) -> N
     assert not loaded & {"openai", "anthropic"}
 
 
+@pytest.mark.slow
 @pytest.mark.model
 def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_cache: Path) -> None:
     (tmp_path / "home" / "cache").mkdir(parents=True)
@@ -161,11 +163,13 @@ def test_a_search_with_a_prepared_model_never_loads_torch(tmp_path: Path, model_
         assert not loaded & {"numpy", "onnxruntime", "tokenizers"}, words
 
 
+@pytest.mark.slow
 def test_only_the_screens_know_textual() -> None:
     assert {each.split("/")[0] for each in importers("textual")} == {"tui"}
     assert {each.split("/")[0] for each in importers("rich")} <= {"tui"}
 
 
+@pytest.mark.slow
 def test_only_the_index_knows_sqlite() -> None:
     examined = {"ops/doctor.py"}  # names SQLite's version, from a function
     assert {each.split("/")[0] for each in importers("apsw") - examined} == {"index"}
@@ -254,6 +258,7 @@ def calls(module: Path) -> Iterator[ast.Call]:
             yield node
 
 
+@pytest.mark.slow
 def test_programs_are_started_in_few_places_and_never_by_a_shell() -> None:
     assert importers("subprocess") | set(_starters()) == set(RUNS_PROGRAMS)
     for module in MODULES:

@@ -433,6 +433,7 @@ def file_size(store: MemoryStore) -> int:
     return store.database.path.stat().st_size
 
 
+@pytest.mark.slow
 def test_deleting_gives_room_back(store: MemoryStore) -> None:
     fill_and_empty(store, 300, 10)
     full = file_size(store)
@@ -449,6 +450,7 @@ def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
     assert file_size(store) == full
 
 
+@pytest.mark.slow
 def test_a_vector_table_that_is_mostly_empty_is_made_anew(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "FEW_PLACES", 0)
     fill_and_empty(store, 1_100, 30, words=2)

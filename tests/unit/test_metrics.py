@@ -304,6 +304,7 @@ async def test_nonsense_is_answered_and_does_no_harm(data: bytes) -> None:
         assert (await get(port))[0] == 200
 
 
+@pytest.mark.slow
 async def test_silent_clients_make_room_for_one_that_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics_server, "LIMITS", replace(metrics_server.LIMITS, head_seconds=1.0))
     async with serving(EventHub()) as port:

@@ -57,6 +57,7 @@ OPERATIONS = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(OPERATIONS)
 def test_what_a_message_tells_is_what_was_done(operation: Operation) -> None:
@@ -68,6 +69,7 @@ def test_what_a_message_tells_is_what_was_done(operation: Operation) -> None:
     assert "\n" not in found.subject
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(OPERATIONS)
 def test_a_message_is_plain_text_of_one_subject_and_trailers(operation: Operation) -> None:
@@ -190,12 +192,14 @@ def by_hand(history: Sequence[Operation]) -> Stacks:
     return Stacks(tuple(known[each] for each in done[::-1]), tuple(known[each] for each in undone[::-1]))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(histories())
 def test_the_stacks_follow_every_history(history: list[Operation]) -> None:
     assert stacks(reversed(history)) == by_hand(history)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(histories(), st.integers(0, 40))
 def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: list[Operation], cut: int) -> None:

@@ -208,6 +208,7 @@ def test_what_is_suspicious(gone: int, known: int, expected: bool) -> None:
     assert suspicious(gone, known) is expected
 
 
+@pytest.mark.slow
 @given(st.integers(0, 5_000), st.integers(0, 5_000))
 def test_more_missing_is_never_less_suspicious(gone: int, known: int) -> None:
     if suspicious(gone, known):

@@ -238,6 +238,7 @@ def test_the_tip_follows_what_is_checked_out(base: Path, user: User) -> None:
     assert repo.tip() == Tip("refs/heads/unborn", None, None)
 
 
+@pytest.mark.slow
 def test_a_damaged_head_is_a_refusal(base: Path, user: User) -> None:
     vault = user.repository(base / "repo")
     (vault / ".git/refs/heads/main").write_text("f" * 40 + "\n")

@@ -78,6 +78,7 @@ async def test_a_root_that_is_away_for_long_is_no_failure(tmp_path: Path) -> Non
         assert watcher.mode == "native"
 
 
+@pytest.mark.slow
 async def test_file_events_are_tried_again_after_they_failed_for_a_while(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -62,6 +62,7 @@ def soon(condition: Callable[[], object], what: str) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.slow
 def test_the_index_and_the_history_follow(donna: Donna, vault: Path, tmp_path: Path) -> None:
     user = User(tmp_path / "user")
     user.git(vault, "init", "--quiet")
@@ -103,6 +104,7 @@ def test_the_index_and_the_history_follow(donna: Donna, vault: Path, tmp_path: P
     assert (vault / "Projects/Birds.md").read_text() == "# Inbox\n\nThe kestrel is back.\n"
 
 
+@pytest.mark.slow
 def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Path) -> None:
     with served_by(donna, vault) as (served, process):
         second = donna("serve-webdav", "--json", "--space", vault, DONNA_WEBDAV_PASSWORD=PASSWORD)
@@ -120,6 +122,7 @@ def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Pa
         assert served.status("PUT", "/vault/a.md", b"x") == 405
 
 
+@pytest.mark.slow
 def test_private_notes_are_served_only_if_their_owner_says_so(donna: Donna, vault: Path) -> None:
     (vault / "secret.md").write_text("---\ndonna_sensitive: true\n---\nosprey\n")
     with served_by(donna, vault) as (served, _):
@@ -151,6 +154,7 @@ def test_it_says_what_is_missing(
     assert ran.out == ""
 
 
+@pytest.mark.slow
 def test_a_new_password_is_shown_once_in_a_terminal(donna: Donna, vault: Path) -> None:
     words = ("-m", donna.module, "serve-webdav", "--port", "0", "--space", str(vault))
     with python_in_terminal(*words, DONNA_HOME=str(donna.home)) as terminal:

@@ -71,6 +71,7 @@ def test_folders_are_made_listed_moved_copied_and_removed(served: Served) -> Non
     assert (found["content_length"], found["type"]) == (4, "file")
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_names_stay_what_they_are(served: Served, name: str) -> None:
     served.put(name, name.encode())
@@ -312,6 +313,7 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
     assert [each.name for each in temporary_files(vault)] == [".donna-0123-0"]
 
 
+@pytest.mark.slow
 def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     context = ssl.create_default_context(cafile=str(cert))

@@ -31,6 +31,7 @@ from donna_tui.webdav.server import Address
 from tests.webdav.parts import PASSWORD, Served, basic, serving
 
 
+@pytest.mark.cases(3)
 @pytest.mark.parametrize(
     "header",
     [
@@ -47,6 +48,7 @@ def test_without_the_password_nothing_is_told(served: Served, header: str) -> No
     assert (served.root / "a.md").read_text() == "# A\n"
 
 
+@pytest.mark.slow
 def test_a_client_with_the_wrong_password_is_told_so_and_then_slowed_down(
     served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,6 +88,7 @@ def test_wrong_passwords_are_counted_by_address_and_forgotten_after_a_while() ->
     assert len(failures._times) <= MOST_ADDRESSES
 
 
+@pytest.mark.cases(5)
 @pytest.mark.parametrize(
     ("host", "origin", "answer"),
     [
@@ -111,6 +114,7 @@ def test_web_pages_do_not_get_in(served: Served, host: str, origin: str, answer:
     assert served.status("GET", "/vault/a.md", **headers) == answer
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize(
     ("method", "headers", "answer"),
     [
@@ -213,6 +217,7 @@ def test_any_loopback_address_is_answered_under_its_own_name(vault: Path) -> Non
             assert http.request("GET", f"{served.url}a.md", headers={"Host": host}).status_code in (400, 403)
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("name", ["If", "Destination", "Lock-Token", "Range", "If-Match", "Timeout", "X-Anything"])
 def test_a_header_that_is_too_long_is_refused(served: Served, name: str) -> None:
     assert served.status("MOVE", "/vault/a.md", **{name: "(<a>[b]" * 1_000}) == 431
@@ -231,6 +236,7 @@ TARGETS = (
 )
 
 
+@pytest.mark.slow
 def test_no_target_makes_the_server_fail(served: Served) -> None:
     (served.root / "kept.md").write_text("kept\n")
     odd = ((b"", {}), (b"x", {"Destination": "TARGET", "Depth": "infinity"}), (b"<x/>", {"If": "(<x>"}))
@@ -247,6 +253,7 @@ def test_no_target_makes_the_server_fail(served: Served) -> None:
     assert (served.root / "kept.md").read_text() == "kept\n"
 
 
+@pytest.mark.slow
 def test_slow_and_silent_connections_keep_nobody_out(served: Served) -> None:
     """200 connections: silent ones, half a head, a head whose body never comes, and one byte at a time."""
     beginnings = (
@@ -271,6 +278,7 @@ def test_slow_and_silent_connections_keep_nobody_out(served: Served) -> None:
         assert ended >= 100
 
 
+@pytest.mark.slow
 def test_a_connection_that_never_shows_the_password_is_closed(vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "CONNECTIONS", Limits(head_seconds=0.5))
     monkeypatch.setattr(server, "READING", Limits(head_seconds=0.5))

@@ -48,6 +48,7 @@ def everything(folder: Path) -> dict[str, bytes | str]:
     return found
 
 
+@pytest.mark.cases(4)
 @pytest.mark.parametrize("target", CLOSED)
 def test_closed_places_are_neither_read_nor_changed(served: Served, tmp_path: Path, target: str) -> None:
     before = everything(tmp_path)
@@ -76,6 +77,7 @@ def test_a_folder_with_hidden_files_stays_when_it_is_removed(served: Served) -> 
     assert (served.root / "Projects/.hidden/x.md").exists()
 
 
+@pytest.mark.slow
 def test_a_folder_that_becomes_a_link_leads_nowhere(served: Served, tmp_path: Path) -> None:
     outside, old = tmp_path / "outside", tmp_path / "old"
     old.mkdir()
@@ -122,6 +124,7 @@ def without_private(vault: Path) -> Iterator[Served]:
         yield served
 
 
+@pytest.mark.cases(6)
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_notes_are_not_there(without_private: Served, name: str) -> None:
     client, before = without_private.client(), (without_private.root / name).read_bytes()

@@ -62,6 +62,7 @@ def undo(donna: Donna, vault: Path) -> None:
     assert ran.code == 0, ran
 
 
+@pytest.mark.slow
 def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, user: User) -> None:
     (vault / "Deep").mkdir()
     with served_by(donna, vault) as (served, _):
@@ -86,6 +87,7 @@ def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, use
     assert "beside" not in user.git(vault, "for-each-ref")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, vault: Path, user: User) -> None:
     """A picture, a note marked sensitive, one that git ignores."""
     donna("write", "Inbox/mine.md", "--space", vault, stdin="Mine.\n")
@@ -104,6 +106,7 @@ def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, v
     assert not (vault / "Inbox/mine.md").exists(), "the newest step of undo is still Donna's own"
 
 
+@pytest.mark.slow
 def test_without_a_history_it_goes_to_the_trash(donna: Donna, vault: Path) -> None:
     with served_by(donna, vault) as (served, _):
         for request in (put_over, delete, move_over, copy_over):
