@@ -71,6 +71,10 @@ def question_candidates(database: Database, day: datetime.date) -> tuple[Candida
     return tuple(candidate for _, score, candidate in ranked if score > 0)[:TRIED]
 
 
+_ALL_KINDS = ", ".join(str(int(kind)) for kind in NameKind)
+"""All kinds of names, listed so that the index over kind and key is used; else each heading reads the whole table."""
+
+
 def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
     """Yield headings of the latest public notes, with title and path of their note, that are not a name of another
     note.
@@ -79,7 +83,8 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
         "SELECT n.name, d.title, d.source_id FROM (SELECT id, title, source_id FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL AND NOT sensitive"
         " AND NOT is_draft ORDER BY modified_at DESC LIMIT ?) AS d JOIN note_names n ON n.document_id = d.id"
-        f" WHERE n.kind = {int(NameKind.HEADING)} AND NOT EXISTS (SELECT 1 FROM note_names o WHERE o.key = n.key"
+        f" WHERE n.kind = {int(NameKind.HEADING)} AND NOT EXISTS (SELECT 1 FROM note_names o"
+        f" WHERE o.kind IN ({_ALL_KINDS}) AND o.key = n.key"
         f" AND (o.document_id <> n.document_id OR o.kind < {int(NameKind.TAG)}))",
         (ME, RECENT_NOTES),
     )

@@ -117,6 +117,22 @@ async def test_neither_a_start_nor_a_search_reads_the_text_of_all_notes(
     assert {sql: steps for sql, steps in plans.whole_tables().items() if any(map(_reads_chunks, steps))} == {}
 
 
+async def test_the_question_of_the_start_page_reads_no_table_of_names(
+    tmp_path: Path, model_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It kept two processors busy for minutes in a vault of 10,000 notes."""
+    sandbox = new_sandbox(tmp_path, model_cache)
+    sandbox.write("Garden.md", "# Garden\n\n## How to water the tomatoes\n\nIn the morning.\n")
+    await index_once(sandbox)
+    plans = Plans(monkeypatch)
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        plans.steps.clear()
+        assert await running.engine.example_question() == "how to water the tomatoes"
+    (names,) = (steps for sql, steps in plans.steps.items() if "JOIN note_names" in sql)
+    assert not [step for step in names if step.startswith("SCAN") and "(subquery" not in step and step != "SCAN d"]
+
+
 def _reads_chunks(step: str) -> bool:
     """Not an index of them, which holds no text."""
     return step in ("SCAN memory_chunks", "SCAN c")
