@@ -15,6 +15,7 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.embedding.tokenizer import ModelTokens
 from donna_tui.engine import model_manager
 from donna_tui.index.generations import current_generation
+from donna_tui.ingest import pipeline
 from donna_tui.ingest.queue import MemoryIngestQueue
 from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
@@ -23,6 +24,7 @@ from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome
 from tests.engine.helpers import (
+    GENEROUS_SECONDS,
     Sandbox,
     eventually,
     hide_model,
@@ -195,6 +197,33 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
     async with open_engine(fill(new_sandbox(tmp_path, model_cache), 3)):
         await asyncio.sleep(pause)
     assert not [each.name for each in set(threading.enumerate()) - before if each.name.startswith("donna")]
+
+
+async def test_two_comparisons_at_the_same_time_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The later one took the record of the earlier one for its own, since both were empty."""
+    hide_model(monkeypatch)
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("a.md", "a serval")
+    begun, ending = threading.Event(), threading.Event()
+    compare, slow = pipeline.compare, [True]
+
+    def compare_slowly(*args: Any, **options: Any) -> Any:
+        if slow and slow.pop():
+            begun.set()
+            assert ending.wait(GENEROUS_SECONDS)
+        return compare(*args, **options)
+
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        maintained = running.engine._maintainer.indexes.active
+        monkeypatch.setattr(pipeline, "compare", compare_slowly)
+        earlier = asyncio.create_task(maintained.reconcile("earlier"))
+        await eventually(begun.is_set)
+        sandbox.write("b.md", "a walrus")
+        await maintained.reconcile("later")
+        await running.until_found("walrus", "b.md")
+        ending.set()
+        await earlier
 
 
 async def test_a_question_that_was_there_first_is_answered_before_the_model_loads(
