@@ -1,4 +1,4 @@
-"""What the test suites catch: small faults, put one at a time into a copy of the tree, and the first test that fails.
+"""Mutation testing: apply small faults one at a time to a copy of the tree, and report the first test that fails.
 
 `python -m bench.mutants --suite test --first --jobs 2`. The faults are in bench/data/mutants.toml.
 """
@@ -26,16 +26,16 @@ from bench.shape import PACKAGE, room_of
 
 FILE = Path(__file__).parent / "data" / "mutants.toml"
 SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
-"""The marks of what `make test` runs, and of what `make check` runs besides."""
+"""The marker expressions of `make test`, and of the other tests of `make check`."""
 
 TIMEOUT_MINUTES = 15.0
 PROCESSES = "3"
-"""Of one pytest, if no other runs beside it."""
+"""The number of processes of pytest, if only one runs at a time."""
 
 MOST_LINES = 3
 MOST_BROKEN = 10
 LEFT_OUT = frozenset({"tests/unit/test_mutants.py"})
-"""It fails on every fault, since it looks for the texts that a fault replaces."""
+"""Excluded, because it would fail on every fault: it checks the texts that faults replace."""
 
 TIMED_OUT = "(timed out)"
 FINE = (0, 5)
@@ -46,7 +46,7 @@ _FAILURE = re.compile(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A fault: `new` in place of `old`, which occurs once in the file, and what a user would notice."""
+    """A fault: `new` replaces `old`, which occurs once in the file. `notice` says what a user would notice."""
 
     id: str
     file: str
@@ -56,13 +56,13 @@ class Mutant:
 
     @property
     def room(self) -> str:
-        """The folder of its file."""
+        """Return the room of its file."""
         return room_of(Path(self.file).relative_to(PACKAGE).parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a suite made of a fault. `found_by` is the first test that failed, empty if none did."""
+    """The result of a suite for a fault. `found_by` is the first test that failed; empty if the fault survived."""
 
     mutant: Mutant
     found_by: str
@@ -70,18 +70,18 @@ class Result:
 
     @property
     def row(self) -> str:
-        """A row of the table."""
+        """Format the result as a row of the table."""
         mutant = self.mutant
         return f"| {mutant.id} | {mutant.room} | {mutant.notice} | {self.found_by or '–'} | {self.seconds:.0f} |"
 
 
 def read_mutants() -> list[Mutant]:
-    """All faults, in the order of the file."""
+    """Read all faults, in the order of the file."""
     return [Mutant(**each) for each in tomllib.loads(FILE.read_text(encoding="utf-8"))["mutant"]]
 
 
 def problems(mutants: Sequence[Mutant]) -> list[str]:
-    """What is wrong with the list, one line for each fault that cannot be applied."""
+    """Validate the list. Return a line for each fault that cannot be applied."""
     found = []
     for place, mutant in enumerate(mutants):
         file = REPOSITORY / mutant.file
@@ -96,19 +96,22 @@ def problems(mutants: Sequence[Mutant]) -> list[str]:
 
 
 def first_failure(output: str) -> str:
-    """The first failed test that pytest names in its summary, without parameters; empty if there is none."""
+    """Return the first failed test of a summary of pytest, without parameters; empty if there is none."""
     found = _FAILURE.search(output)
     return found[1] if found else ""
 
 
 def every_test() -> list[str]:
-    """All test files."""
+    """Return all test files, relative to the repository."""
     files = (file.relative_to(REPOSITORY).as_posix() for file in sorted((REPOSITORY / "tests").rglob("test_*.py")))
     return [file for file in files if file not in LEFT_OUT]
 
 
 def related_tests(mutant: Mutant) -> list[str]:
-    """The test files that import the module of a fault, also by a helper, or are named like it; the nearest first."""
+    """Return the test files that import the module of a fault, also by a helper, or share words of its name.
+
+    The most closely related are first.
+    """
     texts = {file: file.read_text(encoding="utf-8") for file in (REPOSITORY / "tests").rglob("*.py")}
     direct = _importing(texts, mutant.file)
     by_helper = {each for helper in direct for each in _importing(texts, helper)}
@@ -121,7 +124,7 @@ def related_tests(mutant: Mutant) -> list[str]:
 
 
 def _importing(texts: dict[Path, str], path: str) -> set[str]:
-    """The files that import a module, by its path."""
+    """Return the files that import the module with a path."""
     package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
     pattern = re.compile(rf"{re.escape(package)}(?:\.| import [^\n]*\b){name}\b")
     return {file.relative_to(REPOSITORY).as_posix() for file, text in texts.items() if pattern.search(text)}
@@ -134,28 +137,31 @@ def _words(path: str) -> set[str]:
 
 @dataclass(slots=True)
 class Copy:
-    """A copy of the working tree with what the tests look for around it, and a pytest that sees nothing else."""
+    """A copy of the working tree and of the files beside it that tests use, in which pytest runs isolated."""
 
     folder: Path
     timeout: float
     broken: set[str] = field(default_factory=set)
-    """Tests that fail here without any fault. They find nothing."""
+    """Tests that fail without any fault, and are deselected."""
     running: subprocess.Popen[str] | None = None
 
     @property
     def tree(self) -> Path:
-        """The root of the copy."""
+        """Return the root of the copy."""
         return self.folder / "tree"
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment of the tests: their own tree before every other, and a model cache of their own."""
+        """Return the environment of the tests: the copy is first on the import path and has its own model cache."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "DONNA_"))}
         models = str(self.folder / "models")
         return {**inherited, "PYTHONPATH": str(self.tree), "PYTHONDONTWRITEBYTECODE": "1", "DONNA_TEST_CACHE": models}
 
     def fill(self) -> None:
-        """Copy what git knows or does not ignore, as it is now. Raises RuntimeError if another tree would be tested."""
+        """Copy the files of the working tree that git does not ignore.
+
+        Raises RuntimeError if another tree would be tested.
+        """
         command = ("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard")
         listed = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout
         for name in filter(None, listed.split("\0")):
@@ -172,7 +178,7 @@ class Copy:
             raise RuntimeError(f"the tests would import {imported or 'nothing'}, not the copy in {self.tree}")
 
     def find(self, mutant: Mutant, stages: Iterable[Sequence[str]]) -> str:
-        """The first test of some runs of pytest that fails because of a fault; empty if none does."""
+        """Run the stages until a test fails because of a fault, and return that test; empty if none does."""
         return next(filter(None, (self._failure(mutant, words) for words in stages)), "")
 
     def _failure(self, mutant: Mutant, words: Sequence[str]) -> str:
@@ -202,7 +208,7 @@ class Copy:
         return self._python("-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *words)
 
     def _python(self, *words: str) -> tuple[int, str]:
-        """Run the interpreter in the copy, for a limited time. Return its exit code and what it printed."""
+        """Run the interpreter in the copy, with a time limit. Return its exit code and output."""
         self.running = process = subprocess.Popen(
             (sys.executable, "-P", *words),
             cwd=self.tree,
@@ -222,7 +228,7 @@ class Copy:
             self.stop()
 
     def stop(self) -> None:
-        """End what still runs."""
+        """Kill the running process and its children."""
         process, self.running = self.running, None
         if process is not None and process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
@@ -230,7 +236,7 @@ class Copy:
 
 
 def stages_of(suite: str, mutant: Mutant, *, first: bool, related: bool, processes: Sequence[str]) -> list[list[str]]:
-    """The arguments of the runs of pytest that look for a fault, one after the other."""
+    """Return the arguments of the successive runs of pytest for a fault."""
     words = ["-m", SUITES[suite]] if suite in SUITES else shlex.split(suite)
     names_paths = any((REPOSITORY / word.partition("::")[0]).exists() for word in words)
     if names_paths or not (first or related):
@@ -243,12 +249,12 @@ def stages_of(suite: str, mutant: Mutant, *, first: bool, related: bool, process
 def measure(
     mutants: Sequence[Mutant], copies: Sequence[Copy], stages: Callable[[Mutant], list[list[str]]]
 ) -> Iterable[Result]:
-    """Look for every fault, as many at the same time as there are copies. Results are in the order of the faults."""
+    """Test all faults, in parallel in the copies. Yield the results in the order of the faults."""
     free: SimpleQueue[Copy] = SimpleQueue()
     for each in copies:
         free.put(each)
 
-    def look_for(mutant: Mutant) -> Result:
+    def run_one(mutant: Mutant) -> Result:
         copy = free.get()
         try:
             with stopwatch() as taken:
@@ -259,7 +265,7 @@ def measure(
 
     with ThreadPoolExecutor(len(copies)) as pool:
         try:
-            yield from pool.map(look_for, mutants)
+            yield from pool.map(run_one, mutants)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             for each in copies:
@@ -268,7 +274,7 @@ def measure(
 
 
 def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> list[Mutant]:
-    """Print the table of a suite, row by row, and its summary. Return the faults that it did not find."""
+    """Print the table of a suite, row by row, and its summary. Return the surviving faults."""
     print(f"### {suite}\n\n| id | room | fault | found by | seconds |\n|---|---|---|---|---:|", flush=True)
     done = []
     for result in results:
@@ -281,7 +287,7 @@ def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> 
 
 
 def main() -> None:
-    """The command line."""
+    """Run the command line."""
     parser = ArgumentParser(description="Show what the test suites catch.")
     parser.add_argument(
         "--suite",

@@ -41,7 +41,7 @@ def run_module(
     timeout: float,
     given: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run it and wait for it, as `subprocess.run` does; `given` is its standard input."""
+    """Run a module and wait for it, as `subprocess.run` does; `given` is its standard input."""
     if sys.platform == "darwin":  # its libraries do not outlive a fork
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
@@ -102,7 +102,7 @@ def _server(start: tuple[tuple[str, str], ...]) -> _Server:
 
 
 def _serve(ours: socket.socket) -> None:
-    """Fork for each order, until whoever gives them is gone."""
+    """Fork once for each request, until the client closes the socket."""
     while True:
         order, descriptors, *_ = socket.recv_fds(ours, len(RUN), 5)
         if order != RUN:
@@ -118,7 +118,7 @@ def _serve(ours: socket.socket) -> None:
 
 
 def _wait_for_run(tells: int, order: int, *streams: int) -> NoReturn:
-    """Fork once more for the run itself; tell its process, and its status once it ended."""
+    """Fork again for the run itself; report its process id, and its exit status once it has ended."""
     child = os.fork()
     if not child:
         os.close(tells)
@@ -157,7 +157,7 @@ def _run(order: int, streams: tuple[int, ...]) -> NoReturn:
 
 
 def _load() -> None:
-    """Import Donna but for her screens, which no verb draws."""
+    """Import all modules of Donna except the screens, which no command draws."""
     import donna_tui
 
     for each in pkgutil.walk_packages(donna_tui.__path__, "donna_tui."):

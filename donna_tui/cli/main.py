@@ -75,7 +75,7 @@ ABOUT_ALL = frozenset({"--help", "-h", "--version"})
 """The options of the program as a whole."""
 
 LIKENESS = 0.7
-"""How alike a misspelt command is to the one that was meant, from 0 to 1."""
+"""The minimum similarity of a misspelt command to the one that is suggested, from 0 to 1."""
 
 
 class Commands(TyperGroup):

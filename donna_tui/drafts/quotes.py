@@ -166,11 +166,6 @@ def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
     return list(found.values())[:most]
 
 
-def done_boxes(read: Read) -> list[Block]:
-    """Return the check boxes of a note that are done."""
-    return [block for block in read.blocks if block.box in ("x", "X")]
-
-
 def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
     """Return the statements that a later one about the same subject replaces."""
     ordered = sorted(number for number in among if blocks[number].role in (Role.DECISIONS, Role.NOTES))

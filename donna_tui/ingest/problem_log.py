@@ -107,11 +107,6 @@ class ProblemLog:
         with self._lock:
             return tuple(self._problems.values())
 
-    def has_problem(self, reason: str, path: str = "") -> bool:
-        """Return whether there is currently this problem."""
-        with self._lock:
-            return (reason, path) in self._problems
-
     def latencies(self) -> tuple[Latency, Latency, Latency]:
         """Return the latencies of searches, of saved notes until found by keyword, and until found by meaning."""
         with self._lock:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
@@ -268,8 +268,3 @@ def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -
     if changed:
         db.changed("chat", session)
     return changed
-
-
-def all_sessions(database: Database) -> Iterable[int]:
-    """Return the keys of all sessions."""
-    return [each for (each,) in database.rows("SELECT id FROM sessions ORDER BY id")]

@@ -1,4 +1,4 @@
-"""Correct faults of Textual 8 by which a key or a message ends or hangs the app. Importing it is enough."""
+"""Patch two faults of Textual 8 that end or hang the app. Importing this module applies the patches."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from donna_tui.index.generations import current_generation, index_path
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, agent_space
 from donna_tui.types.search import Mode, SearchOutcome, SearchRequest
-from tests.engine.helpers import Running, Sandbox
+from tests.engine.helpers import Running, Sandbox, started
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,8 @@ def agent_sandbox(folder: Path, named: str = "peter", workspace: str = "{agentId
 async def agent_engine(sandbox: AgentSandbox, *, watch: bool = False) -> AsyncIterator[Running]:
     """An engine on an agent's memory; it is stopped however the test ends."""
     engine = Engine(sandbox.space, sandbox.config, sandbox.paths, watch=watch, what=f"a test of {sandbox.agent.id}")
-    running = Running(engine)
-    engine.subscribe(running.events.append)
-    try:
-        await engine.start()
+    async with started(engine) as running:
         yield running
-    finally:
-        await engine.stop()
 
 
 async def fresh(running: Running, text: str, seconds: float | None = 15.0, mode: Mode = "keyword") -> SearchOutcome:

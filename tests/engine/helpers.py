@@ -161,6 +161,13 @@ async def open_engine(
     """Run an engine on the vault of a sandbox; it is stopped however the test ends."""
     settings = config or quick_config()
     engine = Engine(sandbox.space, settings, sandbox.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
+    async with started(engine) as running:
+        yield running
+
+
+@contextlib.asynccontextmanager
+async def started(engine: Engine) -> AsyncIterator[Running]:
+    """Record the events of an engine, start it, and stop it however the test ends."""
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:

@@ -192,7 +192,6 @@ def check_meanings(
     assert dangling <= found.dangling
 
 
-@pytest.mark.cases(3)
 @pytest.mark.parametrize("start", range(0, 4_000, 1_000))
 def test_links_mean_what_they_meant(start: int) -> None:
     for seed in range(start, start + 1_000):
@@ -366,7 +365,6 @@ def steps(run: Callable[[], object]) -> int:
     return count
 
 
-@pytest.mark.cases(44)
 @pytest.mark.parametrize("name", BOMBS)
 def test_hostile_text_takes_steps_in_proportion(name: str) -> None:
     index = LinkIndex(["n.md", "z.md"])

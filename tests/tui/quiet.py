@@ -18,13 +18,13 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 SOON = 0.1
-"""What waits no longer than this belongs to what a key does: the preview that follows the cursor, a redraw."""
+"""Timers due within these seconds belong to a key press: the preview that follows the cursor, a redraw."""
 
 PATIENCE = 1.0
 """Seconds to wait for timers and threads: a call that a test holds back never comes to an end."""
 
 LONGEST = 60.0
-"""Seconds of work without a break after which something goes round in circles."""
+"""Seconds of uninterrupted work after which the app is considered stuck in a loop."""
 
 CALM_TURNS = 3
 COLLECT_AFTER = (10_000, 20, 20)
@@ -54,7 +54,7 @@ async def until_quiet(within: float = SOON, patience: float = PATIENCE) -> bool:
 
 
 def _next(loop: Any, within: float) -> float | None:
-    """After how many seconds to look again; None where nothing comes soon."""
+    """Return the seconds until the next check; None if nothing is due soon."""
     executor = loop._default_executor
     if executor is not None and executor._idle_semaphore._value < len(executor._threads):
         return 0.002

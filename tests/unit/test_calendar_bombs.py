@@ -41,7 +41,6 @@ SERIES_THAT_ARE_REFUSED = {
 }
 
 
-@pytest.mark.cases(11)
 @pytest.mark.parametrize(("line", "expected"), SERIES_THAT_ARE_REFUSED.items(), ids=range(len(SERIES_THAT_ARE_REFUSED)))
 async def test_a_series_without_bounds_is_refused_and_the_rest_is_read(line: str, expected: str) -> None:
     fetched = await read_bytes(calendar(event(*MAY_6, line, uid="bomb"), FINE))

@@ -124,7 +124,6 @@ def without_private(vault: Path) -> Iterator[Served]:
         yield served
 
 
-@pytest.mark.cases(6)
 @pytest.mark.parametrize("name", PRIVATE)
 def test_private_notes_are_not_there(without_private: Served, name: str) -> None:
     client, before = without_private.client(), (without_private.root / name).read_bytes()

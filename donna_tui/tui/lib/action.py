@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from donna_tui.tui.lib.panes import PANES
 
 Context = str
-"""Where the keys of an action are active: `global`, a pane, a pane's input (`search.input`), lists, or a dialog."""
+"""The context in which the keys of an action are active: `global`, a pane, its input (`search.input`), or a dialog."""
 
 Pane = str
 """The name of a pane."""

@@ -39,11 +39,6 @@ class Attributes:
     """`as they are`, `text` (CR LF is stored as LF), or `auto` (the same for text that has no CR LF in git)."""
     ident: bool = False
 
-    @property
-    def preserves_bytes(self) -> bool:
-        """Return whether git stores exactly the bytes on disk."""
-        return self.line_ends == "as they are" and not self.ident
-
 
 AS_IT_IS = Attributes()
 
