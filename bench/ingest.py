@@ -15,7 +15,8 @@ from bench.program import Home, model_cache, new_home, run
 from bench.report import Report, UnavailableError, arguments, eval_folder, eval_questions, finish, median, percentile
 from donna_tui.index.database import open_database
 from donna_tui.index.store import MemoryStore
-from donna_tui.types.events import EngineEvent, ModelPhase, ModelStateChanged
+from donna_tui.types.events import EngineEvent, ModelStateChanged
+from donna_tui.types.status import ModelPhase
 
 HELP = "vault_help"
 COMPARED_NOTES = 150

@@ -22,7 +22,7 @@ from donna_tui.embedding.prepare import OnPhase
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, Vector, normalised
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 NOISE = 0.6
 """Length of the noise around a real vector: cosines of about 0.86 to it."""

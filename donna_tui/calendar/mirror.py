@@ -12,7 +12,7 @@ from donna_tui.calendar.values import Fetched, Window
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.types.drafts import Attendee, CalendarRow, Meeting
-from donna_tui.types.memory import ME
+from donna_tui.types.search import ME
 
 IMPORTED = "import"
 """The kind of a calendar that was imported once from a file and is not followed."""

@@ -12,7 +12,8 @@ from donna_tui.cli.output import ExitCode, emit
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BackfillRow, MemorySource
+from donna_tui.types.memory import BackfillRow
+from donna_tui.types.search import MemorySource
 
 app = new_app()
 

@@ -18,9 +18,10 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
 from donna_tui.cli.progress import WIDTH, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
-from donna_tui.text.words import plural
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ME, ImportReport, MemoryChunk, SessionRow, Suggestion
+from donna_tui.types.memory import ImportReport, MemoryChunk, SessionRow, Suggestion
+from donna_tui.types.search import ME
 
 app = new_app("Chats: import, list and summarise them.")
 

@@ -20,8 +20,7 @@ from donna_tui.platform.paths import AppPaths, app_paths
 from donna_tui.platform.spaces import space_at
 from donna_tui.search.evaluation import Question, ResultRange, Scores, mean, score
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import MemorySource
-from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchRequest
+from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchRequest
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import Reason
-from donna_tui.types.events import ModelPhase
-from donna_tui.types.status import Status
+from donna_tui.types.status import ModelPhase, Status
 
 app = new_app()
 

@@ -18,7 +18,7 @@ from donna_tui.cli.output import ExitCode, emit, named_day, print_message
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.platform.paths import private_folder
-from donna_tui.text.words import plural
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub

@@ -16,7 +16,7 @@ from donna_tui.types.errors import DonnaError, ModelError
 
 if TYPE_CHECKING:
     from donna_tui.embedding.download import Progress
-    from donna_tui.types.events import ModelPhase
+    from donna_tui.types.status import ModelPhase
 
 app = new_app("Models: install the embedding model, test language models.")
 

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from donna_tui.types.events import EngineEvent, IndexProgress, ModelPhase, ModelStateChanged
+from donna_tui.types.events import EngineEvent, IndexProgress, ModelStateChanged
+from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine

@@ -14,7 +14,8 @@ from donna_tui.cli.remember import memory_fields, memory_lines, type_named
 from donna_tui.cli.search import update_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ME, RecallResult
+from donna_tui.types.memory import RecallResult
+from donna_tui.types.search import ME
 
 app = new_app()
 

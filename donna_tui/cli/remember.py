@@ -12,7 +12,8 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ME, MemoryChunk, MemoryFilter, MemoryType
+from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType
+from donna_tui.types.search import ME
 
 app = new_app()
 

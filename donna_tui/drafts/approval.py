@@ -14,7 +14,7 @@ from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
 from donna_tui.drafts.text import frontmatter_block
 from donna_tui.text.markdown import headings
 from donna_tui.text.merge import merge_texts
-from donna_tui.text.words import plural
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.memory import Correction

@@ -12,8 +12,7 @@ from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Meeting
-from donna_tui.types.memory import ME, MemorySource
-from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 
 Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
 Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]

@@ -25,7 +25,7 @@ from donna_tui.safety.payload import Payload, Segment
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 
 if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter

@@ -12,7 +12,7 @@ from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, Rest
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.memory import ME
+from donna_tui.types.search import ME
 from donna_tui.vault.note.read import DRAFT_KEY
 
 Autonomy = Literal["low", "medium", "high"]

@@ -9,8 +9,7 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.memory import ME, MemorySource
-from donna_tui.types.search import Hit
+from donna_tui.types.search import ME, Hit, MemorySource
 from donna_tui.vault.note.read import DRAFT_KEY
 
 LONGEST_TEXT = 4_000

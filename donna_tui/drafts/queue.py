@@ -16,7 +16,7 @@ from donna_tui.drafts import queue
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence, Meeting, MeetingRow, MeetingState
-from donna_tui.types.memory import ME
+from donna_tui.types.search import ME
 
 COMPOSING, READY = "composing", "ready"
 DECIDED = (DraftState.APPROVED, DraftState.REJECTED)

@@ -18,7 +18,7 @@ from donna_tui.drafts.passages import IndexedNote
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import VaultReadError
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 MOST_DECISIONS, MOST_ACTIONS, MOST_QUESTIONS, MOST_TOPICS = 25, 12, 8, 12

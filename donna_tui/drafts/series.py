@@ -20,7 +20,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
-from donna_tui.types.memory import ME
+from donna_tui.types.search import ME
 from donna_tui.vault.note.read import note_date
 
 MOST_BACKGROUND = 3

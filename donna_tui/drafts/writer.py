@@ -23,7 +23,7 @@ from donna_tui.memory.facts import new_id
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.events import AutowriteFailed, AutowriteSkipped, Autowritten, EventHub
-from donna_tui.types.memory import ME
+from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import expecting

@@ -18,7 +18,7 @@ from donna_tui.embedding.service import EmbeddingService, stamped
 from donna_tui.platform.lazy import import_numpy
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 MAX_THREADS = 4
 FOLDER_MODEL_BATCH = 16

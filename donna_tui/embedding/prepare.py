@@ -20,7 +20,7 @@ from donna_tui.embedding import files
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 if TYPE_CHECKING:
     from donna_tui.embedding.download import Progress, Sources

@@ -35,8 +35,8 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineStateChanged, EventHub, Listener, ProblemRaised
-from donna_tui.types.memory import BackfillRow, MemorySource, TaskRow
-from donna_tui.types.search import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.memory import BackfillRow, TaskRow
+from donna_tui.types.search import Filters, Hit, MemorySource, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative

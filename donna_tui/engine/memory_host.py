@@ -19,7 +19,8 @@ from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts, backfill
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import Reason, SpaceError
 from donna_tui.types.events import EventHub
-from donna_tui.types.memory import BackfillRow, MemorySource
+from donna_tui.types.memory import BackfillRow
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 if TYPE_CHECKING:

@@ -43,7 +43,6 @@ from donna_tui.memory.watching import LogFolder
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub
 from donna_tui.types.memory import (
-    ME,
     Correction,
     ImportReport,
     MemoryChunk,
@@ -54,6 +53,7 @@ from donna_tui.types.memory import (
     Suggestion,
     TaskRow,
 )
+from donna_tui.types.search import ME
 
 FOREVER_SECONDS = 1e8
 

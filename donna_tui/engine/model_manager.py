@@ -16,15 +16,8 @@ from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL, SearchService
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason, SpaceError
-from donna_tui.types.events import (
-    EngineEvent,
-    EventHub,
-    IndexSwapped,
-    ModelPhase,
-    ModelStateChanged,
-    ProblemCleared,
-    ProblemRaised,
-)
+from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared, ProblemRaised
+from donna_tui.types.status import ModelPhase
 
 
 class ModelLoader:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from donna_tui.index.database import Database
 from donna_tui.index.names import NAMED_SOURCE, NameKind
 from donna_tui.memory.tasks import list_tasks
-from donna_tui.types.memory import ME, TaskRow
-from donna_tui.types.search import NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.memory import TaskRow
+from donna_tui.types.search import ME, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.vault.client import Entry, VaultClient
 
 SOON_DAYS, OVERDUE_DAYS = 7, 90

@@ -20,7 +20,6 @@ from donna_tui.types.events import (
     EventHub,
     IndexProgress,
     IngestBatch,
-    ModelPhase,
     ModelStateChanged,
     NoteDeleted,
     NoteEmbedded,
@@ -31,7 +30,7 @@ from donna_tui.types.events import (
     ReconcileDone,
     WatcherStateChanged,
 )
-from donna_tui.types.status import Coverage, Problem, Status
+from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 INTERVAL_SECONDS = 0.25
 """Least time between two counts."""

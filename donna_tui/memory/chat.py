@@ -14,7 +14,8 @@ from donna_tui.search.query import MONTHS
 from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk, context_of
 from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic
 from donna_tui.text.tokens import TokenCounter
-from donna_tui.types.memory import MemorySource, MemoryType, SessionRow, Turn
+from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.search import MemorySource
 
 LEAST_ROOM = 16
 

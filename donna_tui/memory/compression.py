@@ -18,7 +18,8 @@ from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.text.markdown import shorten
 from donna_tui.text.tokens import TokenCounter
-from donna_tui.types.memory import ME, MemoryType, SessionRow, Turn
+from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.search import ME
 
 SENTENCES = 3
 SENTENCE_CHARS = 240

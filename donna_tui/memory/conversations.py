@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.suggestions import suggest
-from donna_tui.types.memory import ME, SessionRow, Turn
+from donna_tui.types.memory import SessionRow, Turn
+from donna_tui.types.search import ME
 
 PAGE = 1_000
 """Turns read per page, so that a session of any length takes bounded memory."""

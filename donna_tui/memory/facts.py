@@ -20,7 +20,8 @@ from donna_tui.text.lines import line_of, line_starts
 from donna_tui.text.markdown import shorten
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ME, Correction, MemorySource, MemoryType
+from donna_tui.types.memory import Correction, MemoryType
+from donna_tui.types.search import ME, MemorySource
 
 _LINE_END = re.compile(r"\r\n?")
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n)+")

@@ -11,7 +11,7 @@ from donna_tui.memory.conversations import erase_turns, find_anyones_session, ma
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures
 from donna_tui.memory.facts import erase, mark
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import ME, MemorySource
+from donna_tui.types.search import ME, MemorySource
 
 LAST = 2**62
 """An upper bound of turn numbers."""

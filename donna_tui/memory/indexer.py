@@ -42,7 +42,8 @@ from donna_tui.types.events import (
     ProblemCleared,
     ProblemRaised,
 )
-from donna_tui.types.memory import ME, BackfillRow, MemorySource
+from donna_tui.types.memory import BackfillRow
+from donna_tui.types.search import ME, MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 
 DERIVER_VERSION = "3"

@@ -9,8 +9,8 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.facts import Fact
-from donna_tui.types.memory import ME, Importance, MemoryChunk, MemoryFilter, MemorySource, MemoryType, Signal
-from donna_tui.types.search import Hit
+from donna_tui.types.memory import Importance, MemoryChunk, MemoryFilter, MemoryType, Signal
+from donna_tui.types.search import ME, Hit, MemorySource
 
 _COLUMNS = (
     "d.source_type, d.source_id, d.title, d.dated_at, d.sensitive, d.metadata_json, c.content, c.heading_path,"

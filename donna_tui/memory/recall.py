@@ -17,17 +17,8 @@ from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
 from donna_tui.types.errors import ModelError
-from donna_tui.types.memory import (
-    ME,
-    Importance,
-    MemoryChunk,
-    MemorySource,
-    MemoryType,
-    Omitted,
-    OmittedReason,
-    RecallResult,
-)
-from donna_tui.types.search import Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult
+from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 
 SPEAKER_WEIGHT = 0.15
 """Bonus for a turn whose speaker the question names: facts about a person are mostly stated by that person."""

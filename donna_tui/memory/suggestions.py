@@ -12,7 +12,8 @@ from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import same_fact
 from donna_tui.memory.scores import PREFERENCE
-from donna_tui.types.memory import ME, MemoryType, Suggestion
+from donna_tui.types.memory import MemoryType, Suggestion
+from donna_tui.types.search import ME
 
 LONGEST = 300
 """Most characters of a sentence that is offered; a longer one is rarely a preference."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from donna_tui.search.snippets import citation, line_range
+from donna_tui.search.citations import citation, line_range
 from donna_tui.types.search import Hit
 from donna_tui.vault.note.read import iso_date
 

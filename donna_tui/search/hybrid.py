@@ -28,8 +28,7 @@ from donna_tui.search.ranking import (
 )
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.speaker_attribution import compare
-from donna_tui.types.memory import MemorySource
-from donna_tui.types.search import Hit, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
 """The fused score of a note that the question names."""

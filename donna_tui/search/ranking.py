@@ -13,7 +13,7 @@ from donna_tui.platform.lazy import np
 from donna_tui.search.query import Query, date_phrases, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 
 CLEAR_COSINE = 0.45
 """Cosine from which a passage is an answer even if it shares no word."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textual import events, work
 from textual.app import App, ScreenError
@@ -25,9 +25,7 @@ from donna_tui.tui.lib.bindings import textual_keymap
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
 from donna_tui.tui.lib.messages import ChooseSpace
-from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
 from donna_tui.tui.shell.main import MainScreen
-from donna_tui.tui.shell.spaces import SpacePicker
 from donna_tui.tui.terminal import (
     LONGEST_LEAVE_SECONDS,
     TTY_CHECK_SECONDS,
@@ -40,10 +38,13 @@ from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
 
+if TYPE_CHECKING:  # not needed for the first frame
+    from donna_tui.tui.shell.first_run import FirstRun, VaultChoice
+
 ListSpaces = Callable[[], Iterable[KnownVault]]
 """Lists the known spaces. Runs on a thread."""
 
-MakeBackend = Callable[[VaultChoice | None], Backend]
+MakeBackend: TypeAlias = "Callable[[VaultChoice | None], Backend]"
 """Builds the engine of a space. Runs on a thread after the first frame, so slow imports are allowed.
 
 The argument is the choice of the user, or None if the space is already known. May raise DonnaError.
@@ -288,6 +289,8 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._is_switching = False
 
     async def _switch(self, main: MainScreen) -> None:
+        from donna_tui.tui.shell.spaces import SpacePicker
+
         known = await asyncio.to_thread(lambda: tuple(self._spaces()))
         chosen = await self.push_screen_wait(SpacePicker(known, main.here))
         if chosen is None or main.holds_back("app.space"):

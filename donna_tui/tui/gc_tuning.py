@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from typing import TYPE_CHECKING
 
-from donna_tui.types.events import EngineEvent, ModelPhase, ModelStateChanged
+from donna_tui.types.status import ModelPhase
+
+if TYPE_CHECKING:
+    from donna_tui.types.events import EngineEvent
 
 COLLECT_AFTER = (10_000, 5, 2)
 """The thresholds of the three generations after the start.
@@ -37,6 +41,8 @@ class GcTuning:
         self._waiting: list[asyncio.TimerHandle] = []
 
     def __call__(self, event: EngineEvent) -> None:
+        from donna_tui.types.events import ModelStateChanged
+
         if self._is_frozen or not isinstance(event, ModelStateChanged) or event.phase not in _LOADED:
             return
         self._is_frozen = True

@@ -13,12 +13,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual.drivers.linux_driver import LinuxDriver
 
-from donna_tui.types.notes import Edit
+if TYPE_CHECKING:
+    from donna_tui.types.notes import Edit
 
 AltDigit = Enum("AltDigit", {f"ALT_{digit}": f"alt+{digit}" for digit in range(10)})  # type: ignore[misc]
 

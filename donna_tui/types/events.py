@@ -10,10 +10,10 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import ClassVar, Literal, TypeAlias
 
 from donna_tui.types.errors import Reason
+from donna_tui.types.status import ModelPhase
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,16 +160,6 @@ class EngineStateChanged(Event):
     name: ClassVar[str] = "engine_state"
     state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
     detail: str = ""
-
-
-class ModelPhase(StrEnum):
-    """The state of the embedding model."""
-
-    MISSING = "missing"
-    PREPARING = "preparing"
-    LOADING = "loading"
-    READY = "ready"
-    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

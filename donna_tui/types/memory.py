@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-ME = "me"
-"""The user where there is only one."""
+from donna_tui.types.search import ME, MemorySource
 
 NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The parts of importance (seed 002 §1.5)."""
@@ -20,16 +19,6 @@ class MemoryType(StrEnum):
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
     PROCEDURAL = "procedural"
-
-
-class MemorySource(StrEnum):
-    """The source of a memory; the source types of the index."""
-
-    VAULT = "vault"
-    CHAT = "chat"
-    TASK = "task"
-    CORRECTION = "correction"
-    MEMORY = "memory"
 
 
 BESIDE_NOTES = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION, MemorySource.TASK)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Any, Literal, Protocol
 
 Mode = Literal["hybrid", "semantic", "keyword"]
 MODES: tuple[Mode, ...] = ("hybrid", "semantic", "keyword")
+
+ME = "me"
+"""The user where there is only one."""
+
+
+class MemorySource(StrEnum):
+    """The source of a memory; the source types of the index."""
+
+    VAULT = "vault"
+    CHAT = "chat"
+    TASK = "task"
+    CORRECTION = "correction"
+    MEMORY = "memory"
 
 
 DRAFTS = "draft"
@@ -25,7 +39,7 @@ class Filters:
     note's own date.
     """
 
-    user_id: str = "me"
+    user_id: str = ME
     sources: tuple[str, ...] = ()
     path_prefix: str = ""
     path_parts: tuple[str, ...] = ()

@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from donna_tui.types.errors import Reason
-from donna_tui.types.events import ModelPhase
+
+
+class ModelPhase(StrEnum):
+    """The state of the embedding model."""
+
+    MISSING = "missing"
+    PREPARING = "preparing"
+    LOADING = "loading"
+    READY = "ready"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from donna_tui.embedding.service import EmbeddingService
 from donna_tui.engine import model_manager
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 DIM = 16
 

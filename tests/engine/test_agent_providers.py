@@ -14,8 +14,9 @@ from donna_tui.config.agents import RemoteConfig
 from donna_tui.embedding.openai_compatible import MOST_TRIES
 from donna_tui.engine import model_manager
 from donna_tui.ingest import embedding_queue as embeddings
-from donna_tui.types.events import IndexSwapped, ModelPhase, ModelStateChanged
+from donna_tui.types.events import IndexSwapped, ModelStateChanged
 from donna_tui.types.search import SearchRequest
+from donna_tui.types.status import ModelPhase
 from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
 from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of
 from tests.engine.helpers import eventually, everything_below, hide_model

@@ -14,7 +14,8 @@ from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.engine.draft_scheduler import DraftScheduler
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.types.memory import MemoryFilter, MemorySource
+from donna_tui.types.memory import MemoryFilter
+from donna_tui.types.search import MemorySource
 from tests.engine.draft_engines import (
     LAST_TIME,
     NOTE,

@@ -21,8 +21,9 @@ from donna_tui.memory import indexer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search import service as search_service_module
 from donna_tui.types.errors import Reason, SpaceError
-from donna_tui.types.events import IndexSwapped, ModelPhase, NoteIndexed, ReconcileDone
+from donna_tui.types.events import IndexSwapped, NoteIndexed, ReconcileDone
 from donna_tui.types.search import SearchOutcome
+from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
     GENEROUS_SECONDS,
     Sandbox,

@@ -13,8 +13,8 @@ from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.events import EngineEvent, MemoryIngestFailed
-from donna_tui.types.memory import MemoryFilter, MemorySource, MemoryType, OmittedReason, RecallResult
-from donna_tui.types.search import Filters, SearchRequest
+from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
+from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from tests.engine.helpers import Sandbox, eventually, hide_model, new_sandbox, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said

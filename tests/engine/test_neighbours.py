@@ -16,7 +16,7 @@ from donna_tui.engine.engine import Engine
 from donna_tui.engine.neighbours import _together, _unique
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import space_at
-from donna_tui.search.snippets import citation
+from donna_tui.search.citations import citation
 from donna_tui.types.errors import VaultReadError
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from tests.engine.helpers import hide_model, new_sandbox

@@ -18,8 +18,9 @@ from donna_tui.ingest.queue import Job
 from donna_tui.ingest.source import Outcome, VaultSource
 from donna_tui.memory.indexer import MemoryIndexer
 from donna_tui.types.errors import VaultReadError
-from donna_tui.types.events import ModelPhase, ModelStateChanged, NoteFailed, ProblemRaised
+from donna_tui.types.events import ModelStateChanged, NoteFailed, ProblemRaised
 from donna_tui.types.search import SearchRequest
+from donna_tui.types.status import ModelPhase
 from tests.engine.helpers import (
     GENEROUS_SECONDS,
     Running,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.search.ranking import CLEAR_COSINE, clear_cosine
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 from tests.engine.helpers import Sandbox, new_sandbox, open_engine
 
 pytestmark = pytest.mark.model

@@ -20,7 +20,7 @@ from donna_tui.embedding.files import WEIGHTS_PACKAGE
 from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.prepare import EXPORT_MODULE, prepare_model
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 pytestmark = pytest.mark.model
 

@@ -19,7 +19,7 @@ from donna_tui.embedding.onnx import OnnxProvider
 from donna_tui.embedding.provider import EmbeddingProvider, Matrix, check_vectors
 from donna_tui.embedding.sentence_transformers import SentenceTransformersProvider
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 
 pytestmark = pytest.mark.model
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from donna_tui.memory.recall import assemble
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import (
-    ME,
     Correction,
     MemoryChunk,
     MemoryFilter,
@@ -18,6 +17,7 @@ from donna_tui.types.memory import (
     RecallResult,
     Suggestion,
 )
+from donna_tui.types.search import ME
 
 Enter = Callable[..., Awaitable[None]]
 

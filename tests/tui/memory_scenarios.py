@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from donna_tui.types.memory import Importance, MemoryChunk, MemorySource, MemoryType, Signal
+from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
+from donna_tui.types.search import MemorySource
 from tests.tui import hostile
 from tests.tui.sample_vault import NOW
 

@@ -9,7 +9,6 @@ from donna_tui.types.events import (
     EngineEvent,
     EngineStateChanged,
     IngestBatch,
-    ModelPhase,
     ModelStateChanged,
     NoteDeleted,
     NoteEmbedded,
@@ -23,7 +22,7 @@ from donna_tui.types.events import (
     StageTimes,
     WatcherStateChanged,
 )
-from donna_tui.types.status import Coverage, Latency, Problem, Status
+from donna_tui.types.status import Coverage, Latency, ModelPhase, Problem, Status
 from tests.tui import hostile as payloads
 from tests.tui import memory_scenarios, sample_vault, vault_scenarios
 from tests.tui.fake_backend import FakeBackend

@@ -17,7 +17,8 @@ from donna_tui.engine.engine import Engine
 from donna_tui.platform.paths import app_paths
 from donna_tui.platform.spaces import space_at
 from donna_tui.tui.gc_tuning import COLLECT_AFTER, GcTuning, collect_due
-from donna_tui.types.events import ModelPhase, ModelStateChanged
+from donna_tui.types.events import ModelStateChanged
+from donna_tui.types.status import ModelPhase
 
 IN_SIGHT = 5_000
 COME_AND_GO = 500_000

@@ -6,7 +6,7 @@ import pytest
 
 from donna_tui.tui.shell.install_model import InstallModelScreen
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 from tests.tui import scenarios
 from tests.tui.driving import driving, notices
 

@@ -20,7 +20,8 @@ from donna_tui.tui.memory.wording import UNASKED
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import MemoryRemembered
-from donna_tui.types.memory import MemorySource, MemoryType, RecallResult, Suggestion
+from donna_tui.types.memory import MemoryType, RecallResult, Suggestion
+from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome
 from tests.tui.fake_backend import FakeBackend, FakePassage

@@ -11,8 +11,9 @@ from textual.events import Key, Paste
 from donna_tui.tui.search import preview
 from donna_tui.tui.search.bar import ScopePicker
 from donna_tui.types.errors import DatabaseError, Reason
-from donna_tui.types.events import ModelPhase, ModelStateChanged, NoteIndexed, StageTimes
+from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes
 from donna_tui.types.search import FilterProblem, SearchOutcome, SearchRequest
+from donna_tui.types.status import ModelPhase
 from tests.tui import scenarios
 from tests.tui.driving import driving, hit, notices, outcome
 from tests.tui.fake_backend import FakeBackend

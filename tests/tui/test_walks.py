@@ -14,8 +14,8 @@ from donna_tui.tui.lib.jump import JumpOverlay
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.switcher import Switcher
-from donna_tui.types.memory import MemorySource, MemoryType
-from donna_tui.types.search import SearchOutcome
+from donna_tui.types.memory import MemoryType
+from donna_tui.types.search import MemorySource, SearchOutcome
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit
 from tests.tui.fake_backend import FakeBackend, no_hits

@@ -20,14 +20,12 @@ from donna_tui.tui.activity.wording import (
     speed_now,
 )
 from donna_tui.tui.lib import humanize
+from donna_tui.tui.lib.error_messages import REASONS, reason_title, reason_words
 from donna_tui.tui.lib.event_messages import (
     _DESCRIBE,
-    REASONS,
     Kind,
     Tone,
     describe,
-    reason_title,
-    reason_words,
     stage_times,
 )
 from donna_tui.types.errors import Reason
@@ -48,7 +46,6 @@ from donna_tui.types.events import (
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
     ModelCalled,
-    ModelPhase,
     NoteEmbedded,
     NoteFailed,
     NoteIndexed,
@@ -57,7 +54,7 @@ from donna_tui.types.events import (
     StageTimes,
     WatchHint,
 )
-from donna_tui.types.status import Coverage, Latency
+from donna_tui.types.status import Coverage, Latency, ModelPhase
 from tests.tui import hostile, scenarios
 from tests.tui.sample_vault import NOW
 from tests.tui.scenarios import AT_REST
@@ -75,7 +72,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def test_every_reason_has_words_of_its_own() -> None:
     assert set(REASONS) == set(Reason)
-    assert len(set(REASONS.values())) == len(REASONS)
+    assert len({words.name for words in REASONS.values()}) == len(REASONS)
     assert reason_title("too_large") == "Too large"
 
 

@@ -16,7 +16,8 @@ from donna_tui.memory.importers import Import
 from donna_tui.memory.indexer import ChangeFollower, MemoryIndexerParts
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EngineEvent, EventHub
-from donna_tui.types.memory import ImportReport, MemoryChunk, MemorySource, MemoryType, SessionRow, Turn
+from donna_tui.types.memory import ImportReport, MemoryChunk, MemoryType, SessionRow, Turn
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import open_store
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.snippets import citation, citation_link, location
+from donna_tui.search.citations import citation, citation_link, location
 from donna_tui.types.search import Hit, Snippet
 
 

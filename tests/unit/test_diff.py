@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donna_tui.text.merge import common_runs, merge_texts
-from donna_tui.text.words import changed_words, partners
+from donna_tui.text.word_diff import changed_words, partners
 from donna_tui.vault.note.diff import WHOLE, FileDiff, LineKind, as_unified, diff_bytes, diff_changes
 from donna_tui.vault.write.changes import Change
 

@@ -15,7 +15,7 @@ import pytest
 from donna_tui.embedding import files, prepare
 from donna_tui.embedding.prepare import prepare_model
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.events import ModelPhase
+from donna_tui.types.status import ModelPhase
 from tests.unit.embedding_files import tokenizer_json, write_export
 
 

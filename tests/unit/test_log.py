@@ -12,15 +12,8 @@ import pytest
 from donna_tui.platform import log as log_module
 from donna_tui.platform.log import LogFile
 from donna_tui.types.errors import Reason
-from donna_tui.types.events import (
-    IndexProgress,
-    ModelPhase,
-    ModelStateChanged,
-    NoteDeleted,
-    NoteIndexed,
-    ProblemRaised,
-    StageTimes,
-)
+from donna_tui.types.events import IndexProgress, ModelStateChanged, NoteDeleted, NoteIndexed, ProblemRaised, StageTimes
+from donna_tui.types.status import ModelPhase
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ from donna_tui.memory.importers import Import, exports_in
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.watching import LogFolder
 from donna_tui.text.tokens import EstimatedTokens
-from donna_tui.types.memory import ME, SessionRow, Turn
+from donna_tui.types.memory import SessionRow, Turn
+from donna_tui.types.search import ME
 from tests.unit.memory_parts import START, jsonl
 
 

@@ -15,7 +15,8 @@ from donna_tui.memory import tokens
 from donna_tui.memory.recall import assemble, harmless, pack, recency, rerank
 from donna_tui.memory.tokens import Estimated, prompt_tokens
 from donna_tui.types.errors import ModelError, Reason
-from donna_tui.types.memory import Importance, MemoryChunk, MemorySource, MemoryType, OmittedReason
+from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, OmittedReason
+from donna_tui.types.search import MemorySource
 from tests.unit.memory_parts import DAY, START, Words, memory
 
 LABELS = re.compile(r"^\[(WORKING|EPISODIC|SEMANTIC|PROCEDURAL)\] ")

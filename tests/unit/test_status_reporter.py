@@ -16,14 +16,13 @@ from donna_tui.types.events import (
     EventHub,
     IndexProgress,
     IngestBatch,
-    ModelPhase,
     ModelStateChanged,
     NoteDeleted,
     ProblemRaised,
     SearchDone,
     WatcherStateChanged,
 )
-from donna_tui.types.status import Coverage, Problem, Status
+from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 
 class Harness:

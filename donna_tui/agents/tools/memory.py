@@ -35,7 +35,8 @@ from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemorySource, MemoryType, RecallResult
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemoryType, RecallResult
+from donna_tui.types.search import MemorySource
 
 INDEX_WAIT_SECONDS = 2.0
 """Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""

@@ -38,7 +38,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.types.drafts import Draft as Whole
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
 from donna_tui.vault.links.spans import LinkKind, find_links

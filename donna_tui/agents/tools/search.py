@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.agents.tools.schemas import Hit, SearchArgs, SearchOutput
 from donna_tui.safety.terminal import clean_line
+from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
-from donna_tui.search.snippets import citation
-from donna_tui.types.memory import MemorySource
-from donna_tui.types.search import Filters, SearchRequest
+from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from donna_tui.types.search import Hit as Found
 from donna_tui.vault.note.read import iso_date
 

@@ -29,7 +29,8 @@ from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemorySource, TaskRow
+from donna_tui.types.memory import MemoryChunk, MemoryFilter, TaskRow
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 MOST_NOTES = 60

@@ -24,7 +24,7 @@ from donna_tui.index.documents import link_key
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"

@@ -8,7 +8,8 @@ from textual.widgets.option_list import Option
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.log import MARKS
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.event_messages import Tone, reason_title
+from donna_tui.tui.lib.error_messages import reason_title
+from donna_tui.tui.lib.event_messages import Tone
 from donna_tui.tui.lib.humanize import count, next_try
 from donna_tui.tui.lib.inputs import OptionRows, ValueOption
 from donna_tui.types.errors import Reason

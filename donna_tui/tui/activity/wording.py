@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.event_messages import WATCHER, Tone, reason_words
+from donna_tui.tui.lib.error_messages import reason_words
+from donna_tui.tui.lib.event_messages import WATCHER, Tone
 from donna_tui.tui.lib.humanize import clock, count, estimate, milliseconds, percent, plural, size
-from donna_tui.types.events import ModelPhase
-from donna_tui.types.status import Latency, Status
+from donna_tui.types.status import Latency, ModelPhase, Status
 
 _RECENT = 5
 

@@ -8,22 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import Listener
-from donna_tui.types.memory import (
-    ME,
-    Correction,
-    MemoryChunk,
-    MemoryFilter,
-    MemoryType,
-    RecallResult,
-    Suggestion,
-    TaskRow,
-)
-from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.search import ME, Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 
 if TYPE_CHECKING:  # deferred: only panes after the first frame need these
     from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, MeetingRow, Preview
+    from donna_tui.types.events import Listener
+    from donna_tui.types.memory import (
+        Correction,
+        MemoryChunk,
+        MemoryFilter,
+        MemoryType,
+        RecallResult,
+        Suggestion,
+        TaskRow,
+    )
     from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteText
     from donna_tui.vault.conflicts import Conflict, Keep
     from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Modal
-from donna_tui.tui.lib.event_messages import reason_title
+from donna_tui.tui.lib.error_messages import reason_title
 from donna_tui.tui.lib.humanize import moment, next_try
 from donna_tui.types.status import Problem
 

@@ -15,7 +15,7 @@ from textual.getters import query_one
 from textual.message import Message
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.words import Spans
+from donna_tui.text.word_diff import Spans
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialogue
 from donna_tui.tui.lib.humanize import count, plural

@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Any
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui.lib.error_messages import reason_words
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
-from donna_tui.types.errors import Reason
 from donna_tui.types.events import (
     CHANGED,
     AutowriteFailed,
@@ -32,7 +32,6 @@ from donna_tui.types.events import (
     MemoryIngestFailed,
     MemoryRemembered,
     ModelCalled,
-    ModelPhase,
     ModelStateChanged,
     NoteDeleted,
     NoteEmbedded,
@@ -51,6 +50,7 @@ from donna_tui.types.events import (
     WatcherStateChanged,
     WatchHint,
 )
+from donna_tui.types.status import ModelPhase
 
 
 class Kind(StrEnum):
@@ -83,76 +83,6 @@ class Sentence:
     detail: str = ""
     took: str = ""
     stages: str = ""
-
-
-REASONS: dict[Reason, str] = {
-    Reason.PATH_ESCAPE: "outside the vault",
-    Reason.NOT_MARKDOWN: "not a Markdown file",
-    Reason.MISSING: "no longer there",
-    Reason.IGNORED: "ignored by your settings",
-    Reason.NOT_REGULAR: "not a regular file",
-    Reason.UNREADABLE: "cannot be read",
-    Reason.TOO_LARGE: "too large",
-    Reason.TOO_LONG: "name too long",
-    Reason.NOT_TEXT: "not text",
-    Reason.CONFLICT_COPY: "sync conflict copy",
-    Reason.INVALID_FRONTMATTER: "properties cannot be read",
-    Reason.OUTSIDE_ALLOWLIST: "outside the folders that Donna may write to",
-    Reason.CONFLICT: "edited elsewhere",
-    Reason.SENSITIVE: "marked as sensitive",
-    Reason.ENCODING: "not valid UTF-8",
-    Reason.GIT_BUSY: "a git operation is in progress",
-    Reason.GIT_LOCKED: "git is locked",
-    Reason.GIT_FAILED: "git failed",
-    Reason.NO_REPOSITORY: "no git repository",
-    Reason.EXECUTABLE: "code that plugins run",
-    Reason.NOT_TRUSTED: "repository not trusted",
-    Reason.IGNORED_BY_GIT: "ignored by git",
-    Reason.WOULD_TRACK: "private until now",
-    Reason.NOTHING_TO_UNDO: "nothing to undo",
-    Reason.NOTHING_TO_REDO: "nothing to redo",
-    Reason.UNDO_CONFLICT: "changed since",
-    Reason.QUOTA: "write limit of this session reached",
-    Reason.CONFIG_INVALID: "a setting is not valid",
-    Reason.KEYMAP_INVALID: "a key setting is not valid",
-    Reason.NO_VAULT: "no vault chosen",
-    Reason.ROOT_MISSING: "the vault's folder is missing",
-    Reason.MASS_DISAPPEARANCE: "many notes are missing",
-    Reason.NOT_INDEXED: "not indexed",
-    Reason.BUSY: "another Donna is running here",
-    Reason.MODEL_MISSING: "search by meaning is not installed",
-    Reason.MODEL_INVALID: "the model's files are damaged",
-    Reason.EMBEDDING_FAILED: "the model failed",
-    Reason.EGRESS_REFUSED: "must not leave this machine",
-    Reason.MODEL_CALL_FAILED: "no answer from the language model",
-    Reason.DATABASE_CORRUPT: "the index is damaged",
-    Reason.DATABASE_LOCKED: "the index is in use",
-    Reason.DATABASE_NEWER: "the index was made by a newer Donna",
-    Reason.DISK_FULL: "the disk is full",
-    Reason.IO_ERROR: "the disk gave an error",
-    Reason.CALENDAR_FAILED: "a calendar cannot be read",
-    Reason.LOGIN_REFUSED: "a server rejected the name or password",
-    Reason.TEMPLATE_ERROR: "a template cannot be used",
-    Reason.NOT_A_DRAFT: "no longer a draft",
-    Reason.WATCHER_DEGRADED: "changes are noticed late",
-    Reason.NO_TERMINAL: "no terminal",
-    Reason.USAGE: "invalid usage",
-    Reason.INTERNAL: "internal error",
-}
-
-
-def reason_words(code: str) -> str:
-    """Describe a reason code; an unknown code is made readable."""
-    try:
-        return REASONS[Reason(code)]
-    except ValueError:
-        return clean_line(code).replace("_", " ")
-
-
-def reason_title(code: str) -> str:
-    """Return the title of a problem for a reason code."""
-    words = reason_words(code)
-    return words[:1].upper() + words[1:]
 
 
 def joined(*parts: str, mark: str = " · ") -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from rich.cells import cell_len
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.words import plural as plural
+from donna_tui.text.plural import plural as plural
 
 _MINUTE = 60
 _HOUR = 3600

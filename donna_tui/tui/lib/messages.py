@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from textual.message import Message
 
 from donna_tui.tui.lib.action import Pane
-from donna_tui.types.events import EngineEvent
 from donna_tui.types.status import Status
 
-if TYPE_CHECKING:  # avoids an import cycle
+if TYPE_CHECKING:  # places imports this module, and events are not needed for the first frame
     from donna_tui.tui.lib.places import Place
+    from donna_tui.types.events import EngineEvent
 
 
 class EngineMessage(Message, bubble=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import partial
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.cache import LRUCache
@@ -15,7 +15,6 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
-from donna_tui.search.snippets import NO_WORDS, Words, best_line
 from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
 from donna_tui.tui.lib.lines import ScrollKeys
 from donna_tui.tui.lib.markdown import (
@@ -30,6 +29,9 @@ from donna_tui.tui.lib.markdown import (
     spots_of,
 )
 from donna_tui.tui.lib.styled import content_strip
+
+if TYPE_CHECKING:
+    from donna_tui.search.snippets import Words
 
 WIDEST_TEXT = 92
 """Maximum cells of a line; longer lines are hard to read."""
@@ -50,7 +52,7 @@ class PassageView(ScrollKeys):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._blocks: tuple[Block, ...] = ()
-        self._shown = ("", range(0), NO_WORDS)
+        self._shown: tuple[str, range, Words | None] = ("", range(0), None)
         self._best: int | None = None
         self._rows: list[tuple[Content, bool]] = []
         self._lines: list[int] = []
@@ -58,14 +60,14 @@ class PassageView(ScrollKeys):
         self._strips: LRUCache[int, Strip] = LRUCache(512)
         self._flashed = range(0)
 
-    def show(self, text: str, mark: range = range(0), words: Words = NO_WORDS) -> None:
+    def show(self, text: str, mark: range = range(0), words: Words | None = None) -> None:
         """Show a section. The lines of `text` in `mark`, counted from 0, are marked, and the marked line that best
         matches `words` is scrolled into view.
         """
         if (text, mark, words) == self._shown:
             return
         self._shown = (text, mark, words)
-        self._best = _best_of(text, mark, words)
+        self._best = None if words is None else _best_of(text, mark, words)
         self._blocks = tuple(markdown_blocks(text))
         self._lay_out()
         self._scroll_to_passage()
@@ -194,7 +196,9 @@ class PassageView(ScrollKeys):
         self._laid_out_for = self._text_width
         mark, words = self._shown[1:]
         rows = [each for block in self._blocks for each in wrapped(block, self._laid_out_for)]
-        self._rows = [(_with_hits(row, words), any(line in mark for line in lines)) for row, lines in rows]
+        self._rows = [
+            (_with_hits(row, words) if words else row, any(line in mark for line in lines)) for row, lines in rows
+        ]
         self._lines = [lines.start for _, lines in rows]
         self._strips.clear()
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
@@ -218,6 +222,8 @@ def _before(row: Content, x: int, spot: LinkSpot) -> str:
 
 def _best_of(text: str, mark: range, words: Words) -> int | None:
     """Return the line with the best sentence among the marked lines of a text."""
+    from donna_tui.search.snippets import best_line
+
     lines = text.split("\n")[mark.start : mark.stop]
     best = best_line("\n".join(lines), words)
     return None if best is None else mark.start + best

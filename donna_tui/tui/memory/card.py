@@ -14,13 +14,8 @@ from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.memory.list import KINDS, importance_value
-from donna_tui.types.memory import (
-    Importance,
-    MemoryChunk,
-    MemorySource,
-    MemoryType,
-    Signal,
-)
+from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
+from donna_tui.types.search import MemorySource
 
 _HEAD, _TAIL = 100, 40
 """Characters of a long citation that are shown: its beginning, and its end with turns or lines."""

@@ -13,7 +13,8 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
-from donna_tui.types.memory import MemoryChunk, MemorySource, MemoryType, Omitted, OmittedReason
+from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReason
+from donna_tui.types.search import MemorySource
 
 METER = 4
 _KIND = 10

@@ -16,15 +16,8 @@ from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import (
-    BESIDE_NOTES,
-    MemoryChunk,
-    MemoryFilter,
-    MemorySource,
-    MemoryType,
-    RecallResult,
-    Suggestion,
-)
+from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, MemoryType, RecallResult, Suggestion
+from donna_tui.types.search import MemorySource
 from donna_tui.types.status import Status
 
 T = TypeVar("T")

@@ -14,7 +14,7 @@ from donna_tui.tui.lib.humanize import age, clock, near_moment, shorten_path
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.memory.list import KINDS
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 
 _LONGEST = 400
 """Most characters of a title, path or reason that are processed; no screen shows more."""

@@ -18,7 +18,7 @@ from textual.widgets import Input, Static
 from textual.worker import Worker, WorkerError
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.search.snippets import citation, citation_link
+from donna_tui.search.citations import citation, citation_link
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
@@ -65,8 +65,7 @@ from donna_tui.tui.search.wording import (
     with_more,
 )
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import MemorySource
-from donna_tui.types.search import Hit, NameMatch, SearchOutcome
+from donna_tui.types.search import Hit, MemorySource, NameMatch, SearchOutcome
 from donna_tui.types.status import Status
 
 TYPING_GAP = 0.05

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from textual import events, work
 from textual.app import ComposeResult
@@ -14,7 +15,7 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.search.snippets import line_range, words_in
+from donna_tui.search.citations import line_range
 from donna_tui.tui.lib.backend import Backend, Passage
 from donna_tui.tui.lib.containers import Panel, name_panel
 from donna_tui.tui.lib.inputs import set_label
@@ -23,8 +24,10 @@ from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_i
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.search.wording import note_at
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EngineEvent, NoteIndexed
 from donna_tui.types.search import Hit
+
+if TYPE_CHECKING:
+    from donna_tui.types.events import EngineEvent
 
 _MOST_LINKS = 6
 
@@ -86,6 +89,8 @@ class Preview(Panel):
 
     def changed(self, happened: tuple[EngineEvent, ...]) -> None:
         """Read the section again if its note was indexed again."""
+        from donna_tui.types.events import NoteIndexed
+
         hit = self._hit
         if hit is not None and any(isinstance(each, NoteIndexed) and each.path == hit.path for each in happened):
             self._load()
@@ -115,6 +120,8 @@ class Preview(Panel):
 
     def show(self, hit: Hit, passage: Passage) -> None:
         """Show the note of a hit with its passage marked."""
+        from donna_tui.search.snippets import words_in
+
         self._head(hit, passage.heading_path, sensitive=passage.sensitive)
         first = passage.start_line
         mark = range(passage.mark_start - first, passage.mark_end - first + 1)

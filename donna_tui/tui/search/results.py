@@ -22,7 +22,7 @@ from textual.visual import Visual
 from textual.widget import Widget
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.search.snippets import line_range
+from donna_tui.search.citations import line_range
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped

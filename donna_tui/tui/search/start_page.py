@@ -26,12 +26,12 @@ from donna_tui.tui.lib.lines import row_of
 from donna_tui.tui.lib.markdown import inline
 from donna_tui.tui.lib.messages import GoTo, OpenMeeting, OpenNote
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import NameMatch
 from donna_tui.types.status import Status
 
 if TYPE_CHECKING:
     from donna_tui.types.drafts import MeetingRow
+    from donna_tui.types.memory import TaskRow
 
 
 MOST_RECENT = 40

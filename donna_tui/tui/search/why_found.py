@@ -12,7 +12,7 @@ from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import MemorySource
+from donna_tui.types.search import MemorySource
 
 _HELP = {
     "not_indexed": "Activity shows which notes are left out, and why.",

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count, milliseconds, plural
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.search.results import Row
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import (
-    EngineEvent,
-    IndexSwapped,
-    ModelPhase,
-    ModelStateChanged,
-    NoteDeleted,
-    NoteEmbedded,
-    NoteIndexed,
-    NoteRenamed,
-    ReconcileDone,
-    VaultWritten,
-)
-from donna_tui.types.memory import MemorySource
-from donna_tui.types.search import MODES, Filters, Hit, Mode, SearchOutcome, SearchRequest
-from donna_tui.types.status import Status
+from donna_tui.types.search import MODES, Filters, Hit, MemorySource, Mode, SearchOutcome, SearchRequest
+from donna_tui.types.status import ModelPhase, Status
+
+if TYPE_CHECKING:
+    from donna_tui.types.events import EngineEvent
 
 PAGE, MOST = 50, 1_000
 """Passages requested at first, more at each end of the list, and at most for one question."""
@@ -137,11 +128,15 @@ def is_at_same_place(before: tuple[Row, ...], index: int, after: tuple[Row, ...]
 
 def makes_semantic(event: EngineEvent) -> bool:
     """Return whether an event makes semantic search available."""
+    from donna_tui.types.events import ModelStateChanged
+
     return isinstance(event, ModelStateChanged) and event.phase is ModelPhase.READY
 
 
 def changes_answers(event: EngineEvent) -> bool:
     """Return whether an event may change the answer to the same question."""
+    from donna_tui.types.events import IndexSwapped, NoteDeleted, NoteEmbedded, NoteIndexed, NoteRenamed
+
     return makes_semantic(event) or isinstance(
         event, NoteIndexed | NoteEmbedded | NoteDeleted | NoteRenamed | IndexSwapped
     )
@@ -149,6 +144,8 @@ def changes_answers(event: EngineEvent) -> bool:
 
 def changes_start(event: EngineEvent) -> bool:
     """Return whether an event may change the start page."""
+    from donna_tui.types.events import NoteDeleted, NoteIndexed, NoteRenamed, ReconcileDone, VaultWritten
+
     notes = (NoteIndexed, NoteDeleted, NoteRenamed, ReconcileDone, VaultWritten)
     return isinstance(event, notes) or event.name.startswith(("vault_autowrite", "calendar"))
 

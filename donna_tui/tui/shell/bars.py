@@ -24,8 +24,7 @@ from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.progress_bar import bar
-from donna_tui.types.events import ModelPhase
-from donna_tui.types.status import Coverage, Status
+from donna_tui.types.status import Coverage, ModelPhase, Status
 
 _LEAST_FOR_NAMES = 78
 """Cells below which only the current screen shows its name."""

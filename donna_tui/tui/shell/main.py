@@ -17,7 +17,6 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.bridge import EngineBridge
 from donna_tui.tui.lib.action import Action, ActionState
 from donna_tui.tui.lib.action import Pane as PaneName
 from donna_tui.tui.lib.actions import ACTIONS
@@ -55,6 +54,7 @@ from donna_tui.types.search import NameMatch
 
 if TYPE_CHECKING:
     from donna_tui.tui.app import DonnaApp
+    from donna_tui.tui.bridge import EngineBridge
     from donna_tui.tui.meetings.pane import MeetingsPane
     from donna_tui.tui.memory.pane import MemoryPane
     from donna_tui.tui.review.pane import ReviewPane
@@ -142,6 +142,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def listen(self, backend: Backend) -> None:
         """Subscribe to the events of an engine before it starts; events for panes that do not exist yet are queued."""
+        from donna_tui.tui.bridge import EngineBridge
+
         later = self._panes[1:] if self.is_complete else ()
         self._bridges = EngineBridge(backend, (self, self.search)), EngineBridge(backend, later)
         for bridge in self._bridges:

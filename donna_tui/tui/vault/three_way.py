@@ -17,7 +17,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.merge import shared_stretches
-from donna_tui.text.words import Spans, changed_words
+from donna_tui.text.word_diff import Spans, changed_words
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialogue
 from donna_tui.tui.lib.diff import DiffRow, marked_line

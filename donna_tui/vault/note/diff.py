@@ -11,7 +11,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.merge import Run, common_runs
-from donna_tui.text.words import Spans, changed_words, partners
+from donna_tui.text.word_diff import Spans, changed_words, partners
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change
 
