@@ -39,7 +39,7 @@ class Driver:
 
     @property
     def main(self) -> MainScreen:
-        """The main screen, also while a dialogue is in front of it."""
+        """The main screen, also while a dialog is in front of it."""
         return next(screen for screen in self.app.screen_stack if isinstance(screen, MainScreen))
 
     @property

@@ -365,7 +365,7 @@ class FakeBackend:
         return self.vault.conflict(path)
 
     async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
-        await self._enter("plan_settle", conflict, keep)
+        await self._enter("plan_resolve", conflict, keep)
         return self.vault.plan_resolution(conflict, keep)
 
     async def apply_plan(self, plan: Plan) -> Outcome:

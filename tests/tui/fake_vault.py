@@ -219,11 +219,11 @@ class FakeVault:
     def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
         gone = Change(path=conflict.copy, before=conflict.theirs, after=None)
         if keep is Keep.MINE:
-            return Plan(kind=OperationKind.DELETE, subject="Settle", changes=(gone,))
+            return Plan(kind=OperationKind.DELETE, subject="Resolve", changes=(gone,))
         both, remarks = merged(conflict.mine or b"", conflict.theirs, conflict.base)
         after = both if keep is Keep.BOTH else conflict.theirs
         change = Change(path=conflict.note, before=conflict.mine, after=after)
-        return Plan(kind=OperationKind.WRITE, subject="Settle", changes=(change, gone), remarks=remarks)
+        return Plan(kind=OperationKind.WRITE, subject="Resolve", changes=(change, gone), remarks=remarks)
 
     def plan_undo_one(self, identity: str) -> Plan:
         """Undo one operation."""

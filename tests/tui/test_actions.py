@@ -46,7 +46,7 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
         "suggestion": SuggestionScreen,
         "plan": PlanScreen,
         "conflict": ConflictScreen,
-        "settle": ConflictCopyDialog,
+        "resolve": ConflictCopyDialog,
     }
     if action.context != "list" and action.id not in VIEWS:
         owner = places.get(action.context, MainScreen)

@@ -16,7 +16,6 @@ from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.memory.forget_dialog import ForgetScreen
 from donna_tui.tui.memory.list import PAGE
 from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
-from donna_tui.tui.memory.wording import UNASKED
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import MemoryRemembered
@@ -118,26 +117,21 @@ async def test_the_card_says_why_in_words_and_figures() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("keys", "source", "kind", "words"),
+    ("keys", "source", "words"),
     [
-        (("s",), MemorySource.CHAT, None, "chats"),
-        (("s", "s", "s", "s"), MemorySource.TASK, None, "tasks"),
-        (("t", "t", "t", "t"), None, MemoryType.PROCEDURAL, "preferences"),
-        (("s", "s", "t", "t", "t"), MemorySource.MEMORY, MemoryType.SEMANTIC, "facts and preferences · semantic"),
+        (("s",), MemorySource.CHAT, "chats"),
+        (("s", "s"), MemorySource.MEMORY, "facts and preferences"),
+        (("s", "s", "s", "s"), MemorySource.TASK, "tasks"),
     ],
 )
-async def test_single_keys_narrow_by_source_and_type(
-    keys: tuple[str, ...], source: MemorySource | None, kind: MemoryType | None, words: str
-) -> None:
+async def test_a_key_narrows_by_source(keys: tuple[str, ...], source: MemorySource, words: str) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press(*keys)
         await donna.rest()
         expected = [
-            each.id
-            for each in sorted(backend.memory.everything, key=lambda each: -each.at)
-            if each.source in ((source,) if source else UNASKED) and (kind is None or each.memory_type is kind)
+            each.id for each in sorted(backend.memory.everything, key=lambda each: -each.at) if each.source is source
         ]
         assert ids(donna) == expected
         assert words in donna.screen_text()

@@ -288,7 +288,7 @@ async def test_filter_by_folder() -> None:
     async with driving(backend) as donna:
         await donna.search_for("redis")
         await donna.press("ctrl+f")
-        await donna.until(lambda: isinstance(donna.app.screen, ScopePicker), "the dialogue opens")
+        await donna.until(lambda: isinstance(donna.app.screen, ScopePicker), "the dialog opens")
         await donna.type("gateway")
         await donna.press("enter")
         await donna.until(lambda: "Projects/gateway" in donna.screen_text(), "the scope is shown")

@@ -1,4 +1,4 @@
-"""Conflict copies on the Vault screen: in the tree as what they are, settled after a look at both versions."""
+"""Conflict copies on the Vault screen: in the tree as what they are, resolved after a look at both versions."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
 
 
 @pytest.mark.slow
-async def test_only_a_conflict_copy_can_be_settled() -> None:
+async def test_only_a_conflict_copy_can_be_resolved() -> None:
     async with driving(backend_with(), size=SIZE) as donna:
         await donna.open_note(GARDEN)
         await donna.press("c")

@@ -1,4 +1,4 @@
-"""Conflict copies: told by name and by nothing else, and settled as one operation that undo takes back whole."""
+"""Conflict copies: told by name and by nothing else, and resolved as one operation that undo takes back whole."""
 
 from __future__ import annotations
 
@@ -139,7 +139,9 @@ def harness() -> Iterator[ConflictHarness]:
     ("keep", "text"),
     [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")],
 )
-def test_one_operation_settles_it_and_one_undo_takes_that_back(harness: ConflictHarness, keep: Keep, text: str) -> None:
+def test_one_operation_resolves_it_and_one_undo_takes_that_back(
+    harness: ConflictHarness, keep: Keep, text: str
+) -> None:
     before = tree_of(harness.vault)
     assert harness.writer.resolver.copies() == [(COPY, NOTE)]
     harness.resolve(keep)
@@ -200,7 +202,7 @@ def test_an_edit_meanwhile_is_not_lost(harness: ConflictHarness) -> None:
         assert (harness.vault / path).read_text() == "saved a moment ago"
 
 
-def test_what_donna_may_not_write_is_not_settled(harness: ConflictHarness) -> None:
+def test_what_donna_may_not_write_is_not_resolved(harness: ConflictHarness) -> None:
     assert harness.refusal(copy=NOTE) is Reason.USAGE
     assert harness.refusal(copy=COPY.replace("one", "none")) is Reason.MISSING
     assert harness.refusal(copy=f"../{COPY}") is Reason.PATH_ESCAPE

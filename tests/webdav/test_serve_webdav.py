@@ -181,7 +181,7 @@ def test_a_new_password_is_shown_once_in_a_terminal(donna: Donna, vault: Path) -
         assert terminal.process.wait(PATIENCE_SECONDS) == 0
 
 
-def test_conflicts_are_listed_and_settled(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_conflicts_are_listed_and_resolved(donna: Donna, vault: Path, tmp_path: Path) -> None:
     user = User(tmp_path / "user")
     user.git(vault, "init", "--quiet")
     assert donna("conflicts", "--space", vault).code == 1

@@ -23,7 +23,7 @@ ACTIVE_IN: dict[Context, str] = {
     "list": "lists",
     "plan": "a change before it is made",
     "conflict": "a change that cannot be made",
-    "settle": "a conflict copy",
+    "resolve": "a conflict copy",
     "forget": "before something is forgotten",
     "suggestion": "while a preference is offered",
 }

@@ -56,7 +56,7 @@ class DetailScreen(Modal[None]):
     ]
 
     def __init__(self, title: str, facts: Facts) -> None:
-        super().__init__(classes="dialogue")
+        super().__init__(classes="dialog")
         self._heading = title
         self._facts = facts
 

@@ -66,7 +66,7 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
             self.action_leave()
 
 
-class Dialogue(Modal[T], Generic[T]):
+class Dialog(Modal[T], Generic[T]):
     """A modal dialog. Escape or a click outside closes it with None, through `action_leave`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -75,7 +75,7 @@ class Dialogue(Modal[T], Generic[T]):
     ]
 
     def __init__(self, keys: Keys) -> None:
-        super().__init__(classes="dialogue")
+        super().__init__(classes="dialog")
         self._keys = keys
 
     async def action_run(self, action_id: str) -> None:
@@ -119,7 +119,7 @@ def one_dialog(
     return decorate
 
 
-class RefusalScreen(Dialogue[bool]):
+class RefusalScreen(Dialog[bool]):
     """A dialog that shows a `Refusal`. With `does`, enter answers True; `does` describes that remedy."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

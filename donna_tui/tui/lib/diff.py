@@ -17,7 +17,7 @@ from textual.message import Message
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.word_diff import Spans
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import Item
 from donna_tui.tui.lib.lines import LineView
@@ -351,7 +351,7 @@ VIEW_KEYS: tuple[Item, ...] = (("plan.layout", "side by side"), ("plan.unfold", 
 """The keys of a diff view, as items of a key line."""
 
 
-class DiffDialogue(Dialogue[T]):
+class DiffDialog(Dialog[T]):
     """Base of the dialogs that show a diff."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -17,7 +17,7 @@ from textual.widgets import Static, TextArea
 
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.terminal import Unsaved
@@ -38,7 +38,7 @@ class NoteField(TextArea):
         await super()._on_paste(event)
 
 
-class EditScreen(Dialogue[str]):
+class EditScreen(Dialog[str]):
     """A full-screen editor that returns the text however it is closed. Unsaved text is saved outside the vault
     meanwhile.
     """
@@ -92,7 +92,7 @@ class EditScreen(Dialogue[str]):
         self.dismiss(self.field.text)
 
 
-class CorrectScreen(Dialogue[str]):
+class CorrectScreen(Dialog[str]):
     """An editor that returns the corrected text, or None if it is closed. It does not accept an unchanged text.
 
     `text` is raw: the field removes control characters from it. `becomes` describes the effect of the correction.

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,13 +38,14 @@ _NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """One action as a row of the key table."""
+    """One action as a row of the key table. `common` says that the footer shows it."""
 
     where: str
     keys: str
     title: str
     help: str
     id: str
+    common: bool
 
 
 def key_name(key: str) -> str:
@@ -68,27 +70,33 @@ def shown_key(keys: tuple[str, ...], *, typing: bool) -> str:
 
 
 def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
-    """List every action with its keys, grouped by context."""
+    """List every action with its keys, grouped by context, those in the footer first."""
     order: list[Context] = list(ACTIVE_IN)
-    actions = sorted(ACTIONS.values(), key=lambda action: order.index(action.context))
+    actions = sorted(ACTIONS.values(), key=lambda action: (order.index(action.context), not action.footer))
     return [_row(action, keys) for action in actions]
 
 
 def keys_markdown(keys: Keys = DEFAULT_KEYS) -> str:
-    """Render the key reference: one Markdown table for each context."""
-    lines: list[str] = []
-    where = ""
-    for row in keys_table(keys):
-        if row.where != where:
-            where = row.where
-            lines += ["", f"## {where[0].upper()}{where[1:]}", "", "| Keys | Does | Action |", "|---|---|---|"]
+    """Render the key reference: a section for each context, with the keys of the footer before the others."""
+    sections = []
+    for where, group in groupby(keys_table(keys), key=lambda row: row.where):
+        tables = [_table(part) for _, part in groupby(group, key=lambda row: row.common)]
+        sections.append(f"## {where[0].upper()}{where[1:]}\n\n" + "\nLess often:\n\n".join(tables))
+    return "\n".join(sections)
+
+
+def _table(rows: Iterable[KeyRow]) -> str:
+    lines = ["| Keys | Does | Action |", "|---|---|---|"]
+    for row in rows:
         names = " ".join(f"`{name}`" for name in row.keys.split(" "))
         lines.append(f"| {names} | **{row.title}**: {row.help} | `{row.id}` |")
-    return "\n".join(lines[1:]) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _row(action: Action, keys: Keys) -> KeyRow:
-    return KeyRow(ACTIVE_IN[action.context], key_names(keys[action.id]), action.title, action.help, action.id)
+    return KeyRow(
+        ACTIVE_IN[action.context], key_names(keys[action.id]), action.title, action.help, action.id, action.footer
+    )
 
 
 FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]
@@ -107,10 +115,10 @@ def _beside(context: Context, entry: PaneEntry) -> frozenset[Context]:
 _OVERLAPS: dict[Context, frozenset[Context]] = {
     "global": frozenset(("global", "list", *_PANE_CONTEXTS)),
     **{context: _beside(context, entry) for entry in PANES.values() for context in entry.contexts},
-    "list": frozenset(("global", "list", "plan", "conflict", "settle", *PANES)),
+    "list": frozenset(("global", "list", "plan", "conflict", "resolve", *PANES)),
     "plan": frozenset(("list", "plan", "conflict")),
     "conflict": frozenset(("list", "plan", "conflict")),
-    "settle": frozenset(("list", "settle")),
+    "resolve": frozenset(("list", "resolve")),
     "forget": frozenset(("forget",)),
     "suggestion": frozenset(("suggestion",)),
 }

@@ -10,12 +10,12 @@ from textual.content import Content
 from textual.getters import query_one
 from textual.widgets import Input, Static
 
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys
 
 
-class LinePrompt(Dialogue[str]):
+class LinePrompt(Dialog[str]):
     """An input; enter returns its text. `hint_for` describes the effect below it."""
 
     field = query_one(LineInput)

@@ -53,7 +53,7 @@ class Picker(Modal[T], Generic[T]):
     options = query_one(OptionRows)
 
     def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
-        super().__init__(classes="dialogue")
+        super().__init__(classes="dialog")
         self._title = title
         self.choices = tuple(choices)
         self._placeholder = placeholder

@@ -12,7 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys
@@ -35,7 +35,7 @@ class Add(Protocol):
     def __call__(self, where: str, name: str, *, username: str, password: str) -> Awaitable[CalendarRow]: ...
 
 
-class AddCalendar(Dialogue[CalendarRow]):
+class AddCalendar(Dialog[CalendarRow]):
     """A dialog that returns the calendar once it is followed. Errors are shown below the field that they concern.
 
     User name and password are requested only if the place is a web address.

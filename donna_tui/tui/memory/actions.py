@@ -165,15 +165,6 @@ MEMORY = (
         why_not=needs_space,
     ),
     Action(
-        id="memory.type",
-        title="type",
-        help="List only one type of memories: working, episodic, semantic or procedural.",
-        group="memory",
-        context="memory",
-        keys=("t",),
-        why_not=needs_space,
-    ),
-    Action(
         id="memory.age",
         title="time",
         help="List only memories of the last day, week, month or year.",

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 
@@ -24,7 +24,7 @@ class Forgetting(StrEnum):
     FOR_GOOD = "for_good"
 
 
-class ForgetScreen(Dialogue[Forgetting]):
+class ForgetScreen(Dialog[Forgetting]):
     """Show one line of what is forgotten. All texts are safe to show."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

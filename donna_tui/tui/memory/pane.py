@@ -256,10 +256,6 @@ class MemoryPane(Horizontal):
         if not self.has_class("-empty"):
             self.screen.set_focus(self.rows)
 
-    def action_memory_type(self) -> None:
-        """List the next type."""
-        self._narrow(self._narrowing.next_type())
-
     def action_memory_age(self) -> None:
         """List the next period."""
         self._narrow(self._narrowing.next_age())

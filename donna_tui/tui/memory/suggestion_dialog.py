@@ -15,7 +15,7 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import MemoryBackend
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.inputs import KeyLine
@@ -24,7 +24,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Suggestion
 
 
-class SuggestionScreen(Dialogue[int]):
+class SuggestionScreen(Dialog[int]):
     """A dialog that returns the number of preferences remembered. It shows first what they would replace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -16,7 +16,7 @@ from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, MemoryType, RecallResult, Suggestion
+from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
 from donna_tui.types.search import MemorySource
 from donna_tui.types.status import Status
 
@@ -50,12 +50,6 @@ _SOURCES = {
     MemorySource.CORRECTION: "corrections",
     MemorySource.TASK: "tasks",
 }
-_TYPES = {
-    MemoryType.WORKING: "working",
-    MemoryType.EPISODIC: "episodic",
-    MemoryType.SEMANTIC: "semantic",
-    MemoryType.PROCEDURAL: "preferences",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +57,6 @@ class Narrowing:
     """The filters of the list. Empty means everything except the notes and their tasks."""
 
     source: MemorySource | None = None
-    type: MemoryType | None = None
     age: Age | None = None
     text: str = ""
 
@@ -76,7 +69,6 @@ class Narrowing:
         """Convert it to the filter of the memory service."""
         return MemoryFilter(
             sources=(self.source,) if self.source else UNASKED,
-            types=(self.type,) if self.type else (),
             after=now - self.age.seconds if self.age else None,
             text=self.text.strip(),
         )
@@ -89,10 +81,6 @@ class Narrowing:
         """Select the tasks, or everything else if they are selected already."""
         return replace(self, source=None if self.source is MemorySource.TASK else MemorySource.TASK)
 
-    def next_type(self) -> Narrowing:
-        """Select the next type; after the last one, all of them."""
-        return replace(self, type=_next((None, *_TYPES), self.type))
-
     def next_age(self) -> Narrowing:
         """Extend the period; after the longest one, remove the limit."""
         return replace(self, age=_next((None, *Age), self.age))
@@ -101,7 +89,6 @@ class Narrowing:
         text = clean_line(self.text.strip())
         parts = (
             _SOURCES[self.source] if self.source else "",
-            _TYPES[self.type] if self.type else "",
             self.age.words if self.age else "",
             f"with “{text}”" if text else "",
         )

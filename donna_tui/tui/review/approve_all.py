@@ -15,7 +15,7 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import KeyLine
@@ -90,7 +90,7 @@ class PlannedList(RowList):
         return words.truncate(width, ellipsis=True, pad=True)
 
 
-class ApproveAll(Dialogue[bool]):
+class ApproveAll(Dialog[bool]):
     """Approve the drafts as one commit. A refused draft is left out, and does not stop the others."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from donna_tui.tui.lib.action import Pane
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.passage_view import PassageView
@@ -27,7 +27,7 @@ def help_text(pane: Pane, keys: Keys) -> str:
     return _KEY.sub(lambda found: shown_key(keys[found[1]], typing=False) or "no key", text)
 
 
-class HelpScreen(Dialogue[None]):
+class HelpScreen(Dialog[None]):
     """The help of one pane; escape or a click outside closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

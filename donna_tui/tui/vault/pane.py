@@ -607,7 +607,7 @@ class VaultPane(Horizontal):
         row = self.note_tree.selected
         return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
-    def action_vault_settle(self) -> None:
+    def action_vault_resolve(self) -> None:
         """Resolve the conflict copy."""
         row = self.note_tree.selected
         if row is not None and self._writing is not None:

@@ -18,8 +18,8 @@ from textual.widgets import Input, Static
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
-from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialogue, DiffView
+from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import KeyLine, LineInput
@@ -66,7 +66,7 @@ class Proposal:
     can_unlink: bool = False
 
 
-class PlanScreen(DiffDialogue[Answer]):
+class PlanScreen(DiffDialog[Answer]):
     """Show a `Proposal`. Escape closes it without a change."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -176,7 +176,7 @@ Check = Callable[[str], Awaitable[str]]
 """Finds out why something cannot have a path; empty if it can."""
 
 
-class PathPrompt(Dialogue[str]):
+class PathPrompt(Dialog[str]):
     """An input with a path in it; enter answers with it, ending added. With `is_folder` it is the path of a folder.
 
     The result shown for a path was checked, so enter applies it.

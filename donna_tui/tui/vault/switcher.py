@@ -74,7 +74,7 @@ class Switcher(Modal[Switched]):
     options = query_one(OptionRows)
 
     def __init__(self, names: Names, *, title: str = "Switch note", creates: bool = True) -> None:
-        super().__init__(classes="dialogue")
+        super().__init__(classes="dialog")
         self._names = names
         self._title = title
         self._creates = creates

@@ -19,7 +19,7 @@ from donna_tui.text.lines import each_line
 from donna_tui.text.merge import shared_stretches
 from donna_tui.text.word_diff import Spans, changed_words
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialogue
+from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.diff import DiffRow, marked_line
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.humanize import plural
@@ -201,7 +201,7 @@ class Way(StrEnum):
     BOTH = "both"
 
 
-class ThreeWayScreen(Dialogue[Way]):
+class ThreeWayScreen(Dialog[Way]):
     """Show the clashes; `leads` describe the operations to undo. `can_merge` and `can_resolve` enable the choices."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

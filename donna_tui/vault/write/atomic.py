@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import fcntl
 import functools
@@ -28,6 +27,8 @@ def exchange(folder: int, one: str, other: str) -> bool:
 
     Raises OSError as a rename does. Source: renameat2(2) of Linux 3.15, renameatx_np(2) of macOS 10.12.
     """
+    import ctypes  # takes 5 ms of each start, and only a write needs it
+
     swap = _system_call()
     if swap is None:
         return False
@@ -41,6 +42,8 @@ def exchange(folder: int, one: str, other: str) -> bool:
 
 @functools.cache
 def _system_call() -> Callable[[int, bytes, bytes], int] | None:
+    import ctypes
+
     library = ctypes.CDLL(None, use_errno=True)
     for name, flag in (("renameat2", _LINUX_RENAME_EXCHANGE), ("renameatx_np", _MACOS_RENAME_SWAP)):
         function = getattr(library, name, None)
