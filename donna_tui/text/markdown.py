@@ -353,24 +353,31 @@ def shorten(text: str, chars: int) -> str:
 LONGEST = 8_000
 """Most characters that are converted; no excerpt is longer."""
 
-_RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+_CELL_END = re.compile(r"(?<!\\)\|")
+_DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
+
+
+def _table_cells(table: re.Match[str]) -> str:
+    """Return the cells of a table on one line, without the empty ones."""
+    rows = [row for row in table.group().splitlines() if not _DELIMITER_ROW.match(row)]
+    cells = [cell.strip() for row in rows for cell in _CELL_END.split(row)]
+    return " · ".join(filter(None, cells)) + "\n"
+
+
+_RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
         (r"<!--.*?(?:-->|\Z)|%%.*?(?:%%|\Z)", " ", re.DOTALL),
-        (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
-        (
-            r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$|^[ \t]*\|[ \t:-]+\|[ \t]*$",
-            " ",
-            re.MULTILINE,
-        ),
-        (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
+        (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
+        (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ \t]\][ \t]+", "☐ ", re.MULTILINE),
         (r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[\S\][ \t]+", "☑ ", re.MULTILINE),
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
         (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
-        (r"^[ \t]*\|[ \t]*|[ \t]*\|[ \t]*$", "", re.MULTILINE),
+        (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
@@ -383,12 +390,14 @@ _RULES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
         (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
         (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
-        (r"(`+)([^`\n]+)\1(?!`)", r"\2", 0),
+        (r"(?<!\\)(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", r"\2", 0),
+        (r"(?<!\\)`+", "", 0),
         (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
-"""Rules in order: comments, fences, table rules, horizontal rules; quotes and callouts, headings, lists, block ids,
-table edges; links and embeds, cells, footnotes, HTML; emphasis, code, escapes.
+"""Rules in order: comments, quotes and callouts, fences, delimiter rows of tables without outer pipes, rules; headings,
+lists, block ids, tables; links and embeds, cells, footnotes, HTML; emphasis, code, backticks of code that is cut off,
+escapes.
 """
 
 
