@@ -10,9 +10,9 @@ from donna_tui.index.database import Database, give_room_back
 from donna_tui.index.documents import (
     ChunkRow,
     Document,
+    EmbeddedPassage,
     StoredDocument,
     chunks_of,
-    embedded_title,
     find_document,
     forget_words,
     index_words,
@@ -22,7 +22,7 @@ from donna_tui.index.documents import (
 from donna_tui.index.migrations import set_meta
 from donna_tui.index.vector_backend import existing_vectors, open_vectors
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, is_worn, log_vectors, packed, rebuild
-from donna_tui.text.chunker import Chunk, embedding_text
+from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, Reason
 
 DEFAULT_WINDOW = 256
@@ -169,19 +169,21 @@ class MemoryStore:
         `withhold` excludes those of private notes, for a model on another machine.
         """
         rows = self.database.rows(
-            "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at, d.title,"
-            " c.heading_path, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
+            "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at,"
+            " d.user_id, d.title, c.heading_path, c.content"
+            " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
             " WHERE c.embedding_version = '' AND NOT (? AND d.sensitive) ORDER BY c.id DESC LIMIT ?",
             (withhold, limit),
         )
         return [
             PendingChunk(
                 each, document, hashed, path, kind, bool(sensitive), modified,
-                embedding_text(
-                    embedded_title(kind, title), tuple(json.loads(heading)), content, max_tokens=self._window
-                ),
+                EmbeddedPassage(
+                    user_id=user, source_type=kind, source_id=path, title=title,
+                    heading_path=tuple(json.loads(heading)), content=content,
+                ).text(self.database, self._window),
             )
-            for each, document, hashed, path, kind, sensitive, modified, title, heading, content in rows
+            for each, document, hashed, path, kind, sensitive, modified, user, title, heading, content in rows
         ]  # fmt: skip
 
     def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:

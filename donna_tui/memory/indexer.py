@@ -46,7 +46,7 @@ from donna_tui.types.memory import BackfillRow
 from donna_tui.types.search import ME, MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 
-DERIVER_VERSION = "3"
+DERIVER_VERSION = "4"
 """Increment when the derived documents change."""
 
 Made = Iterator[tuple[Document, list[Chunk]]]

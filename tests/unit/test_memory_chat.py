@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from donna_tui.index.store import MemoryStore
 from donna_tui.memory.chat import ChatBuffer, ChatSource, TurnRules, inflections, title_of
 from donna_tui.text.tokens import EstimatedTokens
+from tests.unit.index_parts import open_store
 from tests.unit.memory_parts import CUT, START, chat_config, session, turn
 
 LONG = "a sentence that is long enough to count"
@@ -102,3 +106,43 @@ def test_a_session_is_called_by_its_title_its_people_or_its_day() -> None:
     assert title_of(session(started_at=None), []) == "Chat"
     assert title_of(session(started_at=1e300), []) == "Chat"
     assert START == 1_700_000_000.0
+
+
+def embedded(store: MemoryStore) -> dict[str, str]:
+    """The text that is embedded for each document, by its source id."""
+    return {chunk.path: chunk.text for chunk in store.pending(50)}
+
+
+def test_a_short_turn_is_embedded_after_the_end_of_the_turn_before(tmp_path: Path) -> None:
+    source = ChatSource(chat_config(), CUT)
+    asked = f"{'So many words before. ' * 20}Did you ever see the harbour at night?"
+    turns = [
+        turn(1, asked),
+        turn(2, "Yes, twice, and call it ü lovely", "assistant"),
+        turn(3, f"{LONG} " * 20),
+        turn(4, "System note about the rules of this", "system"),
+        turn(5, "Call me tomorrow about it", "assistant"),
+    ]
+    store = open_store(tmp_path / "index.db")
+    for name, user in (("s1", "me"), ("s1:x", "me"), ("s1", "ann")):
+        for document, chunks in source.documents(session(name), "Harbour", turns, user):
+            store.upsert(document, chunks)
+    texts = embedded(store)
+    assert texts["s1:2-2"].endswith("Did you ever see the harbour at night?\nYes, twice, and call it ü lovely")
+    assert texts["s1:2-2"].startswith("Harbour › assistant\n")
+    assert len(texts["s1:2-2"]) < 300
+    assert not texts["s1:1-1"].endswith("lovely")
+    assert "Yes, twice" not in texts["s1:3-3"]
+    assert texts["s1:5-5"] == "Harbour › assistant\nCall me tomorrow about it"
+    store.delete("chat", "s1:1-1")
+    assert "harbour" not in embedded(store)["s1:2-2"]
+    assert "harbour" in embedded(store)["s1:x:2-2"]
+
+
+def test_a_turn_is_embedded_after_a_run_of_several(tmp_path: Path) -> None:
+    source = ChatSource(chat_config(), CUT)
+    turns = [turn(1, "Call the plumber"), turn(2, "and book the painter"), turn(3, "Call whom first?", "assistant")]
+    store = open_store(tmp_path / "index.db")
+    for document, chunks in source.documents(session("s1"), "", turns, "me"):
+        store.upsert(document, chunks)
+    assert embedded(store)["s1:3-3"].endswith("and book the painter\nCall whom first?")
