@@ -284,7 +284,7 @@ class LogFilter(Horizontal):
         yield KindChoice()
 
     def focus_input(self) -> None:
-        self.field.focus()
+        self.screen.set_focus(self.field)  # `Widget.focus` takes effect too late for a burst of keys
 
     def clear(self) -> None:
         """Clear the filter and leave."""
