@@ -33,7 +33,8 @@ class PendingDeletions:
     """Hold each missing path for the rename window, then remove it, unless suspiciously many are missing.
 
     `remove` deletes a path from the index if its file is still missing; `busy` returns whether notes are still to be
-    read, among which a moved one may be; `known` counts the notes of the index.
+    read, among which a moved one may be; `indexed` returns which of some paths are in the index; `known` counts the
+    notes of the index.
     """
 
     def __init__(
@@ -42,9 +43,11 @@ class PendingDeletions:
         window: float,
         remove: Callable[[str], Awaitable[None]],
         busy: Callable[[], bool],
+        indexed: Callable[[Collection[str]], Awaitable[set[str]]],
         known: Callable[[], Awaitable[int]],
     ) -> None:
-        self._hub, self._window, self._remove, self._busy, self._known = hub, window, remove, busy, known
+        self._hub, self._window, self._remove, self._busy = hub, window, remove, busy
+        self._indexed, self._known = indexed, known
         self._leaving: dict[str, float] = {}
         self._held: frozenset[str] = frozenset()
         self._some = asyncio.Event()
@@ -54,6 +57,11 @@ class PendingDeletions:
     def waiting(self) -> bool:
         """Return whether any path is within its window."""
         return bool(self._leaving)
+
+    @property
+    def missing(self) -> set[str]:
+        """Return the paths within their window."""
+        return set(self._leaving)
 
     @property
     def held(self) -> int:
@@ -102,7 +110,7 @@ class PendingDeletions:
         due = self._due(time.monotonic())
         if self._busy() or not due:
             return
-        doubtful = self._leaving.keys() - self._accepted
+        doubtful = await self._indexed(self._leaving.keys() - self._accepted)  # the index has a moved note elsewhere
         if doubtful and suspicious(len(doubtful | self._held), await self._known()):
             self._hold(doubtful)
         for path in due:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +95,7 @@ class Pipeline:
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.extra_source)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
         self.deletions = PendingDeletions(
-            self._hub, parts.rename_window, self._depart, self._reading, self._count_notes
+            self._hub, parts.rename_window, self._depart, self._reading, self._indexed, self._count_notes
         )
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
@@ -316,6 +316,9 @@ class Pipeline:
         except VaultReadError as error:
             return error.reason is Reason.ROOT_MISSING
         return True
+
+    async def _indexed(self, paths: Collection[str]) -> set[str]:
+        return await self.write(lambda: self._source.indexed(paths))
 
     async def _count_notes(self) -> int:
         count: int = await self.write(lambda: self.store.database.value(NOTES))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from donna_tui.index.documents import Document
@@ -167,6 +167,10 @@ class VaultSource:
     def paths_below(self, prefix: str) -> list[str]:
         """Return the known paths at or below a missing path."""
         return list(file_states(self._store.database, prefix))
+
+    def indexed(self, paths: Collection[str]) -> set[str]:
+        """Return which of the paths are known."""
+        return {path for path in paths if file_state(self._store.database, path)}
 
     def _store_note(
         self, job: Job, note: VaultNote, state: FileState, known: FileState | None, *, read_ms: float

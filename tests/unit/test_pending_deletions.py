@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 
 import pytest
 from hypothesis import given
@@ -32,15 +32,18 @@ class Vault:
     """What the index holds, whether notes are being read, and what was removed."""
 
     def __init__(self, known: int) -> None:
-        self.known, self.reading, self.removed = known, False, list[str]()
+        self.known, self.reading, self.removed, self.moved = known, False, list[str](), set[str]()
         self.events: list[EngineEvent] = []
         hub = EventHub()
         hub.subscribe(self.events.append)
-        self.deletions = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.count)
+        self.deletions = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.indexed, self.count)
 
     async def remove(self, path: str) -> None:
         self.removed.append(path)
         self.known -= 1
+
+    async def indexed(self, paths: Collection[str]) -> set[str]:
+        return set(paths) - self.moved
 
     async def count(self) -> int:
         return self.known
@@ -132,6 +135,17 @@ async def test_far_too_many_at_once_are_held_and_told_once(clock: Clock) -> None
     assert isinstance(raised, ProblemRaised)
     assert raised.reason is Reason.MASS_DISAPPEARANCE
     assert "60 notes" in raised.message
+
+
+async def test_notes_that_were_moved_meanwhile_are_not_missing(clock: Clock) -> None:
+    vault = Vault(100)
+    vault.moved = set(some(60))
+    async with watched(vault):
+        vault.deletions.expect([*some(60), "gone.md"])
+        clock.now += WINDOW
+        await let_it_run()
+    assert "gone.md" in vault.removed
+    assert (vault.deletions.held, vault.problems) == (0, [])
 
 
 async def test_when_the_user_says_so_what_was_held_is_removed(clock: Clock) -> None:
