@@ -67,10 +67,14 @@ async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measu
     if maintainer is None:
         return await readers.run(_counted)
     pipeline = maintainer.indexes.newest
-    counted = await pipeline.readers.run(_counted)
+    new, moved = pipeline.new_notes, pipeline.maybe_moved
+
+    def counted_with_waiting(database: Database, vectors: VectorIndex) -> Measurement:
+        counted = _counted(database, vectors)
+        return replace(counted, coverage=with_waiting(counted.coverage, database, new, moved))
+
     return replace(
-        counted,
-        coverage=with_waiting(counted.coverage, pipeline.new_notes),
+        await pipeline.readers.run(counted_with_waiting),
         queued=pipeline.queued,
         last_reconcile=pipeline.last_reconcile,
     )

@@ -202,9 +202,15 @@ class Pipeline:
         return len(self.queue) + len(self._worker.in_hand)
 
     @property
-    def new_notes(self) -> int:
-        """Return the number of queued notes that the index does not have yet."""
-        return self.queue.new_notes + sum(job.why == "new" for job in self._worker.in_hand)
+    def new_notes(self) -> set[str]:
+        """Return the paths of notes that are queued or being read, and that the index did not have when noticed."""
+        return self.queue.new_notes.union(job.path for job in self._worker.in_hand if job.why == "new")
+
+    @property
+    def maybe_moved(self) -> set[str]:
+        """Return the paths of notes that are missing, or whose change was noticed and not looked at yet."""
+        in_hand = (job.path for job in self._worker.in_hand if job.noticed_at is not None)
+        return self.deletions.missing.union(self.queue.noticed, in_hand)
 
     # Detecting changes
 

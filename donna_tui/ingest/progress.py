@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from donna_tui.config.agent_settings import AgentSettings
@@ -92,9 +94,15 @@ def count(database: Database) -> Coverage:
     )
 
 
-def with_waiting(coverage: Coverage, waiting: int) -> Coverage:
-    """Add notes that were seen but not read yet."""
-    return replace(coverage, notes=coverage.notes + waiting)
+def with_waiting(coverage: Coverage, database: Database, new: Collection[str], moved: Collection[str]) -> Coverage:
+    """Add `new` notes that are not read yet, except as many as may be `moved` notes, which are counted already."""
+    if not new:
+        return coverage
+    known = database.value(
+        "SELECT count(*) FROM file_states WHERE path IN (SELECT value FROM json_each(?))",
+        (json.dumps([*new, *moved]),),
+    )
+    return replace(coverage, notes=coverage.notes + max(0, len(new) - known))
 
 
 def file_problems(database: Database) -> tuple[Problem, ...]:

@@ -40,9 +40,14 @@ class MemoryIngestQueue:
         return len(self._fresh) + len(self._import)
 
     @property
-    def new_notes(self) -> int:
-        """Return the number of queued notes that the index does not have yet."""
-        return sum(job.why == "new" for job in self._import.values())
+    def new_notes(self) -> set[str]:
+        """Return the paths of queued notes that the index does not have yet."""
+        return {job.path for job in self._import.values() if job.why == "new"}
+
+    @property
+    def noticed(self) -> set[str]:
+        """Return the queued paths whose change was just noticed, which may be a removal."""
+        return set(self._fresh)
 
     def put(self, jobs: Iterable[Job]) -> None:
         """Add jobs; a queued path keeps its position and gets the newer reason."""

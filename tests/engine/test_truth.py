@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.engine import status_reporter
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import IndexProgress
 from donna_tui.types.notes import NoteState
 from tests.engine.helpers import (
     Running,
@@ -101,6 +104,30 @@ async def test_many_renames(sandbox: Sandbox, size: int) -> None:
         await until_true(sandbox, running)
         (sandbox.root / "old").rename(sandbox.root / "new")
         await until_true(sandbox, running)
+        (sandbox.root / "new" / "renamed 0.md").unlink()
+        await until_true(sandbox, running)
+        assert Reason.MASS_DISAPPEARANCE not in running.problems(), "no note of a moved folder is missing"
+
+
+@pytest.mark.slow
+async def test_no_count_exceeds_the_notes_there_are(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(status_reporter, "INTERVAL_SECONDS", 0.005)
+    monkeypatch.setattr(status_reporter, "LEAST_REST", 0)
+    async with open_engine(sandbox) as running:
+        for number in range(400):
+            sandbox.write(f"old/{number}.md", body(number))
+        await until_true(sandbox, running)
+        (sandbox.root / "old").rename(sandbox.root / "new")
+        await until_true(sandbox, running)
+        for number in range(400):
+            (sandbox.root / f"new/{number}.md").rename(sandbox.root / f"new/renamed {number}.md")
+        await until_true(sandbox, running)
+        for number in range(80):
+            (sandbox.root / f"new/renamed {number}.md").unlink()
+        await until_true(sandbox, running)
+    counts = [event.notes for event in running.events if isinstance(event, IndexProgress)]
+    assert len(counts) > 50
+    assert max(counts) == 400, counts
 
 
 @pytest.mark.slow

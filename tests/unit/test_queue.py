@@ -76,10 +76,10 @@ async def test_beyond_the_bound_nothing_new_is_kept() -> None:
     assert await queue.take() == [Job("0", "new"), Job("1", "changed"), Job("2", "new")]
 
 
-def test_notes_that_the_index_lacks_are_counted() -> None:
+def test_notes_that_the_index_lacks_are_listed() -> None:
     queue = MemoryIngestQueue()
     queue.put([Job("a", "new"), Job("b", "changed"), Job("c", "new"), Job("c", "changed", 1.0)])
-    assert queue.new_notes == 1
+    assert queue.new_notes == {"a"}
 
 
 jobs = st.lists(
