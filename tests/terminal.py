@@ -13,13 +13,16 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+from rich.cells import cell_len
 
 PATIENCE_SECONDS = 30.0
 QUIET_SECONDS = 0.3
 
 CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
+PIECE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_].*?(?:\x07|\x1b\\)|\x1b.|(.)", re.DOTALL)
 
 
 @dataclass
@@ -28,6 +31,8 @@ class Terminal:
 
     process: subprocess.Popen[bytes]
     descriptor: int
+    rows: int
+    columns: int
     written: bytearray = field(default_factory=bytearray)
 
     def wait_for(self, text: str) -> None:
@@ -44,9 +49,37 @@ class Terminal:
         os.write(self.descriptor, keys)
         self.wait_for(until)
 
-    def leave(self) -> None:
-        """Quit with ctrl+q and read what is left."""
-        os.write(self.descriptor, b"\x11")
+    def screen(self) -> list[str]:
+        """Return the lines of the screen as they are now."""
+        cells = [[" "] * self.columns for _ in range(self.rows)]
+        y = x = 0
+        for parameters, final, character in PIECE.findall(self.written.decode("utf-8", "replace")):
+            if final == "H":
+                y, x = (int(each or 1) - 1 for each in (parameters or "1;1").split(";"))
+            elif final == "J":
+                cells = [[" "] * self.columns for _ in range(self.rows)]
+            elif character == "\r":
+                x = 0
+            elif character == "\n":
+                y += 1
+            elif character and character >= " ":
+                width = cell_len(character)
+                if y < self.rows and x + width <= self.columns:
+                    cells[y][x : x + width] = [character, *[""] * (width - 1)][:width]
+                x += width
+        return ["".join(line).rstrip() for line in cells]
+
+    def until(self, holds: Callable[[list[str]], object]) -> list[str]:
+        """Read until the screen is as it should be, and return it."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not holds(lines := self.screen()):
+            assert time.monotonic() < deadline, "it never came to this; the screen is\n" + "\n".join(lines)
+            self._read(QUIET_SECONDS)
+        return lines
+
+    def leave(self, keys: bytes = b"\x11") -> None:
+        """Quit, with ctrl+q or other keys, and read what is left."""
+        os.write(self.descriptor, keys)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.process.poll() is None:
             assert time.monotonic() < deadline, f"it did not leave; the last output was {self._end()!r}"
@@ -95,7 +128,7 @@ def python_in_terminal(*arguments: str, rows: int = 40, columns: int = 140, **en
     )
     os.close(theirs)
     try:
-        yield Terminal(process, ours)
+        yield Terminal(process, ours, rows, columns)
     finally:
         process.kill()
         process.wait()

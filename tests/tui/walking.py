@@ -1,0 +1,76 @@
+"""Donna in a real terminal on a copy of the demo vault, for walks whose keys are sent one by one or in a burst."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import pytest
+
+from donna_tui.platform.paths import resource
+from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
+
+ESC, ENTER, UP, DOWN = b"\x1b", b"\r", b"\x1b[A", b"\x1b[B"
+BACK, FORWARD = b"\x1b[1;5D", b"\x1b[1;5C"
+
+Start = Callable[..., AbstractContextManager[Terminal]]
+
+both_ways = pytest.mark.parametrize("burst", [False, True], ids=["one by one", "burst"])
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """The demo vault, which has no history yet."""
+    root = tmp_path / "vault"
+    shutil.copytree(resource("vault_templates", "demo"), root)
+    return root
+
+
+@pytest.fixture
+def start(vault: Path, tmp_path: Path) -> Start:
+    """Donna on the vault, with the cursor in the search box."""
+
+    @contextmanager
+    def started(*, rows: int = 40, columns: int = 140, **environ: str) -> Iterator[Terminal]:
+        home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), **environ}
+        arguments = ("-m", "tests.cli.without_model", str(vault))
+        with python_in_terminal(*arguments, rows=rows, columns=columns, **home) as terminal:
+            terminal.wait_for("words ready")
+            yield terminal
+
+    return started
+
+
+def type_keys(terminal: Terminal, keys: list[bytes], *, burst: bool, until: str) -> None:
+    """Type keys one by one, letting the screen follow each, or as fast as a terminal multiplexer sends a macro."""
+    start = len(terminal.written)
+    for key in keys:
+        os.write(terminal.descriptor, key)
+        terminal.rest(0.02 if burst else 0.15)
+    if until not in plain(bytes(terminal.written[start:])):
+        terminal.wait_for(until)
+
+
+def letters(text: str) -> list[bytes]:
+    """Return the keys of a text."""
+    return [each.encode() for each in text]
+
+
+def until_true(terminal: Terminal, holds: Callable[[], object]) -> None:
+    """Wait for what happens outside the terminal, and read meanwhile what Donna writes."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "\n".join(terminal.screen())
+        terminal.rest(0.05)
+
+
+def play(terminal: Terminal, *keys: bytes, burst: bool, shows: str | Callable[[list[str]], object]) -> list[str]:
+    """Type keys and wait until the screen shows a text, or is as it should be. Return its lines."""
+    for key in keys:
+        os.write(terminal.descriptor, key)
+        terminal.rest(0.02 if burst else 0.15)
+    return terminal.until(shows if callable(shows) else lambda lines: any(shows in line for line in lines))
