@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import fcntl
 import os
@@ -22,7 +23,49 @@ PATIENCE_SECONDS = 30.0
 QUIET_SECONDS = 0.3
 
 CSI = re.compile(rb"\x1b\[[0-?]*[ -/]*[@-~]")
-PIECE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_].*?(?:\x07|\x1b\\)|\x1b.|(.)", re.DOTALL)
+PIECE = re.compile(r"\x1b\[([0-?]*)[ -/]*([@-~])|\x1b[\]P_].*?(?:\x07|\x1b\\)|\x1b[^\[\]P_]|([^\x1b])", re.DOTALL)
+UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]P_](?:(?!\x07|\x1b\\).)*)?\Z", re.DOTALL)
+
+
+class Screen:
+    """The characters on the screen of a terminal, from what Textual writes: positions, erasures and text."""
+
+    def __init__(self, rows: int, columns: int) -> None:
+        self._rows, self._columns = rows, columns
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._left, self._y, self._x = "", 0, 0
+        self._clear()
+
+    def _clear(self) -> None:
+        self._cells = [[" "] * self._columns for _ in range(self._rows)]
+
+    def feed(self, output: bytes) -> None:
+        """Draw more output; a sequence that it cuts off waits for its end."""
+        text = self._left + self._decoder.decode(output)
+        cut = UNFINISHED.search(text)
+        end = cut.start() if cut else len(text)
+        self._left = text[end:]
+        for piece in PIECE.finditer(text, 0, end):
+            self._draw(*piece.groups(""))
+
+    def _draw(self, parameters: str, final: str, character: str) -> None:
+        if final == "H":
+            self._y, self._x = (int(each or 1) - 1 for each in (parameters or "1;1").split(";"))
+        elif final == "J":
+            self._clear()
+        elif character == "\r":
+            self._x = 0
+        elif character == "\n":
+            self._y += 1
+        elif character >= " ":
+            width = cell_len(character)
+            if self._y < self._rows and self._x + width <= self._columns:
+                self._cells[self._y][self._x : self._x + width] = [character, *[""] * (width - 1)][:width]
+            self._x += width
+
+    def lines(self) -> list[str]:
+        """Return the lines, without spaces at their ends."""
+        return ["".join(line).rstrip() for line in self._cells]
 
 
 @dataclass
@@ -34,6 +77,10 @@ class Terminal:
     rows: int
     columns: int
     written: bytearray = field(default_factory=bytearray)
+    _drawn: int = 0
+
+    def __post_init__(self) -> None:
+        self._screen = Screen(self.rows, self.columns)
 
     def wait_for(self, text: str) -> None:
         """Read until the text has been drawn since the last call, and nothing more comes."""
@@ -51,23 +98,9 @@ class Terminal:
 
     def screen(self) -> list[str]:
         """Return the lines of the screen as they are now."""
-        cells = [[" "] * self.columns for _ in range(self.rows)]
-        y = x = 0
-        for parameters, final, character in PIECE.findall(self.written.decode("utf-8", "replace")):
-            if final == "H":
-                y, x = (int(each or 1) - 1 for each in (parameters or "1;1").split(";"))
-            elif final == "J":
-                cells = [[" "] * self.columns for _ in range(self.rows)]
-            elif character == "\r":
-                x = 0
-            elif character == "\n":
-                y += 1
-            elif character and character >= " ":
-                width = cell_len(character)
-                if y < self.rows and x + width <= self.columns:
-                    cells[y][x : x + width] = [character, *[""] * (width - 1)][:width]
-                x += width
-        return ["".join(line).rstrip() for line in cells]
+        self._screen.feed(bytes(self.written[self._drawn :]))
+        self._drawn = len(self.written)
+        return self._screen.lines()
 
     def until(self, holds: Callable[[list[str]], object]) -> list[str]:
         """Read until the screen is as it should be, and return it."""
