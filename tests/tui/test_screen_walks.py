@@ -145,7 +145,8 @@ def test_activity_counts_an_import_and_reports_a_missing_vault_once(start: Start
 def test_the_way_back_from_similar_passages_leads_to_the_same_row(start: Start, burst: bool) -> None:
     with start() as terminal:
         play(terminal, *letters("printer"), burst=burst, shows="passages in")
-        play(terminal, DOWN, DOWN, ESC, burst=burst, shows="▌ Jonas Feld")
+        play(terminal, DOWN, DOWN, burst=burst, shows="▌ Jonas Feld")
+        play(terminal, ESC, burst=burst, shows="v show in Vault")
         play(terminal, b"m", burst=burst, shows="like Jonas Feld")
         lines = play(terminal, ESC, burst=burst, shows=absent("like Jonas"))
         assert any("▌ Jonas Feld" in line for line in lines)
