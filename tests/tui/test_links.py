@@ -211,6 +211,20 @@ async def test_escape_from_more_like_this_returns_to_its_row() -> None:
         assert donna.search.selected.title == "two"
 
 
+@pytest.mark.slow
+async def test_steps_back_in_a_burst_are_one_after_the_other() -> None:
+    async with driving(backend()) as donna:
+        await donna.open_note("Home.md")
+        for path in ("Garden/Plants.md", "Garden/Block.md"):
+            await donna.main._show_note(path, 1)
+            await at(donna, path, 1)
+        donna.main.action_view_backward()
+        donna.main.action_view_backward()
+        await at(donna, "Home.md", 1)
+        donna.main.action_view_forward()
+        await at(donna, "Garden/Plants.md", 1)
+
+
 def test_places_are_two_stacks() -> None:
     places, one, two = Places(), NotePlace("one.md"), NotePlace("two.md", 3)
     asked = QuestionPlace(Question(text="q"), "a")

@@ -55,8 +55,7 @@ def test_links_are_followed_and_the_way_leads_back(start: Start, notes: Path, bu
         play(terminal, ENTER, burst=burst, shows="↵ create it")
         play(terminal, ESC, burst=burst, shows=absent("create it"))
         assert texts(notes) == before
-        play(terminal, BACK, burst=burst, shows="List or Home.")
-        play(terminal, BACK, burst=burst, shows="To Plants.")
+        play(terminal, BACK, BACK, burst=burst, shows="To Plants.")
         play(terminal, FORWARD, burst=burst, shows="List or Home.")
         lines = play(terminal, b"L", burst=burst, shows="← Home")
         place = next(number for number, line in enumerate(lines) if "← Home" in line)

@@ -480,7 +480,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         name = self.header.active
         if name == "search" and not self.search.question.is_empty:
             return self.search.place
-        note = self._vault.place if name == "vault" else None
+        note = (self._vault.opening or self._vault.place) if name == "vault" else None
         return NotePlace(*note) if note is not None else ScreenPlace(name)
 
     def action_view_backward(self) -> None:

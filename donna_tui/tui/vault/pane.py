@@ -101,6 +101,7 @@ class VaultPane(Horizontal):
         self._timer: Timer | None = None
         self._is_stale = True
         self._pending_line: tuple[str, int] | None = None
+        self._is_opening = False
 
     def compose(self) -> ComposeResult:
         with Panel("Notes", id="tree-part"):
@@ -326,10 +327,18 @@ class VaultPane(Horizontal):
 
     def open_note(self, path: str, line: int = 1) -> None:
         """Show a note at the section of a line (1-based)."""
-        self._pending_line = (path, line)
+        self._pending_line, self._is_opening = (path, line), True
         if self.note_tree.query_text:
             self._end_filter()
         self.reload(path)
+
+    @property
+    def opening(self) -> tuple[str, int] | None:
+        """Return the note that was asked for and is not shown yet, and its line; None if there is none."""
+        row, pending = self.note_tree.selected, self._pending_line
+        if pending is None or not (self._is_opening or (row is not None and row.path == pending[0])):
+            return None
+        return pending
 
     @property
     def place(self) -> tuple[str, int] | None:
@@ -360,6 +369,7 @@ class VaultPane(Horizontal):
             notes = await backend.notes.vault_rows()
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
+            self._is_opening = False
             self._show_notice(why_no_list(error))
             return
         await self._count_steps(backend)
@@ -368,6 +378,7 @@ class VaultPane(Horizontal):
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
                 self._end_filter()
             self.note_tree.reveal(show)
+            self._is_opening = False
         self._show_tree()
         self.follow()
         self._arrive()
