@@ -1,9 +1,12 @@
-"""Patch two faults of Textual 8 that end or hang the app. Importing this module applies the patches."""
+"""Patch three faults of Textual 8 that end or hang the app. Importing this module applies the patches."""
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.drivers._writer_thread import WriterThread
 from textual.widgets._toast import Toast
 
 SHORTEST_TOAST_SECONDS = 0.001
@@ -29,5 +32,24 @@ def _parsed_key(parser: XTermParser, sequence: str) -> list[events.Key] | None:
         return None
 
 
+def _write_queued(thread: WriterThread) -> None:
+    """Write what is queued until the end. Once the terminal is gone, discard it: Textual's thread would end, and the
+    app would wait forever for room in the queue instead of noticing that and ending.
+    """
+    queue, file, is_gone = thread._queue, thread._file, False
+    while (text := queue.get()) is not None:
+        if is_gone:
+            continue
+        try:
+            file.write(text)
+            if queue.empty():
+                file.flush()
+        except (OSError, ValueError):
+            is_gone = True
+    with suppress(OSError, ValueError):
+        file.flush()
+
+
 Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
 XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
+WriterThread.run = _write_queued  # type: ignore[assignment]

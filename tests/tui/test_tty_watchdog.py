@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
+from textual.drivers._writer_thread import MAX_QUEUED_WRITES, WriterThread
 
+import donna_tui.tui.textual_faults  # noqa: F401
 from donna_tui.platform.paths import resource
 from tests.terminal import PATIENCE_SECONDS, python_in_terminal
 
@@ -22,3 +27,25 @@ def test_the_app_ends_with_its_terminal(tmp_path: Path) -> None:
         os.dup2(instead, terminal.descriptor)  # closes this side of the terminal, as a window does
         os.close(instead)
         terminal.process.wait(PATIENCE_SECONDS)
+
+
+class GoneTerminal(io.StringIO):
+    """A terminal that was closed."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+
+def test_what_is_drawn_for_a_terminal_that_is_gone_is_discarded() -> None:
+    writer = WriterThread(GoneTerminal())
+
+    def draw() -> None:
+        for _ in range(2 * MAX_QUEUED_WRITES):
+            writer.write("a frame")
+        writer.stop()
+
+    app = threading.Thread(target=draw, daemon=True)
+    writer.start()
+    app.start()
+    app.join(PATIENCE_SECONDS)
+    assert not app.is_alive()

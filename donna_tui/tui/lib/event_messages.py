@@ -10,6 +10,7 @@ from typing import Any
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.error_messages import reason_words
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
+from donna_tui.types.errors import Reason
 from donna_tui.types.events import (
     CHANGED,
     AutowriteFailed,
@@ -232,12 +233,16 @@ def _failed(event: NoteFailed) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.ERROR, "Failed", clean_line(event.path), detail)
 
 
-def _raised(event: ProblemRaised) -> Sentence:
+def _raised(event: ProblemRaised) -> Sentence | None:
+    if event.reason == Reason.ROOT_MISSING:
+        return None  # the engine pauses, and the line about that says why
     detail = joined(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
 
 
-def _cleared(event: ProblemCleared) -> Sentence:
+def _cleared(event: ProblemCleared) -> Sentence | None:
+    if event.reason == Reason.ROOT_MISSING:
+        return None
     return Sentence(Kind.PROBLEMS, Tone.GOOD, "Resolved", clean_line(event.path), reason_words(event.reason))
 
 
