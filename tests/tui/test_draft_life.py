@@ -76,6 +76,10 @@ class DraftLifecycle:
 
     async def step(self, key: str, window: type) -> None:
         """Press a key, look at the window that it opens, and agree."""
+        workers = self.donna.app.workers
+        await self.donna.until(
+            lambda: not any(each.group == "decide" and each.is_running for each in workers), "the step before is done"
+        )
         await self.donna.press(key)
         await self.donna.window(window)
         await self.donna.press("enter")
