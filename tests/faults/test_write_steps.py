@@ -127,6 +127,19 @@ def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, f
     assert vault_model.sandbox.notes() == vault_model.notes
 
 
+def test_stopped_and_then_its_folder_is_replaced_by_a_link(tmp_path: Path, fork_server: ForkServer) -> None:
+    scene, outside = Scene(tmp_path, "write over"), tmp_path / "outside"
+    sandbox = scene.fresh().sandbox
+    assert fork_server.run("operation", sandbox, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
+    folder = (sandbox.vault / scene.call[1]).parent
+    folder.rename(outside)
+    folder.symlink_to(outside, target_is_directory=True)
+    before = sorted((each.name, each.lstat().st_mtime_ns) for each in outside.iterdir())
+    assert sandbox.writer().recover() is None
+    assert sorted((each.name, each.lstat().st_mtime_ns) for each in outside.iterdir()) == before
+    assert not sandbox.intent.exists(), "the next writes would be refused"
+
+
 def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
     vault_model = scene.fresh()

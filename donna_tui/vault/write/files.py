@@ -186,8 +186,8 @@ class VaultFiles:
             os.fsync(folder)
 
     def drop(self, path: str, waiting: str) -> None:
-        """Remove the displaced file next to a file, if there is one."""
-        with _if_there(), self._beside(path) as (folder, _):
+        """Remove the displaced file next to a file, if there is one. A folder that has become a link contains none."""
+        with _if_there(Reason.PATH_ESCAPE), self._beside(path) as (folder, _):
             for name in (waiting, placement.spare(waiting)):
                 placement.remove(folder, name)
 
@@ -213,12 +213,12 @@ class VaultFiles:
 
 
 @contextlib.contextmanager
-def _if_there() -> Iterator[None]:
-    """Ignore a missing folder: it contains no displaced file."""
+def _if_there(*elsewhere: Reason) -> Iterator[None]:
+    """Ignore a missing folder, and errors with the reasons `elsewhere`: it contains no displaced file."""
     try:
         yield
     except VaultWriteError as error:
-        if error.reason is not Reason.MISSING:
+        if error.reason not in (Reason.MISSING, *elsewhere):
             raise
 
 
