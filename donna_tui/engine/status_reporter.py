@@ -70,8 +70,9 @@ async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measu
     new, moved = pipeline.new_notes, pipeline.maybe_moved
 
     def counted_with_waiting(database: Database, vectors: VectorIndex) -> Measurement:
-        counted = _counted(database, vectors)
-        return replace(counted, coverage=with_waiting(counted.coverage, database, new, moved))
+        with database.snapshot():
+            counted = _counted(database, vectors)
+            return replace(counted, coverage=with_waiting(counted.coverage, database, new, moved))
 
     return replace(
         await pipeline.readers.run(counted_with_waiting),

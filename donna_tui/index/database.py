@@ -68,6 +68,16 @@ class Database:
                 self._roll_back()
                 raise
 
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Run a deferred transaction for reading: all statements see the database as it is at the first one."""
+        with translated(self.path):
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._roll_back()
+
     def _roll_back(self) -> None:
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK")

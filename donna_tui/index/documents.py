@@ -165,7 +165,7 @@ _MOST_MERGED = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddedPassage:
-    """What decides the text that is embedded for a passage."""
+    """The parts from which the embedded text of a passage is composed."""
 
     user_id: str
     source_type: str

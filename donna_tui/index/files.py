@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -60,6 +62,14 @@ def file_state(database: Database, path: str) -> FileState | None:
     """Return the state of a file, or None if it was never examined."""
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
     return _state(rows[0]) if rows else None
+
+
+def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
+    """Return which of some paths have a state."""
+    rows = database.rows(
+        "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))", (json.dumps([*paths]),)
+    )
+    return {path for (path,) in rows}
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from donna_tui.config.agent_settings import AgentSettings
 from donna_tui.config.models import MemoryConfig
 from donna_tui.index.database import Database
+from donna_tui.index.files import known_paths
 from donna_tui.types.errors import Reason
 from donna_tui.types.status import Coverage, Problem
 
@@ -98,11 +98,8 @@ def with_waiting(coverage: Coverage, database: Database, new: Collection[str], m
     """Add `new` notes that are not read yet, except as many as may be `moved` notes, which are counted already."""
     if not new:
         return coverage
-    known = database.value(
-        "SELECT count(*) FROM file_states WHERE path IN (SELECT value FROM json_each(?))",
-        (json.dumps([*new, *moved]),),
-    )
-    return replace(coverage, notes=coverage.notes + max(0, len(new) - known))
+    known = known_paths(database, (*new, *moved))
+    return replace(coverage, notes=coverage.notes + max(0, len(new) - len(known)))
 
 
 def file_problems(database: Database) -> tuple[Problem, ...]:

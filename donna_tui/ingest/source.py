@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from donna_tui.index.documents import Document
-from donna_tui.index.files import FileState, file_state, file_states, forget_state, save_state, with_etag
+from donna_tui.index.files import FileState, file_state, file_states, forget_state, known_paths, save_state, with_etag
 from donna_tui.index.generations import Recipe
 from donna_tui.index.store import MemoryStore, Upserted
 from donna_tui.ingest.extra_sources import NoteObserver, Unobserved
@@ -170,7 +170,7 @@ class VaultSource:
 
     def indexed(self, paths: Collection[str]) -> set[str]:
         """Return which of the paths are known."""
-        return {path for path in paths if file_state(self._store.database, path)}
+        return known_paths(self._store.database, paths)
 
     def _store_note(
         self, job: Job, note: VaultNote, state: FileState, known: FileState | None, *, read_ms: float

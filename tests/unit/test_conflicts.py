@@ -1,4 +1,4 @@
-"""Conflict copies: told by name and by nothing else, and resolved as one operation that undo takes back whole."""
+"""Conflict copies: recognised by name alone, and resolved as one operation that is undone as a whole."""
 
 from __future__ import annotations
 
@@ -139,9 +139,7 @@ def harness() -> Iterator[ConflictHarness]:
     ("keep", "text"),
     [(Keep.MINE, MINE), (Keep.THEIRS, THEIRS), (Keep.BOTH, MINE + "from the phone\n")],
 )
-def test_one_operation_resolves_it_and_one_undo_takes_that_back(
-    harness: ConflictHarness, keep: Keep, text: str
-) -> None:
+def test_one_operation_resolves_it_and_one_undo_reverts_that(harness: ConflictHarness, keep: Keep, text: str) -> None:
     before = tree_of(harness.vault)
     assert harness.writer.resolver.copies() == [(COPY, NOTE)]
     harness.resolve(keep)

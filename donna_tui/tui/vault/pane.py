@@ -378,7 +378,7 @@ class VaultPane(Horizontal):
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
                 self._end_filter()
             self.note_tree.reveal(show)
-            self._is_opening = False
+        self._is_opening = False
         self._show_tree()
         self.follow()
         self._arrive()
