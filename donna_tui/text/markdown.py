@@ -378,6 +378,8 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
         (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
+        (r"[ \t]*\|[ \t]*\n", " · ", 0),
+        (r"[ \t]*\|[ \t]*\Z", "", 0),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
@@ -396,8 +398,8 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
     )
 )
 """Rules in order: comments, quotes and callouts, fences, delimiter rows of tables without outer pipes, rules; headings,
-lists, block ids, tables; links and embeds, cells, footnotes, HTML; emphasis, code, backticks of code that is cut off,
-escapes.
+lists, block ids, tables, ends of rows that are cut off; links and embeds, cells, footnotes, HTML; emphasis, code,
+backticks of code that is cut off, escapes.
 """
 
 

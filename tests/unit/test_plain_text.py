@@ -20,6 +20,8 @@ from donna_tui.text.markdown import plain_text
         ("| a |   |  |\n|---|---|---|\n|  |  | d |\n\nafter a || b", "a · d after a || b"),
         ("a | b\n--- | ---\nc | d", "a · b c · d"),
         ("|[[a\\|b]]|`c`|\n|-|-|\n|d|e|\ntext", "b · c · d · e text"),
+        ("end of a row | b |\n| c | d |", "end of a row · b · c · d"),
+        ("a | b |", "a · b"),
         ("> | a | b |\n> |---|---|\n> | c | d |\n> ```\n> code\n> ```", "a · b · c · d code"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = 1"),
