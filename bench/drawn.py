@@ -41,7 +41,7 @@ FRAME_GAP = 0.003
 
 YEAR = timedelta(days=365)
 
-TITLE = re.compile(rb"passages? \xc2\xb7 [\d.,]+ m?s|Nothing relevant")
+TITLE = re.compile(rb"(?:passages?|notes?) \xc2\xb7 [\d.,]+ m?s|Nothing relevant")
 """What stands above the results, how many there are and how long the search took, or in their place."""
 
 CTRL_U = b"\x15"

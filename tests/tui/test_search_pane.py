@@ -10,6 +10,7 @@ from textual.events import Key, Paste
 
 from donna_tui.tui.search import preview
 from donna_tui.tui.search.bar import ScopePicker
+from donna_tui.tui.search.wording import PAGE
 from donna_tui.types.errors import DatabaseError, Reason
 from donna_tui.types.events import ModelStateChanged, NoteIndexed, StageTimes
 from donna_tui.types.search import FilterProblem, SearchOutcome, SearchRequest
@@ -381,7 +382,7 @@ def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutco
         hit(f"{name}-{place}", path=f"Notes/{name}.md", rank_score=1 - place / 100, in_note=notes.count(name))
         for place, name in enumerate(notes)
     )
-    request = SearchRequest(text="x", k=50)
+    request = SearchRequest(text="x", k=PAGE)
     return SearchOutcome(
         request=request,
         mode="hybrid",
@@ -417,27 +418,36 @@ async def test_passages_of_one_note_are_folded_behind_the_best_of_them() -> None
 @pytest.mark.slow
 async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
     """The longer answer would have ranked one of them first."""
-    names = [f"n{number:03}" for number in range(120)]
+    names = [f"n{number:03}" for number in range(2 * PAGE + 20)]
 
     def answer(request: SearchRequest) -> SearchOutcome:
-        found = passages(*names[: request.k], total=120)
-        if request.k > 50:
-            found = replace(found, hits=(replace(found.hits[60], rank_score=1.0), *found.hits[:60], *found.hits[61:]))
+        found = passages(*names[: request.k], total=2 * PAGE + 20)
+        if request.k > PAGE:
+            found = replace(
+                found,
+                hits=(
+                    replace(found.hits[PAGE + 10], rank_score=1.0),
+                    *found.hits[: PAGE + 10],
+                    *found.hits[PAGE + 11 :],
+                ),
+            )
         return replace(found, request=request)
 
     backend = FakeBackend(scenarios.AT_REST, answers=answer)
     async with driving(backend) as donna:
         await donna.search_for("x")
         await donna.press("escape", "G")
-        await donna.until(lambda: len(donna.search.results.rows) == 100, "the next page is there")
+        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is there")
         results = donna.search.results
-        assert results.index == 49
-        assert [row.hit.chunk_id for row in results.rows[:50]] == [f"{name}-{at}" for at, name in enumerate(names[:50])]
+        assert results.index == PAGE - 1
+        assert [row.hit.chunk_id for row in results.rows[:PAGE]] == [
+            f"{name}-{at}" for at, name in enumerate(names[:PAGE])
+        ]
         ranks = [row.hit.rank_score for row in results.rows]
         assert ranks == sorted(ranks, reverse=True)
         await donna.press("G")
-        await donna.until(lambda: len(donna.search.results.rows) == 120, "and the last one")
-        assert donna.search.results.index == 99
+        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE + 20, "and the last one")
+        assert donna.search.results.index == 2 * PAGE - 1
         await donna.press("G")
         await donna.search.wait_until_idle()
         assert len(backend.called("search")) == 3

@@ -224,13 +224,14 @@ def test_only_words_are_read_from_a_terminal(written: str, words: str) -> None:
     assert words_of(written) == words
 
 
-TITLE = "32 passages \u00b7 12 ms".encode()
+TITLE = "32 passages in 9 notes \u00b7 12 ms".encode()
 
 
 @pytest.mark.parametrize(
     ("pieces", "drawn"),
     [
         ([(0.002, b"s"), (0.030, TITLE), (0.031, b"rows"), (0.032, b"more"), (0.060, b"the section")], 0.032),
+        ([(0.002, b"s"), (0.030, "1 passage \u00b7 1 s".encode())], 0.030),
         ([(0.002, b"s"), (0.030, b"Nothing relevant for")], 0.030),
         ([(0.002, b"s"), (0.060, b"the section")], None),
         ([], None),

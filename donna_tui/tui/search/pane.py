@@ -189,6 +189,7 @@ class SearchPane(BareColumn):
     bar = query_one(SearchBar)
     results = query_one(ResultList)
     preview = query_one(Preview)
+    body = query_one("#search-body", BareRow)
     start = query_one(StartPage)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys, first_notes: tuple[NameMatch, ...] = ()) -> None:
@@ -216,7 +217,9 @@ class SearchPane(BareColumn):
                 yield ResultList(id="results")
                 yield Static(id="search-note")
             yield Preview(id="preview")
-        yield StartPage(self._first_notes)
+        start = StartPage(self._first_notes)
+        start.display = False
+        yield start
 
     def on_mount(self) -> None:
         self._begin()
@@ -603,7 +606,7 @@ class SearchPane(BareColumn):
     @property
     def _is_on_start(self) -> bool:
         """Return whether the start page is visible, with an empty question."""
-        return self.has_class("-start") and self.question.is_empty
+        return self.start.display and self.question.is_empty
 
     @property
     def _is_listed_already(self) -> bool:
@@ -616,12 +619,16 @@ class SearchPane(BareColumn):
         return self.start if self._is_on_start else self.results
 
     def _show_start(self, *, on: bool) -> None:
-        """Show or hide the start page; only on a change, because it lays out the screen again."""
-        if on == self.has_class("-start"):
+        """Show or hide the start page; only on a change, because it lays out the screen again.
+
+        `display` is set on the two parts: with a class of the pane, the styles of all widgets in it would be computed
+        again, which delays the first results by 10 ms.
+        """
+        if on == self.start.display:
             return
         had_focus = self.start.has_focus or (on and self.screen.focused in (self.results, self.preview.view))
         self.start.leave()
-        self.set_class(on, "-start")
+        self.start.display, self.body.display = on, not on
         if had_focus:
             (self.start if on else self.results).focus()
 
@@ -771,7 +778,7 @@ class SearchPane(BareColumn):
         before, self._status = self._status, status
         if not self.question.is_empty:
             return
-        if self.has_class("-start") and (self._is_listed_already or empty_start_text(status) is None):
+        if self.start.display and (self._is_listed_already or empty_start_text(status) is None):
             self.start.update(status, time())
         else:
             self._begin()
