@@ -27,8 +27,8 @@ PATIENCE_SECONDS = 120.0
 FEWEST_TEXTS = 10
 """Pieces of text in a picture in which something is drawn."""
 
-UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading|Looking)[^<]*…")
-"""What a screen says while it waits."""
+UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading(?!&#160;the&#160;mod)|Looking)[^<]*…")
+"""What a screen says while it waits, but not the event “Loading the model” in a narrow column."""
 
 
 @dataclass(frozen=True, slots=True)
