@@ -14,12 +14,12 @@ from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.memory.forget_dialog import ForgetScreen
-from donna_tui.tui.memory.list import PAGE
+from donna_tui.tui.memory.list import PAGE, omitted_line, packed_line
 from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import MemoryRemembered
-from donna_tui.types.memory import MemoryType, RecallResult, Suggestion
+from donna_tui.types.memory import MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult, Suggestion
 from donna_tui.types.search import MemorySource
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, hit, notices, outcome
@@ -368,6 +368,17 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
 
 
 @pytest.mark.slow
+def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
+    path = "Meetings/2026-02-17-incident-review.md"
+    content = f"{path}: ## Why\n\n**Two** causes, see [[runbook|the runbook]]."
+    memory = MemoryChunk(
+        id=f"vault:{path}", source=MemorySource.VAULT, source_id=path, memory_type=MemoryType.SEMANTIC, content=content
+    )
+    words = "2026-02-17-incident-review: Why Two causes, see the runbook."
+    assert words in packed_line(1, memory, 100).plain
+    assert words in omitted_line(Omitted(memory, OmittedReason.BUDGET), 120).plain
+
+
 async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)

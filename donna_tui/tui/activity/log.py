@@ -151,7 +151,7 @@ class EventRing:
 
 
 _TIME = 8
-_WHAT = 16
+_WHAT = 19
 _TOOK = 7
 _STAGES = 40
 _GAP = "  "

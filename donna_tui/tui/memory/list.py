@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 from rich.cells import cell_len
 from textual.content import Content
 from textual.message import Message
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.markdown import plain_text
 from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import RowList, row_of
 from donna_tui.tui.vault.wording import day_of
@@ -85,6 +87,13 @@ def words_of(text: str) -> str:
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
+def _prompt_text(memory: MemoryChunk) -> str:
+    """Return the beginning of a memory as it is in a prompt, in plain text and with the name of its note only."""
+    before = f"{memory.source_id}: " if memory.source is MemorySource.VAULT else ""
+    text = plain_text(memory.content[:_LONGEST].removeprefix(before))
+    return words_of(f"{PurePosixPath(memory.source_id).stem}: {text}" if before else text)
+
+
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
@@ -103,7 +112,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
 def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
     """Render a memory in the prompt: its position, text, relevance and tokens."""
     score = f"{memory.score:.2f}" if memory.score else "–"
-    left = Content.assemble((f"{place:>2}  ", "accent"), (words_of(memory.content), "plain"))
+    left = Content.assemble((f"{place:>2}  ", "accent"), (_prompt_text(memory), "plain"))
     right = Content.assemble(
         (TYPES[memory.memory_type] + "  ", "quiet"), (f"{score:>4}", "muted"), (f"{count(memory.tokens):>7}", "muted")
     )
@@ -119,7 +128,7 @@ def omitted_line(omitted: Omitted, width: int) -> Content:
     """Render a memory that was found and omitted, with the reason."""
     why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
-    left = Content.assemble((" –  ", "quiet"), (words_of(omitted.memory.content), "muted"))
+    left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
     return row_of(left, Content.assemble("  ", (why[omitted.why], "warning"), (f"{tokens:>7}", "quiet")), width)
 
 
@@ -127,7 +136,7 @@ def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
         return ("☐ " if is_open(memory) else "☑ ") + words_of(memory.content.lstrip().partition("\n")[0])
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
-    return words_of(speaker + memory.content[:_LONGEST])
+    return words_of(speaker + plain_text(memory.content[:_LONGEST]))
 
 
 def _padded(day: str) -> str:

@@ -56,7 +56,7 @@ class SearchBar(Horizontal):
         self._switch_key = switch_key
 
     def compose(self) -> ComposeResult:
-        hint = f"   {self._switch_key} switch note" if self._switch_key else ""
+        hint = f"  {self._switch_key} switch note" if self._switch_key else ""
         yield Static(Content("❯"), id="search-prompt")
         yield SearchInput(
             placeholder=f"Search your notes{hint}",

@@ -15,7 +15,7 @@ from donna_tui.vault.write.changes import Change
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.rules import WriteRules
 
-SUBJECT = b"The vault as it was when Donna began to keep its history\n"
+SUBJECT = b"Initial commit: all notes as they were\n"
 
 
 def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, notes: Iterable[str]) -> bool:
