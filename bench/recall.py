@@ -37,7 +37,7 @@ Turn = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Question:
     """A question and the turns that answer it; none if nothing does."""
 
     text: str
@@ -50,7 +50,7 @@ class Conversation:
 
     name: str
     turns: tuple[str, ...]
-    questions: tuple[Asked, ...]
+    questions: tuple[Question, ...]
 
 
 @dataclass(slots=True)
@@ -116,12 +116,12 @@ def _conversations(
     turns: dict[str, list[str]] = {}
     for line in lines:
         turns.setdefault(json.loads(line)["user_id"], []).append(line)
-    questions: dict[str, list[Asked]] = {}
+    questions: dict[str, list[Question]] = {}
     for question in map(json.loads, _lines(folder / "queries.dev.jsonl")):
         answerable = question.get("answerable", True)
         found = gold(question) if answerable else frozenset()
         if found or not answerable:
-            questions.setdefault(question["vault"], []).append(Asked(question["query"], found))
+            questions.setdefault(question["vault"], []).append(Question(question["query"], found))
     return [Conversation(name, tuple(turns[name]), tuple(asked)) for name, asked in questions.items()]
 
 
@@ -161,7 +161,7 @@ async def _plain(engine: Engine, question: str) -> list[MemoryChunk]:
 
 async def _ask(
     engine: Engine,
-    question: Asked,
+    question: Question,
     plain: Sequence[MemoryChunk],
     budget: int,
     counter: PromptTokens,

@@ -67,7 +67,7 @@ def open_store(path: Path, chunk: Chunker = cut, *, vec: bool = True, version: s
 
 
 def embed_all(store: MemoryStore) -> int:
-    """Give every chunk that waits its vector, as the backlog does. Returns how many were computed."""
+    """Give every chunk that waits its vector, as the embedding queue does. Returns how many were computed."""
     computed = 0
     while batch := store.pending(100):
         fresh = store.attach_cached(batch)

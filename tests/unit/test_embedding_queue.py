@@ -1,4 +1,4 @@
-"""The embedding backlog: edits overtake, a culprit is isolated, and nobody waits for what cannot be embedded."""
+"""The embedding queue: edits overtake, a culprit is isolated, and nobody waits for what cannot be embedded."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Service:
 
 
 class Harness:
-    """A backlog at work over a real store."""
+    """A queue at work over a real store."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.store, self.service, self.hub = store, Service(), EventHub()

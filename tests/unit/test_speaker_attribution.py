@@ -41,7 +41,7 @@ def of_another(question: str, *passages: str) -> bool:
         "Who sews the sails of Anna's boat?",
     ],
 )
-def test_what_only_the_other_one_did_is_told_of_another(question: str) -> None:
+def test_what_only_the_other_one_did_is_attributed_to_another(question: str) -> None:
     assert of_another(question)
 
 

@@ -43,11 +43,6 @@ def iso_time(at: float) -> str:
         return ""
 
 
-def _published_title(model: type[BaseModel]) -> str:
-    """Return the title of a schema as agents have known it since the first release."""
-    return model.__name__.replace("Args", "Asked").replace("Output", "Given")
-
-
 class ToolArgs(BaseModel):
     """The base of the arguments of a tool. An unknown key is an error, so that no option is silently ignored."""
 
@@ -57,7 +52,6 @@ class ToolArgs(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         str_strip_whitespace=False,
-        model_title_generator=_published_title,
     )
 
 
@@ -69,7 +63,6 @@ class ToolOutput(BaseModel):
         extra="forbid",
         alias_generator=to_camel,
         populate_by_name=True,
-        model_title_generator=_published_title,
     )
 
     ok: Literal[True] = True

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.paths import VaultRoot, check_relative
-from donna_tui.vault.write import atomic as placement
+from donna_tui.vault.write import atomic
 from donna_tui.vault.write.changes import REGULAR_FILE, Change
 
 MARK = ".donna-"
@@ -56,7 +56,7 @@ class VaultFiles:
         *parts, name = check_relative(path)
         try:
             with self._root.open_folder(parts) as folder:
-                return placement.read_at(folder, name)
+                return atomic.read_at(folder, name)
         except VaultReadError as error:
             if error.reason is Reason.MISSING:
                 return None
@@ -152,7 +152,7 @@ class VaultFiles:
         """
         *parts, name = check_relative(change.path)
         with vault_errors(change.path), self._folder(parts, create=change.after is not None) as folder:
-            placement.put(folder, name, waiting, change)
+            atomic.put(folder, name, waiting, change)
             os.fsync(folder)
 
     def revert(self, change: Change, waiting: str) -> bool:
@@ -162,7 +162,7 @@ class VaultFiles:
         """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
-            done = placement.revert(folder, name, waiting, change)
+            done = atomic.revert(folder, name, waiting, change)
             os.fsync(folder)
         return done
 
@@ -172,7 +172,7 @@ class VaultFiles:
         """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
-            done = placement.complete(folder, name, waiting, change)
+            done = atomic.complete(folder, name, waiting, change)
         return done
 
     def displaced(self, path: str, waiting: str) -> bytes | None:
@@ -182,14 +182,14 @@ class VaultFiles:
     def put_back(self, path: str, waiting: str, ours: bytes | None) -> None:
         """Restore the file named `waiting` to `path`, if that holds `ours`, which is then displaced instead."""
         with self._beside(path) as (folder, name):
-            placement.give_name(folder, name, waiting, ours)
+            atomic.give_name(folder, name, waiting, ours)
             os.fsync(folder)
 
     def drop(self, path: str, waiting: str) -> None:
         """Remove the displaced file next to a file, if there is one. A folder that has become a link contains none."""
         with _if_there(Reason.PATH_ESCAPE), self._beside(path) as (folder, _):
-            for name in (waiting, placement.spare(waiting)):
-                placement.remove(folder, name)
+            for name in (waiting, atomic.spare(waiting)):
+                atomic.remove(folder, name)
 
     @contextlib.contextmanager
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
@@ -227,7 +227,7 @@ def vault_errors(path: str) -> Iterator[None]:
     """Convert errors raised in the block to a VaultWriteError about this path."""
     try:
         yield
-    except placement.SavedMeanwhileError:
+    except atomic.SavedMeanwhileError:
         raise changed_meanwhile(path) from None
     except VaultReadError as error:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
