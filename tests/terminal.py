@@ -86,7 +86,7 @@ class Terminal:
         """Read until the text has been drawn since the last call, and nothing more comes."""
         start, deadline = len(self.written), time.monotonic() + PATIENCE_SECONDS
         while text not in plain(bytes(self.written[start:])):
-            assert time.monotonic() < deadline, f"{text!r} never came; the last output was {self._end()!r}"
+            assert time.monotonic() < deadline, "\n".join((f"{text!r} never came; the screen:", *self.screen()))
             self._read(QUIET_SECONDS)
         while self._read(QUIET_SECONDS):
             assert time.monotonic() < deadline, "the screen never came to rest"

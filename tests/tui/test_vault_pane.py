@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual import events
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
@@ -115,6 +116,19 @@ async def test_the_filter_is_fuzzy_and_selects_the_note_that_fits_best() -> None
         assert row.path == "Projects/gateway/decisions.md"
         await donna.press("backspace", "backspace")
         assert donna.vault.note_tree.selected.path == "Projects/gateway/decisions.md"
+
+
+async def test_enter_after_a_burst_of_letters_selects_what_they_find_before_the_next_key() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("f")
+        field = donna.vault.filter
+        for key, character in (*((each, each) for each in "gwdec"), ("enter", "\r")):
+            field.post_message(events.Key(key, character))
+        await donna.until(lambda: donna.app.focused is donna.vault.note_tree, "the tree has the focus")
+        row = donna.vault.note_tree.selected
+        assert row is not None
+        assert row.path == "Projects/gateway/decisions.md"
 
 
 @pytest.mark.slow

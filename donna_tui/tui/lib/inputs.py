@@ -50,8 +50,15 @@ class LineInput(Input):
     async def _on_key(self, event: events.Key) -> None:
         """Run the action of a key immediately: through the app it would run after letters that were typed later.
 
-        A key without an effect here, such as copy without a selection, is passed on.
+        A key without an effect here, such as copy without a selection, is passed on. So is one that was queued here
+        before an earlier key, such as enter, moved the focus.
         """
+        focused = self.screen.focused
+        if focused is not None and focused is not self:
+            event.stop()
+            event.prevent_default()
+            focused.post_message(events.Key(event.key, event.character))
+            return
         active = None if event.is_printable else self.screen.active_bindings.get(event.key)
         if active is None or active.node is not self or not active.enabled:
             return

@@ -13,7 +13,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.passage_view import PassageView
-from donna_tui.tui.memory.list import KINDS, importance_value
+from donna_tui.tui.memory.list import KINDS, importance_value, own_words
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Signal
 from donna_tui.types.search import MemorySource
 
@@ -42,7 +42,7 @@ class MemoryCard(Panel):
     def show(self, memory: MemoryChunk | None, pin_key: str) -> None:
         """Show a memory, or nothing."""
         self.head.update(Content("\n").join(why_lines(memory, pin_key)) if memory is not None else Content(""))
-        self.view.show(memory.content if memory is not None else "")
+        self.view.show(own_words(memory) if memory is not None else "")
 
     def show_around(self, text: str, mark: range) -> None:
         """Show the surrounding conversation instead of the memory alone."""

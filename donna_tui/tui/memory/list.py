@@ -87,11 +87,15 @@ def words_of(text: str) -> str:
     return clean_line(" ".join(text[:_LONGEST].split()))
 
 
+def own_words(memory: MemoryChunk) -> str:
+    """Return the text of a memory, without the path that a recall puts before a passage of a note."""
+    return memory.content.removeprefix(f"{memory.source_id}: ")
+
+
 def _prompt_text(memory: MemoryChunk) -> str:
-    """Return the beginning of a memory as it is in a prompt, in plain text and with the name of its note only."""
-    before = f"{memory.source_id}: " if memory.source is MemorySource.VAULT else ""
-    text = plain_text(memory.content[:_LONGEST].removeprefix(before))
-    return words_of(f"{PurePosixPath(memory.source_id).stem}: {text}" if before else text)
+    """Return the beginning of a memory in plain text, that of a note after the name of the note."""
+    text = plain_text(own_words(memory)[:_LONGEST])
+    return words_of(f"{PurePosixPath(memory.source_id).stem}: {text}" if memory.source is MemorySource.VAULT else text)
 
 
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:

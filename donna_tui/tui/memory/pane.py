@@ -32,7 +32,7 @@ from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.forget_dialog import ForgetScreen, Forgetting
-from donna_tui.tui.memory.list import PAGE, MemoryList, words_of
+from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
 from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
 from donna_tui.tui.memory.wording import (
@@ -44,7 +44,6 @@ from donna_tui.tui.memory.wording import (
     empty_list_text,
     forgets,
     list_head,
-    own_words,
     read_only_note,
     suggestion_line,
     why_no_forgetting,

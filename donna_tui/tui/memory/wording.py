@@ -207,11 +207,6 @@ def citation_text(memory: MemoryChunk) -> str:
     return f"{citation_of(memory)} ({clean_line(memory.id)})"
 
 
-def own_words(memory: MemoryChunk) -> str:
-    """Return the text of a memory, without the path that a recall puts before a passage of a note."""
-    return memory.content.removeprefix(f"{memory.source_id}: ") if note_of(memory) else memory.content
-
-
 def forgets(memory: MemoryChunk) -> tuple[str, str]:
     """Describe exactly what is forgotten, and the consequences."""
     citation = citation_of(memory)

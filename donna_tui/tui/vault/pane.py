@@ -73,9 +73,11 @@ class TreeFilter(LineInput):
     BINDINGS = bindings("vault.input")
 
     async def action_submit(self) -> None:
-        """Focus the tree immediately: keys that are typed in a burst after enter are meant for it."""
+        """Filter and focus the tree immediately: keys that are typed in a burst after enter are meant for it."""
         await super().action_submit()
-        self.screen.set_focus(self.screen.query_one(NoteTree))
+        tree = self.screen.query_one(NoteTree)
+        tree.narrow(self.value)
+        self.screen.set_focus(tree)
 
 
 class VaultPane(Horizontal):
@@ -216,8 +218,9 @@ class VaultPane(Horizontal):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter the tree while the user types."""
         event.stop()
-        self.note_tree.empty_text = nothing_matches(event.value)
-        self.note_tree.narrow(event.value)
+        text = event.input.value  # a later one than the event's in a burst of keys
+        self.note_tree.empty_text = nothing_matches(text)
+        self.note_tree.narrow(text)
         self._show_tree()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
