@@ -28,7 +28,7 @@ FEWEST_TEXTS = 10
 """Pieces of text in a picture in which something is drawn."""
 
 UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading(?!&#160;the&#160;mod)|Looking)[^<]*…")
-"""What a screen says while it waits, but not the event “Loading the model” in a narrow column."""
+"""Text that shows work in progress. The event “Loading the model”, shortened in a narrow column, does not."""
 
 
 @dataclass(frozen=True, slots=True)

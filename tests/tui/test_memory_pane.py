@@ -367,7 +367,6 @@ async def test_recall_shows_what_is_packed_in_order_and_what_is_cut_and_why() ->
         assert donna.memory.recall.bar.used == result.total_tokens
 
 
-@pytest.mark.slow
 def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
     path = "Meetings/2026-02-17-incident-review.md"
     content = f"{path}: ## Why\n\n**Two** causes, see [[runbook|the runbook]]."
@@ -379,6 +378,7 @@ def test_a_row_of_the_prompt_is_plain_text_after_the_name_of_its_note() -> None:
     assert words in omitted_line(Omitted(memory, OmittedReason.BUDGET), 120).plain
 
 
+@pytest.mark.slow
 async def test_a_smaller_budget_cuts_more_and_a_larger_one_less() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
