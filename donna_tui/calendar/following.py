@@ -46,7 +46,7 @@ class _Fetch:
 
 
 class Following:
-    """The followed calendars. `clock` returns Unix time."""
+    """The followed calendars. `clock` returns Unix time; `changed` is set by requested updates of the mirror."""
 
     def __init__(
         self,
@@ -57,15 +57,18 @@ class Following:
     ) -> None:
         self._db_thread, self._sources, self._hub, self._clock = db_thread, sources, hub, clock
         self._fetches: dict[str, _Fetch] = {}
+        self.changed = asyncio.Event()
 
     @property
     def names(self) -> tuple[str, ...]:
         """Return the names of the calendars."""
         return tuple(source.name for source in self._sources)
 
-    def follow(self, source: CalendarSource) -> None:
-        """Follow one more calendar."""
+    async def follow(self, source: CalendarSource) -> None:
+        """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
         self._sources = (*self._sources, source)
+        await self.refresh()
+        self.changed.set()
 
     async def drop_unfollowed(self) -> None:
         """Drop calendars that are no longer followed."""
@@ -78,6 +81,8 @@ class Following:
         Raises DonnaError only if the memory cannot be written.
         """
         await asyncio.gather(*[self._refresh(source, everything=everything) for source in self._sources])
+        if everything:
+            self.changed.set()
 
     async def _refresh(self, source: CalendarSource, *, everything: bool) -> None:
         now, version = self._clock(), await source.version()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
 from donna_tui.calendar.following import DbRunner, Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
-from donna_tui.calendar.sources import CalendarSource
 from donna_tui.config.calendars import Notes
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.platform.supervisor import set_within
@@ -76,17 +75,15 @@ class MeetingEndPoller:
     def __init__(
         self,
         db_thread: DbRunner,
-        sources: Sequence[CalendarSource],
+        following: Following,
         dispatch: Dispatch,
         hub: EventHub,
         config: MeetingNoteConfig,
         clock: Callable[[], float] = time.time,
         refreshed: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self._refreshed = refreshed
+        self._following, self._refreshed = following, refreshed
         self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
-        self._following = Following(db_thread, sources, hub, clock)
-        self._poll_requested = asyncio.Event()
         self._one_at_a_time = asyncio.Lock()
         self._handed_on: dict[str, float] = {}
         self._setbacks: dict[str, _Setback] = {}
@@ -98,25 +95,10 @@ class MeetingEndPoller:
             await self._guarded(self._following.drop_unfollowed)
             while True:
                 await self._guarded(self.poll)
-                await set_within(self._poll_requested, self._config.poll_interval_seconds)
-                self._poll_requested.clear()
+                await set_within(self._following.changed, self._config.poll_interval_seconds)
+                self._following.changed.clear()
         finally:
             self._hub.post(MeetingEndPollerCancelled())
-
-    def hurry(self) -> None:
-        """Poll now, such as after the machine woke up."""
-        self._poll_requested.set()
-
-    async def follow(self, source: CalendarSource) -> None:
-        """Follow one more calendar, and fetch it now. Raises DonnaError if the memory cannot be written."""
-        self._following.follow(source)
-        await self._following.refresh()
-        self.hurry()
-
-    async def refresh(self) -> None:
-        """Fetch all calendars now. Raises DonnaError only if the memory cannot be written."""
-        await self._following.refresh(everything=True)
-        self.hurry()
 
     async def poll(self) -> None:
         """Update the mirror, and dispatch the meetings that became due since the last poll. Raises DonnaError."""

@@ -44,7 +44,7 @@ def backfill(
 async def _backfill(session: Session, wanted: list[MemorySource]) -> list[BackfillRow]:
     async with engine_for(session, "donna backfill") as engine:
         with shown_progress(engine):
-            return [await engine.backfill(source) for source in wanted]
+            return [await engine.memory.backfill(source) for source in wanted]
 
 
 def _line(row: BackfillRow) -> str:

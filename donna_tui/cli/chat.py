@@ -203,7 +203,7 @@ async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool)
 
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory
-        logs = LogFolder(folder, service.parts.folder)
+        logs = LogFolder(folder, session.space.state)
         print_message(f"donna: following {folder}; ctrl+c to stop")
         while True:
             report = await service.follow(logs, sensitive=sensitive)

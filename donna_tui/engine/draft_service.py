@@ -6,14 +6,12 @@ import asyncio
 import contextlib
 import datetime
 import time
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from typing import Any, ParamSpec, TypeVar
+from dataclasses import replace
+from typing import ParamSpec, TypeVar
 
-from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
-from donna_tui.calendar.poller import why_no_draft
-from donna_tui.config.calendars import Notes
+from donna_tui.calendar.mirror import meeting_of
 from donna_tui.drafts import queue
 from donna_tui.drafts.approval import (
     Approver,
@@ -25,22 +23,20 @@ from donna_tui.drafts.approval import (
     with_lines,
 )
 from donna_tui.drafts.blocks import claims_of, hunks_of
-from donna_tui.drafts.context import Read
-from donna_tui.drafts.page import Run
-from donna_tui.drafts.passages import is_noted, notes_of_key, paths_of_keys
+from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
-from donna_tui.drafts.queue import Entry, meeting_row
-from donna_tui.drafts.skills.meeting_note import TEMPLATE, MeetingNoteSkill, key_of, title_of
+from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, title_of
 from donna_tui.drafts.writer import WriteResult
-from donna_tui.memory.database import MemoryDb
-from donna_tui.memory.db_thread import DbThread
-from donna_tui.types.drafts import CalendarRow, Draft, DraftRow, DraftState, Meeting, MeetingRow, Preview
+from donna_tui.engine.calendar_service import CalendarService
+from donna_tui.engine.skill_runner import SkillRunner
+from donna_tui.engine.space_context import SpaceContext
+from donna_tui.engine.vault_service import writer_of
+from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import Correction
-from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import Outcome, Plan
-from donna_tui.vault.write.writer import VaultWriter
+from donna_tui.vault.write.file_names import EVERYWHERE
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -49,46 +45,30 @@ MOST_REVIVED = 20
 """Most recent decisions that are checked for an undo in the vault."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DraftServiceParts:
-    """The parts of the service.
+class DraftService:
+    """The API of the Review screen, and of the drafts of meetings. Every method raises only DonnaError.
 
-    `writer` may write anywhere, since a person reviews each change; `note` stores a correction; `refresh` reads the
-    calendars now. `me` holds the user's names and addresses, `rules` the setting of each calendar for automatic drafts.
-    `drafters` and `runs` compose a draft again, by skill; `write` writes the drafts of a skill for a day.
+    A person reviews each decision, so its writes are allowed anywhere in the vault.
     """
 
-    client: VaultClient
-    writer: VaultWriter
-    allowlist: Collection[str]
-    makes_pages: bool
-    me: Collection[str]
-    rules: Mapping[str, Notes]
-    db: DbThread
-    read: Read
-    skill: MeetingNoteSkill
-    note: Callable[[Correction], Awaitable[Any]]
-    refresh: Callable[[], Awaitable[None]]
-    add_calendar: Callable[[str, str, str, str], Awaitable[str]]
-    clock: Callable[[], datetime.datetime]
-    drafters: Mapping[str, Callable[[Entry], Awaitable[Any]]]
-    runs: Mapping[str, Callable[[Entry], Awaitable[Run]]]
-    write: Callable[[str, datetime.date, str], Awaitable[list[WriteResult]]]
-
-
-class DraftService:
-    """The API of the Review and Meetings screens. Every method raises only DonnaError."""
-
-    def __init__(self, parts: DraftServiceParts) -> None:
-        self._parts = parts
-        self._approver = Approver(parts.client, parts.writer, parts.allowlist, makes_pages=parts.makes_pages)
+    def __init__(self, context: SpaceContext, calendar: CalendarService, skills: SkillRunner) -> None:
+        config = context.config
+        self._context, self._calendar, self._skills = context, calendar, skills
+        self._db = context.memory.db
+        self._writer = writer_of(context, allowlist=(EVERYWHERE,))
+        self._approver = Approver(
+            skills.client,
+            self._writer,
+            config.safety.path_allowlist,
+            makes_pages=config.skills.meeting_note.person_pages,
+        )
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
 
     # The queue
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
         """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
-        found = await self._parts.db.run(lambda db: queue.entries(db.database))
+        found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
         revived = {entry.id: await self._revived(entry) for entry in decided[:MOST_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
@@ -178,7 +158,7 @@ class DraftService:
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
         if approved and approved.after is not None:
             for correction in corrections_of(entry, approved.after.decode(errors="replace"), time.time()):
-                await self._parts.note(correction)
+                await self._context.memory.log_correction(correction)
 
     async def plan_rejection(self, identity: str) -> Plan:
         """Plan the rejection of a draft: its note is deleted, and none is written for this occasion again."""
@@ -187,7 +167,7 @@ class DraftService:
     async def reject(self, identity: str, plan: Plan) -> Outcome:
         """Apply a reviewed rejection."""
         entry = await self._entry(identity)
-        outcome = await self._run(self._parts.writer.apply, plan)
+        outcome = await self._run(self._writer.apply, plan)
         await self._decide(entry, DraftState.REJECTED)
         return outcome
 
@@ -200,7 +180,7 @@ class DraftService:
         entry = await self._entry(identity)
         if entry.state in queue.DECIDED:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
-        await self._check_drafted_here(entry)
+        await self._skills.check(entry)
         if entry.state == DraftState.WAITING:
             return await self._redraft(entry)
         if entry.state == DraftState.FAILED:
@@ -210,40 +190,36 @@ class DraftService:
 
     async def _redraft(self, entry: Entry) -> DraftRow:
         await self._run(self._approver.note_of, entry)
-        fresh = await self._parts.skill.writer.redraft(await self._parts.runs[entry.skill](entry), entry)
+        fresh = await self._skills.writer.redraft(await self._skills.run_of(entry), entry)
         plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
-        await self._run(self._parts.writer.apply, plan)
+        await self._run(self._writer.apply, plan)
         return (await self._save(replace(fresh, reason="", detail=""))).row()
 
     async def again(self, entry: Entry) -> None:
         """Resume a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
         try:
-            await self._check_drafted_here(entry)
+            await self._skills.check(entry)
         except DonnaError as error:
             known, why = await self._entry(entry.id), (error.reason.value, error.message)
-            await self._parts.db.run(lambda db: queue.fail(db, known, *why, time.time()))
+            await self._db.run(lambda db: queue.fail(db, known, *why, time.time()))
             raise
-        await self._parts.drafters[entry.skill](entry)
-
-    async def _check_drafted_here(self, entry: Entry) -> None:
-        if entry.skill not in self._parts.drafters:
-            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
-        if entry.skill == TEMPLATE:
-            await self.meeting(entry.key)
+        await self._skills.again(entry)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
         """Write the drafts of a scheduled skill for a local day, or for the week that contains it.
 
         `person` names the person of a profile, which is written whether or not it is due.
         """
-        return await self._parts.write(skill, day, person)
+        return await self._skills.write(skill, day, person)
 
     async def write_today(self, skill: str) -> DraftRow | None:
         """Write the draft of a skill for today or this week. Return None if there is nothing to write about.
 
         A draft that exists is returned as it is now.
         """
-        results = await self.write_new(skill, self._parts.clock().astimezone(self._parts.skill.zone).date())
+        results = await self.write_new(
+            skill, datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
+        )
         for result in results:
             if result.draft:
                 entry = await self._entry(result.draft)
@@ -253,33 +229,10 @@ class DraftService:
 
     # Meetings
 
-    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
-        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
-        found, known, without_notes = await self._parts.db.run(lambda db: _with_entries(db, start, end))
-        keys = [key_of(each) for each in found]
-        notes: dict[str, str] = await self._parts.read(lambda index: paths_of_keys(index, keys))
-        now = self._parts.clock()
-        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
-        return tuple(replace(row, unwanted=self._why_not(row.meeting, without_notes)) for row in rows)
-
-    async def why_no_draft(self, meeting: Meeting) -> str:
-        """Return why no draft of a meeting is written automatically, as a sentence; empty if one is."""
-        without_notes = await self._parts.db.run(lambda db: series_without_notes(db.database))
-        return self._why_not(meeting, without_notes)
-
-    def _why_not(self, meeting: Meeting, without_notes: Collection[str]) -> str:
-        rule = self._parts.rules.get(meeting.calendar, "all")  # an imported file is meant to get notes
-        return why_no_draft(meeting, self._parts.me, rule, without_notes)
-
-    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
-        """Store whether drafts of a meeting's series are written automatically. Waiting drafts are kept."""
-        meeting = await self.meeting(event_id)
-        await self._parts.db.run(lambda db: want_notes(db, meeting, wanted=wanted))
-
     async def preview(self, event_id: str) -> Preview:
         """Render the note of a meeting as it would be written now, without writing it and without a language model."""
-        run = await self._parts.skill.run_for(await self.meeting(event_id))
-        text, rest = await self._parts.skill.writer.preview(run)
+        run = await self._skills.meetings.run_for(await self._calendar.meeting(event_id))
+        text, rest = await self._skills.writer.preview(run)
         return Preview(
             target=run.effective_path,
             text=text,
@@ -290,11 +243,7 @@ class DraftService:
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended."""
-        return (await self._entry((await self.draft_meeting(event_id)).draft)).row()
-
-    async def draft_meeting(self, event_id: str) -> WriteResult:
-        """Write the draft of a meeting now, and return the result of the write."""
-        return await self._parts.skill.run(await self.meeting(event_id))
+        return (await self._entry((await self._skills.draft_meeting(event_id)).draft)).row()
 
     async def follow_calendar(self) -> None:
         """Update waiting drafts to the calendar, whose meetings may have changed since they were written.
@@ -302,7 +251,7 @@ class DraftService:
         A meeting that was moved or renamed moves and renames its draft; one that was cancelled before its end withdraws
         it. The person's edits are kept. A draft that cannot be changed now is retried at the next call.
         """
-        for entry in await self._parts.db.run(lambda db: queue.entries(db.database)):
+        for entry in await self._db.run(lambda db: queue.entries(db.database)):
             if entry.skill != TEMPLATE or entry.state not in (DraftState.WAITING, DraftState.FAILED):
                 continue
             meeting = await self._meeting_of(entry)
@@ -315,13 +264,13 @@ class DraftService:
                     await self._realign(entry, meeting)
 
     async def _meeting_of(self, entry: Entry) -> Meeting | None:
-        return await self._parts.db.run(lambda db: meeting_of(db.database, entry.key))
+        return await self._db.run(lambda db: meeting_of(db.database, entry.key))
 
     async def _withdraw(self, entry: Entry, meeting: Meeting) -> None:
-        if meeting.end <= self._parts.clock():
+        if meeting.end.timestamp() <= self._context.clock():
             return
         if entry.state == DraftState.FAILED:
-            await self._parts.db.run(lambda db: queue.drop(db, entry.id))
+            await self._db.run(lambda db: queue.drop(db, entry.id))
             return
         note = await self._run(self._approver.note_of, entry)
         if note.text != entry.original:
@@ -330,13 +279,13 @@ class DraftService:
             return
         plan = await self._run(self._approver.plan_rejection, entry)
         subject = f"Withdraw {entry.path}: the meeting was cancelled"
-        await self._run(self._parts.writer.apply, replace(plan, subject=subject), actor=ACTOR)
-        await self._parts.db.run(lambda db: queue.drop(db, entry.id))
+        await self._run(self._writer.apply, replace(plan, subject=subject), actor=ACTOR)
+        await self._db.run(lambda db: queue.drop(db, entry.id))
 
     async def _realign(self, entry: Entry, meeting: Meeting) -> None:
         if entry.detail:  # a meeting that was cancelled for a while
             entry = await self._save(replace(entry, detail=""))
-        skill = self._parts.skill
+        skill = self._skills.meetings
         note = await self._run(self._approver.note_of, entry)
         times = skill.times_of(meeting)
         if {name: note.frontmatter.data.get(name) for name in times} == times and entry.title == title_of(meeting):
@@ -346,55 +295,29 @@ class DraftService:
         changed = {old: new for old, new in zip(head_of(entry.original), head_of(fresh), strict=True) if old != new}
         target = run.effective_path if entry.path == entry.target or run.autonomy == "low" else entry.path
         plan = await self._run(self._approver.plan_realign, entry, times, changed, target)
-        await self._run(self._parts.writer.apply, plan, actor=ACTOR)
+        await self._run(self._writer.apply, plan, actor=ACTOR)
         path = next((each.path for each in plan.changes if each.after is not None), entry.path)
         original = with_lines(entry.original, changed)
         await self._save(replace(entry, path=path, target=run.target_path, title=run.title, original=original))
 
     async def has_note(self, meeting: Meeting) -> bool:
         """Check whether there is a note of this meeting, or of another entry of its series at the same hour."""
-        starts = self._parts.skill.times_of(meeting)["event_start"]
-        found: bool = await self._parts.read(
+        starts = self._skills.meetings.times_of(meeting)["event_start"]
+        found = await self._context.read(
             lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts))
         )
         return found
 
-    async def calendars(self) -> tuple[CalendarRow, ...]:
-        """List the followed calendars."""
-        return tuple(await self._parts.db.run(lambda db: calendar_rows(db.database)))
-
-    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
-        """Read the calendar in a file, in a folder or at a URL, and follow it from now on, also after a restart.
-
-        A password is stored in a separate file that only the user can read. Raises DonnaError if the calendar cannot be
-        read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
-        """
-        added = await self._parts.add_calendar(where, name, username, password)
-        rows = await self.calendars()
-        return next((row for row in rows if row.name == added), CalendarRow(name=added, kind="ics"))
-
-    async def refresh(self) -> None:
-        """Read all calendars now."""
-        await self._parts.refresh()
-
     async def close(self) -> None:
         """Wait for pending writes."""
         await asyncio.to_thread(self._thread.shutdown, wait=True)
-
-    async def meeting(self, event_id: str) -> Meeting:
-        """Return the meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
-        now = self._parts.clock().timestamp()
-        meeting = await self._parts.db.run(lambda db: meeting_of(db.database, event_id, now))
-        if meeting is None:
-            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
-        return meeting
 
     async def _followed(self, entry: Entry) -> Entry:
         """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted."""
         try:
             return await self._as_on_disk(entry)
         except DonnaError:
-            known: list[str] = await self._parts.read(lambda index: notes_of_key(index, entry.key))
+            known = await self._context.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
             try:
                 found = await self._as_on_disk(replace(entry, path=path))
@@ -426,13 +349,13 @@ class DraftService:
         await self._save(replace(entry, state=state.value, decided_at=time.time()))
 
     async def _entry(self, identity: str) -> Entry:
-        entry = await self._parts.db.run(lambda db: queue.of_id(db.database, identity))
+        entry = await self._db.run(lambda db: queue.of_id(db.database, identity))
         if entry is None:
             raise DonnaError(Reason.MISSING, f"there is no draft {identity}", hint="donna draft list")
         return entry
 
     async def _save(self, entry: Entry) -> Entry:
-        return await self._parts.db.run(lambda db: queue.save(db, entry))
+        return await self._db.run(lambda db: queue.save(db, entry))
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         loop = asyncio.get_running_loop()
@@ -440,8 +363,3 @@ class DraftService:
             return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
         except OSError as error:
             raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
-
-
-def _with_entries(db: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
-    database = db.database
-    return meetings_between(database, start, end), queue.keys_of(database, TEMPLATE), series_without_notes(database)

@@ -11,37 +11,33 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from donna_tui.config.agent_settings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine.freshness import Freshness, FreshParts, unindexed
+from donna_tui.engine.freshness import Freshness, unindexed
 from donna_tui.engine.index_lease import IndexLease
-from donna_tui.engine.memory_host import MemoryHost, MemoryHostParts
-from donna_tui.engine.model_manager import ModelLoader, ModelManager
-from donna_tui.engine.neighbours import pipeline_parts
+from donna_tui.engine.model_manager import ModelManager
 from donna_tui.engine.passages import Passage, passage_in
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.status_reporter import StatusReporter, measure, worth_reporting
-from donna_tui.index.database import Database
 from donna_tui.index.documents import folders_of, sources_of
 from donna_tui.index.invocations import InputHash, load_key
 from donna_tui.ingest.index_maintainer import IndexMaintainer
-from donna_tui.ingest.progress import policy_of
 from donna_tui.platform.lazy import Lazy
 from donna_tui.platform.log import LOG_NAME, LogFile
 from donna_tui.platform.paths import AppPaths, private_folder
 from donna_tui.platform.spaces import Space, remember
-from donna_tui.platform.supervisor import Supervisor, after
+from donna_tui.platform.supervisor import after
 from donna_tui.search.history import QuestionHistory
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
-from donna_tui.types.events import EngineStateChanged, EventHub, Listener, ProblemRaised
-from donna_tui.types.memory import BackfillRow, TaskRow
-from donna_tui.types.search import Filters, Hit, MemorySource, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.events import EngineStateChanged, Listener, ProblemRaised
+from donna_tui.types.memory import TaskRow
+from donna_tui.types.search import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
-from donna_tui.vault.open import indexed_client
 from donna_tui.vault.paths import check_relative
 
 if TYPE_CHECKING:
+    from donna_tui.engine.calendar_service import CalendarService
     from donna_tui.engine.draft_scheduler import DraftScheduler
     from donna_tui.engine.draft_service import DraftService
     from donna_tui.engine.memory_service import MemoryService
@@ -74,25 +70,23 @@ class Engine:
         clock: Callable[[], float] = time.time,
         by_meaning: bool = True,
     ) -> None:
-        self.space, self._config, self._paths, self._watch, self._clock = space, config, paths, watch, clock
-        self.hub = EventHub()
-        self._vault = Lazy(self._open_vault)
-        self._host = self._build_host()
-        self._drafts = Lazy(self._build_drafts)
-        self._neighbours = Lazy(self._build_neighbours)
-        loader = ModelLoader(config.embedding, paths.cache, self.hub)
-        self._model = ModelManager(
-            loader, lambda: self._searcher, lambda: self._maintainer, stays=watch, by_meaning=by_meaning
+        self.space, self._config, self._watch = space, config, watch
+        self.context = context = SpaceContext(space, config, paths, clock, stays=watch)
+        self.hub, self._tasks = context.hub, context.tasks
+        context.lease = self._lease = IndexLease(
+            space, what, self.hub, self._build_maintainer, self._begin_maintaining, stays=watch
         )
+        context.model = self._model = ModelManager(context, by_meaning=by_meaning)
         self.model_known, self.at_best = self._model.known, self._model.at_best
+        self._vault = Lazy(self._open_vault)
+        self._drafting = Lazy(self._build_drafting)
+        self._neighbours = Lazy(self._build_neighbours)
+        self._freshness = Freshness(context, self.sync)
+        self._questions = QuestionHistory(space.state)
+        self._monitor = StatusReporter(self.hub, lambda: measure(self.context.maintainer, self._lease.readers))
+        self._log_file = paths.log / LOG_NAME
         self._started = self._asleep = False
         self._waking = asyncio.Lock()
-        self._open_service: SearchService | None = None
-        self._log_file = paths.log / LOG_NAME
-        self._questions = QuestionHistory(space.state)
-        self._tasks = Supervisor(self.hub)
-        self._monitor = StatusReporter(self.hub, lambda: measure(self._maintainer, self._lease.readers))
-        self._lease = IndexLease(space, what, self.hub, self._build_maintainer, self._begin_maintaining, stays=watch)
 
     # Life cycle
 
@@ -103,21 +97,19 @@ class Engine:
         If the memory of an agent is not indexed, nothing is opened or written, and every search reports it. Raises
         SpaceError or DatabaseError if there is no usable index, DonnaError if Donna's own folders cannot be created.
         """
-        self._asleep = self._not_indexed is not None
-        if why := self._not_indexed:
+        self._asleep = self.context.not_indexed is not None
+        if why := self.context.not_indexed:
             self.hub.post(EngineStateChanged(state="paused", detail=why.message))
             return
         private_folder(self.space.state)
-        self._paths.make()
-        self._client = indexed_client(self._config, self.space.root)
-        self._freshness = self._build_freshness()
+        self.context.paths.make()
         self._log = LogFile(self._log_file)
         self._end_log = self.hub.subscribe(self._log)
         self._started = True
         self._input_hash = InputHash(load_key(self.space.state))
-        retrieval, policy = self._config.retrieval, policy_of(self._config)
+        retrieval, policy = self._config.retrieval, self.context.policy
         settings = Settings(retrieval.min_score, retrieval.max_k, policy.deadline_seconds)
-        self._open_service = SearchService(
+        self.context.search_service = SearchService(
             lambda: self._lease.readers, settings, self.hub, self._input_hash, self._search_scorer()
         )
         self.hub.post(EngineStateChanged(state="starting"))
@@ -125,7 +117,7 @@ class Engine:
             self.hub.post(ProblemRaised(reason=Reason.IO_ERROR, message=f"the log cannot be written: {self._log_file}"))
         await self._lease.begin()
         self._tasks.start("loading the model", self._model.load)
-        counting = after(self._searcher.first_answer if self._watch else worth_reporting, self._monitor.run)
+        counting = after(self.context.searcher.first_answer if self._watch else worth_reporting, self._monitor.run)
         self._tasks.start("counting", counting)
         if self._watch:
             self._tasks.start("taking over the index", self._lease.take_over)
@@ -146,17 +138,17 @@ class Engine:
 
     def _open_vault(self) -> VaultService:
         """Import and open the vault service, which takes longer than a search and is needed only with `watch`."""
-        from donna_tui.engine.vault_service import open_service
+        from donna_tui.engine.vault_service import VaultService
 
-        return open_service(self._config, self.space, self.hub, self._read)
+        return VaultService(self.context)
 
     async def _recover(self) -> None:
-        await (await asyncio.to_thread(self._vault)).recover(self.hub)
+        await (await asyncio.to_thread(self._vault)).recover()
 
     @property
     def notes(self) -> VaultService:
         """Return the service that reads, changes and undoes notes. Raises SpaceError without `watch`."""
-        self._require_indexed()
+        self.context.require_indexed()
         if not (self._started and self._watch):
             raise SpaceError(Reason.BUSY, "the vault is not open for changes")
         return self._vault()
@@ -164,20 +156,28 @@ class Engine:
     @property
     def memory(self) -> MemoryService:
         """Return the service that lists, forgets and recalls memories. Raises SpaceError if nothing is indexed."""
-        self._require_indexed()
-        return self._host.service
+        self.context.require_indexed()
+        return self.context.memory
 
     @property
     def drafts(self) -> DraftService:
-        """Return the service that lists, previews, approves and rejects drafts, and reads the calendar."""
-        self._require_indexed()
-        return self._drafts().service
+        """Return the service that lists, previews, approves and rejects drafts. Raises SpaceError if nothing is
+        indexed.
+        """
+        self.context.require_indexed()
+        return self._drafting().drafts
+
+    @property
+    def calendar(self) -> CalendarService:
+        """Return the service that lists meetings and reads calendars. Raises SpaceError if nothing is indexed."""
+        self.context.require_indexed()
+        return self._drafting().calendar
 
     @property
     def router(self) -> ModelRouter | None:
         """Return the router of the language models, if any is configured. Raises SpaceError if nothing is indexed."""
-        self._require_indexed()
-        return self._host.router
+        self.context.require_indexed()
+        return self.context.router
 
     def warm_up(self) -> None:
         """Import and open in advance what `notes` and `drafts` need, on any thread: it takes longer than a key press
@@ -188,36 +188,20 @@ class Engine:
         if self._started and self._watch:
             self._vault()
 
-    def _build_drafts(self) -> DraftScheduler:
-        from donna_tui.engine.draft_scheduler import DraftScheduler, DraftSchedulerParts
+    def _build_drafting(self) -> DraftScheduler:
+        from donna_tui.engine.draft_scheduler import DraftScheduler
 
-        return DraftScheduler(DraftSchedulerParts(
-            space=self.space, config=self._config, hub=self.hub, read=self._read,
-            search=lambda request, most: self._searcher.search(request, max_k=most), memory=lambda: self._host.service,
-            router=lambda: self._host.router, clock=self._clock,
-        ))  # fmt: skip
+        return DraftScheduler(self.context)
 
     async def _draft(self) -> None:
         """Draft in the background, once the model is loaded or known to be absent and the index has caught up."""
         await self.model_known.wait()
-        if self._maintainer:
-            await self._maintainer.caught_up()
-        await self._drafts().follow()
-
-    async def backfill(self, source: MemorySource) -> BackfillRow:
-        """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
-        return await self._host.backfill(source)
-
-    def _build_host(self) -> MemoryHost:
-        return MemoryHost(MemoryHostParts(
-            folder=self.space.state, cache=self._paths.cache, config=self._config, hub=self.hub, read=self._read,
-            search=lambda request, most: self._searcher.search(request, max_k=most),
-            maintainer=lambda: self._maintainer, ready=self._wait_for_model,
-        ))  # fmt: skip
+        if self.context.maintainer:
+            await self.context.maintainer.caught_up()
+        await self._drafting().follow()
 
     def _build_maintainer(self) -> IndexMaintainer:
-        parts = pipeline_parts(self.space, self._config, self._host, self._client, self.hub, stays=self._watch)
-        return IndexMaintainer(parts, self.hub, self._searcher, self._input_hash)
+        return IndexMaintainer(self.context.pipeline_parts(), self.hub, self.context.searcher, self._input_hash)
 
     async def _begin_maintaining(self, maintainer: IndexMaintainer) -> None:
         """Start the work of the process that maintains the index."""
@@ -241,10 +225,10 @@ class Engine:
         self._model.cancel()
         await self._freshness.close()
         await self._tasks.stop()
-        for each in (self._drafts, self._vault, self._neighbours):
+        for each in (self._drafting, self._vault, self._neighbours):
             if each.made:
                 await each.made.close()
-        await self._host.close()
+        await self.context.close_memory()
         await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))
@@ -259,24 +243,21 @@ class Engine:
         updated: VaultReadError if the vault is missing, DatabaseError if the index cannot be written, SpaceError if the
         space is not to be indexed.
         """
-        self._require_indexed()
+        self.context.require_indexed()
         try:
-            if self._maintainer:
-                await self._maintainer.compare(full=full)
+            if self.context.maintainer:
+                await self.context.maintainer.compare(full=full)
         except DonnaError:  # the existing index remains searchable
-            await self._wait_for_model()
+            await self._model.wait_until_known()
             raise
-        await self._wait_for_model()
+        await self._model.wait_until_known()
         if self._lease.trouble:
             raise self._lease.trouble
-        if self._maintainer:
-            await self._maintainer.finish(full=full)
+        if self.context.maintainer:
+            await self.context.maintainer.finish(full=full)
             if counted:
                 await self._monitor.refresh()
             self._model.follow()
-
-    async def _wait_for_model(self) -> None:
-        await self._model.wait_until_known(lambda: self._tasks.failure)
 
     # Queries
 
@@ -292,12 +273,12 @@ class Engine:
         The outcome reports whether it is stale. Raises DatabaseError.
         """
         async with self._waking:
-            if self._asleep and not self._not_indexed:
+            if self._asleep and not self.context.not_indexed:
                 await self.start()
-        if self._not_indexed:
+        if self.context.not_indexed:
             return await self.search(request)
         if not self._watch:
-            await self._model.prepared(lambda: self._tasks.failure)
+            await self._model.prepared()
         stale = await self._freshness.stale(deadline_seconds)
         outcome = await self.search(request)
         note = "; ".join(each for each in (stale, outcome.note) if each)
@@ -305,11 +286,11 @@ class Engine:
 
     async def search(self, request: SearchRequest) -> SearchOutcome:
         """Search the current index, or report that nothing is indexed. Raises DatabaseError."""
-        if why := self._not_indexed:
+        if why := self.context.not_indexed:
             return unindexed(request, why)
         try:
-            own = await self._searcher.search(request)
-            return await self._neighbours().search(self._searcher, request, own) if request.everywhere else own
+            own = await self.context.searcher.search(request)
+            return await self._neighbours().search(self.context.searcher, request, own) if request.everywhere else own
         except DatabaseError as error:
             self._report(error)
             raise
@@ -317,12 +298,12 @@ class Engine:
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
         """Find passages of other notes that are similar to this one. Raises DatabaseError."""
         if self._is_here(hit.space):
-            return await self._searcher.more_like(hit, request)
-        return await self._neighbours().more_like(self._searcher, hit, request)
+            return await self.context.searcher.more_like(hit, request)
+        return await self._neighbours().more_like(self.context.searcher, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
         """Explain why a note is not among the hits of a question. Raises DatabaseError."""
-        return await self._searcher.why_not(path, request)
+        return await self.context.searcher.why_not(path, request)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
         """Match a query against the names of notes and headings as a subsequence, best first.
@@ -331,7 +312,7 @@ class Engine:
         """
         from donna_tui.search.names import switch
 
-        return await self._read(lambda database: switch(database, query, limit, Filters().user_id))
+        return await self.context.read(lambda database: switch(database, query, limit, Filters().user_id))
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
         """Return the most recently changed notes from the index, or from the folder while the index has fewer.
@@ -339,18 +320,18 @@ class Engine:
         Raises DatabaseError or VaultReadError.
         """
         found = await self.names("", limit)
-        if len(found) >= limit or self._maintainer is None or self._maintainer.is_caught_up:
+        if len(found) >= limit or self.context.maintainer is None or self.context.maintainer.is_caught_up:
             return found
         from donna_tui.engine.start_page import latest_on_disk
 
-        return await asyncio.to_thread(latest_on_disk, self._client, limit)
+        return await asyncio.to_thread(latest_on_disk, self.context.client, limit)
 
     async def tasks_due(self, limit: int) -> tuple[TaskRow, ...]:
         """Return open tasks that are due within a week, earliest first, then overdue ones. Raises DatabaseError."""
         from donna_tui.engine.start_page import tasks_due
 
-        today = datetime.date.fromtimestamp(self._clock())
-        return await self._read(lambda database: tasks_due(database, today, limit))
+        today = datetime.date.fromtimestamp(self.context.clock())
+        return await self.context.read(lambda database: tasks_due(database, today, limit))
 
     async def example_question(self) -> str:
         """Return a question, made from a heading, that a note of the vault answers; empty if there is none.
@@ -359,9 +340,11 @@ class Engine:
         """
         from donna_tui.engine.start_page import answered_question, question_candidates
 
-        day = datetime.date.fromtimestamp(self._clock())
-        candidates = await self._read(lambda database: question_candidates(database, day))
-        return await answered_question(candidates, lambda each: self._searcher.search_in(self._lease.readers, each, ""))
+        day = datetime.date.fromtimestamp(self.context.clock())
+        candidates = await self.context.read(lambda database: question_candidates(database, day))
+        return await answered_question(
+            candidates, lambda each: self.context.searcher.search_in(self._lease.readers, each, "")
+        )
 
     async def questions(self) -> tuple[str, ...]:
         """Return the questions of earlier searches, latest first."""
@@ -377,16 +360,16 @@ class Engine:
         `space` is this space or another one that was searched. Raises VaultReadError.
         """
         if self._is_here(space):
-            return await passage_in(self._lease.readers, self._client, path, (start_line, end_line))
+            return await passage_in(self._lease.readers, self.context.client, path, (start_line, end_line))
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
         """Return all folders that hold indexed notes, sorted."""
-        return await self._read(folders_of)
+        return await self.context.read(folders_of)
 
     async def sources(self) -> tuple[str, ...]:
         """Return the kinds of documents in the index."""
-        return await self._read(sources_of)
+        return await self.context.read(sources_of)
 
     def absolute_path(self, path: str, space: str = "") -> Path:
         """Return the absolute path of a note. Raises VaultReadError for a path outside the vault."""
@@ -403,12 +386,12 @@ class Engine:
     def _build_neighbours(self) -> Neighbours:
         from donna_tui.engine.neighbours import Neighbours
 
-        return Neighbours(self.space, self._paths)
+        return Neighbours(self.space, self.context.paths)
 
     async def retry(self, path: str = "") -> None:
         """Retry a failed note, or all of them."""
-        if self._maintainer:
-            await self._maintainer.retry(path)
+        if self.context.maintainer:
+            await self.context.maintainer.retry(path)
 
     async def install_model(self) -> None:
         """Download and prepare the default embedding model, and use it for searches from then on. Raises ModelError."""
@@ -416,8 +399,8 @@ class Engine:
 
     async def resume(self) -> None:
         """Accept missing notes as deleted, and remove them from the index."""
-        if self._maintainer:
-            self._maintainer.accept_missing()
+        if self.context.maintainer:
+            self.context.maintainer.accept_missing()
 
     def status(self) -> Status:
         return self._monitor.status(
@@ -436,37 +419,7 @@ class Engine:
     @property
     def read_only(self) -> bool:
         """Return whether this process does not maintain the index."""
-        return self._maintainer is None
-
-    @property
-    def _not_indexed(self) -> SpaceError | None:
-        """Return the reason why the memory of an agent is not indexed, or None if it is."""
-        config = self._config
-        return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
-
-    def _require_indexed(self) -> None:
-        if why := self._not_indexed:
-            raise why
-
-    @property
-    def _searcher(self) -> SearchService:
-        self._require_indexed()
-        if self._open_service is None:
-            raise SpaceError(Reason.BUSY, "the engine is not running")
-        return self._open_service
-
-    def _build_freshness(self) -> Freshness:
-        return Freshness(FreshParts(
-            client=self._client, policy=policy_of(self._config), maintainer=lambda: self._maintainer,
-            readers=lambda: self._lease.readers, model_known=self.model_known, sync=self.sync, stays=self._watch,
-        ))  # fmt: skip
-
-    @property
-    def _maintainer(self) -> IndexMaintainer | None:
-        return self._lease.maintainer
-
-    async def _read(self, work: Callable[[Database], T]) -> T:
-        return await self._lease.readers.run(lambda database, _: work(database))
+        return self.context.maintainer is None
 
     def _report(self, error: DatabaseError) -> None:
         self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
-from donna_tui.index.readers import Readers
-from donna_tui.ingest.index_maintainer import IndexMaintainer
-from donna_tui.ingest.progress import SyncPolicy
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ingest.reconcile import differing
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.search import SearchOutcome, SearchRequest
-from donna_tui.vault.client import VaultClient
 
 LATE = "stale: the index could not be updated in time"
 DIFFERS = "stale: files have changed since the index was updated"
@@ -58,29 +54,12 @@ def _heard(task: asyncio.Task[None]) -> None:
         task.exception()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FreshParts:
-    """The parts of `Freshness`.
-
-    `maintainer` returns None while another process maintains the index; `sync` does all work for a short-lived program;
-    `stays` marks a long-lived one.
-    """
-
-    client: VaultClient
-    policy: SyncPolicy
-    maintainer: Callable[[], IndexMaintainer | None]
-    readers: Callable[[], Readers]
-    model_known: asyncio.Event
-    sync: Callable[[], Awaitable[None]]
-    stays: bool
-
-
 class Freshness:
-    """The freshness policy of one engine."""
+    """The freshness policy of one engine. `sync` does all work for a short-lived program."""
 
-    def __init__(self, parts: FreshParts) -> None:
-        self._parts = parts
-        self._begun = parts.stays  # a long-lived program compares at its start
+    def __init__(self, context: SpaceContext, sync: Callable[[], Awaitable[None]]) -> None:
+        self._context, self._sync = context, sync
+        self._begun = context.stays  # a long-lived program compares at its start
         self._single_flight = SingleFlight(self._update)
 
     async def stale(self, seconds: float | None) -> str:
@@ -88,14 +67,14 @@ class Freshness:
 
         Return why it is stale, or an empty text if it is not.
         """
-        patience = self._parts.policy.deadline_seconds if seconds is None else max(0.0, seconds)
+        patience = self._context.policy.deadline_seconds if seconds is None else max(0.0, seconds)
         try:
             return await self._stale(asyncio.get_running_loop().time() + patience)
         except DonnaError as error:
             return f"stale: {error.message}"
 
     async def _stale(self, deadline: float) -> str:
-        if self._parts.maintainer() is None:
+        if self._context.maintainer is None:
             return await self._wait_for_owner(deadline)
         if not self._due:
             return DIFFERS if await self._lacking() else ""
@@ -104,13 +83,13 @@ class Freshness:
             brought = await self._brought(deadline)
         if not brought and await self._lacking():
             return LATE
-        maintainer = self._parts.maintainer()
+        maintainer = self._context.maintainer
         return MISSING if maintainer and maintainer.indexes.active.deletions.held else ""
 
     @property
     def _due(self) -> bool:
         """Return whether this search has to update the index: always, or only the first of a session."""
-        policy = self._parts.policy
+        policy = self._context.policy
         return policy.on_search or (policy.on_start and not self._begun)
 
     async def _brought(self, deadline: float) -> bool:
@@ -125,15 +104,15 @@ class Freshness:
         """Wait for the model until the deadline; return whether it became known only now, so that vectors are still
         missing.
         """
-        if self._parts.model_known.is_set():
+        if self._context.model.known.is_set():
             return False
-        return await set_within(self._parts.model_known, max(0.0, deadline - asyncio.get_running_loop().time()))
+        return await set_within(self._context.model.known, max(0.0, deadline - asyncio.get_running_loop().time()))
 
     async def _update(self) -> None:
         self._begun = True
-        if not self._parts.stays:
-            return await self._parts.sync()
-        maintainer = self._parts.maintainer()
+        if not self._context.stays:
+            return await self._sync()
+        maintainer = self._context.maintainer
         if maintainer:
             await maintainer.compare(full=False)
             await maintainer.indexes.active.wait_until_idle()
@@ -148,12 +127,12 @@ class Freshness:
         lacking = await self._known_to_differ()
         while lacking is None or lacking:
             if loop.time() + pause > deadline:
-                return LATE if self._parts.policy.on_search else DIFFERS
+                return LATE if self._context.policy.on_search else DIFFERS
             await asyncio.sleep(pause)
             pause = min(LONGEST_POLL_SECONDS, pause * 2)
             differ = await self._known_to_differ()
             lacking = differ if lacking is None or differ is None else lacking & differ
-        await set_within(self._parts.model_known, max(0.0, deadline - loop.time()))
+        await set_within(self._context.model.known, max(0.0, deadline - loop.time()))
         return ""
 
     async def _known_to_differ(self) -> frozenset[str] | None:
@@ -161,9 +140,9 @@ class Freshness:
 
         Raises DatabaseError and VaultReadError.
         """
-        client = self._parts.client
+        client = self._context.client
         try:
-            return await self._parts.readers().run(lambda database, _: frozenset(differing(client, database)))
+            return await self._context.readers.run(lambda database, _: frozenset(differing(client, database)))
         except DatabaseError as error:
             if error.reason is not Reason.BUSY:
                 raise
@@ -171,10 +150,10 @@ class Freshness:
 
     async def _lacking(self) -> bool:
         """Return whether text is missing from the index, or vectors that a known model could compute."""
-        maintainer, client = self._parts.maintainer(), self._parts.client
+        maintainer, client = self._context.maintainer, self._context.client
         if maintainer and maintainer.indexes.active.working:
             return True
-        return await self._parts.readers().run(lambda database, _: any(differing(client, database)))
+        return await self._context.readers.run(lambda database, _: any(differing(client, database)))
 
     async def close(self) -> None:
         """Stop the work that was begun for a search."""

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 
-from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.reranker import CrossEncoderReranker
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.memory.chat import TextSplitter, TurnRules
 from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
@@ -28,6 +27,7 @@ from donna_tui.memory.facts import (
 )
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
 from donna_tui.memory.importers import Import, Progress
+from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import (
     count_memories,
     id_of_passage,
@@ -35,14 +35,14 @@ from donna_tui.memory.listing import (
     memory_of_fact,
     one_memory,
 )
-from donna_tui.memory.recall import Read, Recaller, RecallRequest, Search, assemble
+from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.memory.tokens import prompt_tokens
 from donna_tui.memory.watching import LogFolder
-from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub
+from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.memory import (
+    BackfillRow,
     Correction,
     ImportReport,
     MemoryChunk,
@@ -53,45 +53,21 @@ from donna_tui.types.memory import (
     Suggestion,
     TaskRow,
 )
-from donna_tui.types.search import ME
+from donna_tui.types.search import ME, MemorySource
 
 FOREVER_SECONDS = 1e8
-
-Summarize = Callable[[Material], Awaitable[str]]
-"""Summarises a session with a language model; empty if none may be called, or it did not answer."""
+PATIENCE_SECONDS = 30.0
 
 
-async def no_model(found: Material) -> str:
-    """Return an empty summary without calling a model."""
-    return ""
+class MemoryService:
+    """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
+    def __init__(self, context: SpaceContext) -> None:
+        self._context = context
+        self.db = DbThread(context.space.state, context.hub, self._request_check)
+        self._recaller: Recaller | None = None
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MemoryServiceParts:
-    """The parts of the memory service.
-
-    `folder` is the space's state folder; `splitter` creates the chunker on a thread; `changed` notifies the indexer of
-    new data; `wait_until_indexed` waits at most that many seconds until the index has it, and returns whether it does;
-    `summarize` calls a language model.
-    """
-
-    folder: Path
-    config: MemoryConfig
-    hub: EventHub
-    splitter: Callable[[], TextSplitter]
-    read: Read
-    search: Search
-    changed: Callable[[], None]
-    wait_until_indexed: Callable[[float], Awaitable[bool]]
-    summarize: Summarize = no_model
-
-
-class ConversationService:
-    """The conversations of a memory. Every method raises only DonnaError."""
-
-    def __init__(self, parts: MemoryServiceParts) -> None:
-        self.parts = parts
-        self.db = DbThread(parts.folder, parts.hub, parts.changed)
+    # Conversations
 
     async def sessions(self, user_id: str | None = ME) -> tuple[SessionRow, ...]:
         """List the conversations of a user, or of all users with None, oldest first."""
@@ -123,7 +99,7 @@ class ConversationService:
         while (step := await self.db.run(lambda _: next(steps, None))) is not None:
             on_step(step)
         if importing.report.turns:
-            self.parts.changed()
+            self._request_check()
         return importing.report
 
     async def close_quiet_sessions(self, before: float) -> int:
@@ -151,7 +127,7 @@ class ConversationService:
         steps = importing.run(path)
         while (progress := await self.db.run(lambda _: next(steps, None))) is not None:
             on_progress(progress)
-        self.parts.changed()
+        self._request_check()
         await self.db.back_up()
         return importing.report
 
@@ -162,42 +138,28 @@ class ConversationService:
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
         """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""
-        threshold = self.parts.config.recall.compression_threshold
+        threshold = self._context.config.recall.compression_threshold
         sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
 
     async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
-        rules, splitter = TurnRules(self.parts.config.sources.chat), await self._splitter()
+        rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
-        from_model = await self.parts.summarize(found)
-        summary = from_model or summary_of(found.title, found.turns, splitter.counter)
+        summary = await self._summarized(found) or summary_of(found.title, found.turns, splitter.counter)
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
+
+    async def _summarized(self, found: Material) -> str:
+        """Summarise a session with a language model; return an empty text if none is configured or it fails."""
+        router = self._context.router
+        if router is None:
+            return ""
+        from donna_tui.llm.summaries import summarize
+
+        return await summarize(router, found)
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Undo the compression of a session. Return False if it has no summary."""
         return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
-
-    async def wait_until_indexed(self, patience: float | None = None) -> bool:
-        """Wait until the index has all stored memories; return False if another process or an error prevents it."""
-        return await self.parts.wait_until_indexed(FOREVER_SECONDS if patience is None else patience)
-
-    async def close(self) -> None:
-        """Back up changes if a backup is due, and close the memory."""
-        await self.db.close()
-
-    async def _splitter(self) -> TextSplitter:
-        return await self.db.run(lambda _: self.parts.splitter())
-
-
-PATIENCE_SECONDS = 30.0
-
-
-class MemoryService(ConversationService):
-    """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
-
-    def __init__(self, parts: MemoryServiceParts) -> None:
-        super().__init__(parts)
-        self._recaller: Recaller | None = None
 
     # Reading
 
@@ -206,25 +168,21 @@ class MemoryService(ConversationService):
     ) -> tuple[MemoryChunk, ...]:
         """List memories, latest first, with importance and its components."""
         filters = wanted or MemoryFilter()
-        found: tuple[MemoryChunk, ...] = await self.parts.read(lambda index: list_memories(index, filters, limit, skip))
-        return found
+        return await self._context.read(lambda index: list_memories(index, filters, limit, skip))
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
         """Count the memories that match a filter."""
         filters = wanted or MemoryFilter()
-        count: int = await self.parts.read(lambda index: count_memories(index, filters))
-        return count
+        return await self._context.read(lambda index: count_memories(index, filters))
 
     async def memory(self, identity: str) -> MemoryChunk | None:
         """Return one memory by its id, as the index has it now."""
         source, _, source_id = identity.partition(":")
-        found: MemoryChunk | None = await self.parts.read(lambda index: one_memory(index, source, source_id))
-        return found
+        return await self._context.read(lambda index: one_memory(index, source, source_id))
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
         """List open tasks, or all of them, earliest deadline first."""
-        found: list[TaskRow] = await self.parts.read(lambda index: list_tasks(index, everything=everything))
-        return found
+        return await self._context.read(lambda index: list_tasks(index, everything=everything))
 
     # Remembering
 
@@ -246,7 +204,7 @@ class MemoryService(ConversationService):
         request = RememberRequest(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         splitter = await self._splitter()
         facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
-        await self.parts.wait_until_indexed(patience)
+        await self.wait_until_indexed(patience)
         return tuple([await self._stored(fact) for fact in facts])
 
     async def would_replace(
@@ -356,7 +314,7 @@ class MemoryService(ConversationService):
         return await self.db.change(lambda db: pin(db, target, pinned=pinned))
 
     async def _target(self, identity: str) -> Target:
-        named: str | None = await self.parts.read(lambda index: id_of_passage(index, identity))
+        named = await self._context.read(lambda index: id_of_passage(index, identity))
         return await self.db.run(lambda db: find_target(db.database, named or identity))
 
     # Recalling
@@ -364,7 +322,7 @@ class MemoryService(ConversationService):
     @property
     def token_budget(self) -> int:
         """Return the default token limit of a recall."""
-        return self.parts.config.recall.token_budget
+        return self._context.config.recall.token_budget
 
     async def recall(
         self,
@@ -382,7 +340,7 @@ class MemoryService(ConversationService):
         Returns as many as fit into the budget, unless `top_k` or the setting `recall.memories` gives a number. `remote`
         is for a model that is not on this machine.
         """
-        settings = self.parts.config.recall
+        settings = self._context.config.recall
         request = RecallRequest(
             query=query,
             user_id=user_id,
@@ -401,14 +359,14 @@ class MemoryService(ConversationService):
 
     async def _recall_parts(self) -> Recaller:
         if self._recaller is None:
-            settings = self.parts.config.recall
+            settings = self._context.config.recall
             model = settings.reranker_model if settings.reranker_enabled else None
             self._recaller = Recaller(
-                search=self.parts.search,
-                read=self.parts.read,
+                search=self._context.search,
+                read=self._context.read,
                 preferences=self._preferences,
                 counter=await asyncio.to_thread(prompt_tokens),
-                min_score=self.parts.config.retrieval.min_score,
+                min_score=self._context.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,
                 reranks=settings.reranker_enabled,
             )
@@ -416,6 +374,38 @@ class MemoryService(ConversationService):
 
     async def _preferences(self, user_id: str) -> list[Fact]:
         return await self.db.run(lambda db: procedural(db.database, user_id))
+
+    # The index
+
+    async def wait_until_indexed(self, patience: float = FOREVER_SECONDS) -> bool:
+        """Wait at most `patience` seconds until the index has all stored memories.
+
+        Return False if another process maintains the index, or an error or the time limit prevents it.
+        """
+        maintainer = self._context.maintainer
+        if maintainer is None:
+            return False
+        await self._context.wait_for_model()
+        return await wait_until_indexed(maintainer, patience)
+
+    async def backfill(self, source: MemorySource) -> BackfillRow:
+        """Index one source again from scratch. Raises SpaceError if another process maintains the index."""
+        maintainer = self._context.maintainer
+        if maintainer is None:
+            raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")
+        await self._context.wait_for_model()
+        return await backfill(maintainer, source)
+
+    def _request_check(self) -> None:
+        if maintainer := self._context.maintainer:
+            request_check(maintainer)
+
+    async def close(self) -> None:
+        """Back up changes if a backup is due, and close the memory."""
+        await self.db.close()
+
+    async def _splitter(self) -> TextSplitter:
+        return await self.db.run(lambda _: self._context.splitter)
 
 
 def _add_correction(db: MemoryDb, correction: Correction) -> bool:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
 from donna_tui.embedding.prepare import install_model
 from donna_tui.embedding.service import EmbeddingService
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
-from donna_tui.search.service import OTHER_MODEL, SearchService
+from donna_tui.search.service import OTHER_MODEL
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared, ProblemRaised
 from donna_tui.types.status import ModelPhase
@@ -107,16 +107,9 @@ class ModelManager:
     the model is loaded only if passages have to be embedded.
     """
 
-    def __init__(
-        self,
-        loader: ModelLoader,
-        searcher: Callable[[], SearchService],
-        maintainer: Callable[[], IndexMaintainer | None],
-        *,
-        stays: bool,
-        by_meaning: bool = True,
-    ) -> None:
-        self._loader, self._searcher, self._maintainer, self._stays = loader, searcher, maintainer, stays
+    def __init__(self, context: SpaceContext, *, by_meaning: bool = True) -> None:
+        self._context = context
+        self._loader = ModelLoader(context.config.embedding, context.paths.cache, context.hub)
         self._service: EmbeddingService | None = None
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
         if by_meaning:
@@ -128,8 +121,8 @@ class ModelManager:
         A long-lived program answers a query that was asked before the start first.
         """
         await self._wanted.wait()
-        if self._stays:
-            await self._searcher().first_answer()
+        if self._context.stays:
+            await self._context.searcher.first_answer()
         while not await self._loaded():
             await asyncio.sleep(RETRY_SECONDS)
 
@@ -142,22 +135,22 @@ class ModelManager:
         """Try to load once; return whether no retry is needed."""
         self._service = await self._loader.load()
         if self._service is None:
-            self._searcher().use(None, *_excuse(self._loader.failure))
-        if maintainer := self._maintainer():
+            self._context.searcher.use(None, *_excuse(self._loader.failure))
+        if maintainer := self._context.maintainer:
             await maintainer.use_model(self._service)
         self.follow()
         self.known.set()
         if self._service:
             model = self._service.provider.version_tag
-            self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
-        return self._service is not None or not (self._stays and self._loader.passing)
+            self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
+        return self._service is not None or not (self._context.stays and self._loader.passing)
 
     async def at_best(self) -> None:
         """Wait until the first query is answered, and by meaning if the model is loaded soon."""
         with contextlib.suppress(SpaceError):  # nothing is indexed, so there are no queries
-            await self._searcher().first_answer()
+            await self._context.searcher.first_answer()
             if await set_within(self.known, MODEL_FIRST_SECONDS):
-                await self._searcher().first_answer()
+                await self._context.searcher.first_answer()
 
     async def give(self, maintainer: IndexMaintainer) -> None:
         """Pass the model to a maintainer that has just begun, if it is known."""
@@ -173,20 +166,20 @@ class ModelManager:
         """Search by meaning if the vectors of the index are those of the loaded model."""
         if self._service is None:
             return
-        maintainer = self._maintainer()
+        maintainer = self._context.maintainer
         if maintainer is None or maintainer.indexes.speaks_model:
-            self._searcher().use(self._service)
+            self._context.searcher.use(self._service)
         else:
-            self._searcher().use(None, OTHER_MODEL)
+            self._context.searcher.use(None, OTHER_MODEL)
 
-    async def wait_until_known(self, failure: Callable[[], DonnaError | None]) -> None:
+    async def wait_until_known(self) -> None:
         """Wait until the model is known, if it is needed. Raises the error that prevents it."""
         if not self._wanted.is_set():
             if await self._is_spare():
                 return
             self._wanted.set()
         while not self.known.is_set():
-            if error := failure():
+            if error := self._context.tasks.failure:
                 raise error
             await set_within(self.known, 0.1)
 
@@ -194,17 +187,22 @@ class ModelManager:
         """Return whether the model need not be loaded: it is available, and all passages have vectors or another
         process maintains the index.
         """
-        model, maintainer = await self._loader.unloaded(), self._maintainer()
+        model, maintainer = await self._loader.unloaded(), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
-        self._loader.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
+        self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
         return True
 
-    async def prepared(self, failure: Callable[[], DonnaError | None]) -> None:
+    async def prepared(self) -> None:
         """Wait while the model is prepared for this machine; giving up would begin again at each start."""
         self._wanted.set()
-        while not self.known.is_set() and self._loader.phase in (None, ModelPhase.PREPARING) and not failure():
+        while self._is_prepared_now:
             await set_within(self.known, 0.05)
+
+    @property
+    def _is_prepared_now(self) -> bool:
+        is_unknown = not self.known.is_set() and self._context.tasks.failure is None
+        return is_unknown and self._loader.phase in (None, ModelPhase.PREPARING)
 
     def cancel(self) -> None:
         """Cancel the loading of the model."""

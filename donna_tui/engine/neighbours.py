@@ -13,21 +13,16 @@ from pathlib import Path
 from donna_tui.config.agent_settings import settings_of, workspace_of
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine.memory_host import MemoryHost
 from donna_tui.engine.passages import Passage, passage_in
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.readers import Readers
-from donna_tui.ingest.pipeline import Parts
-from donna_tui.ingest.progress import policy_of
-from donna_tui.ingest.source import NoteChunker
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, agent_space, known_spaces
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import ConfigError, DatabaseError, Reason, VaultReadError
-from donna_tui.types.events import EventHub
 from donna_tui.types.search import Hit, SearchOutcome, SearchRequest
 from donna_tui.vault.client import VaultClient
-from donna_tui.vault.open import included, indexed_client
+from donna_tui.vault.open import indexed_client
 
 MOST = 20
 """Most other spaces that are searched with the open one, most recently opened first."""
@@ -206,24 +201,3 @@ def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]
         yield "some keyword only: their index was built with another model"
     if silent:
         yield f"{', '.join(silent)} cannot be read now"
-
-
-def pipeline_parts(
-    space: Space, config: MemoryConfig, host: MemoryHost, client: VaultClient, hub: EventHub, *, stays: bool
-) -> Parts:
-    """Return the parts of the pipelines of a space. Raises ModelError if the model's tokenizer cannot be read."""
-    cutter = NoteChunker(host.splitter.counter, host.splitter.window, config.embedding.chunk_overlap)
-    return Parts(
-        root=space.root,
-        folder=space.state,
-        recipe=cutter.recipe,
-        client=client,
-        chunk=cutter,
-        window=cutter.window,
-        hub=hub,
-        rename_window=config.sources.vault.rename_window_seconds if stays else 0.0,
-        stays=stays,
-        extra_source=host.feed(client),
-        include=included(config),
-        policy=policy_of(config),
-    )

@@ -5,26 +5,25 @@ from __future__ import annotations
 import asyncio
 import codecs
 import json
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from donna_tui.config.models import MemoryConfig
+from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
-from donna_tui.platform.spaces import Space
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
 from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteState, NoteText
-from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.client import Entry
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
-from donna_tui.vault.open import indexed_client, open_writer, vault_client
+from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.write.changes import (
     Change,
     Clash,
@@ -42,44 +41,24 @@ from donna_tui.vault.write.writer import VaultWriter, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
-ReadIndex = Callable[[Callable[[Database], Any]], Awaitable[Any]]
-
 LEFT_OUT = "your settings exclude it from the index (sources.vault.ignore_globs)"
-
-
-def open_service(config: MemoryConfig, space: Space, hub: EventHub, read_index: ReadIndex) -> VaultService:
-    """Open the service of a space. A person reviews each change, so changes are allowed anywhere in the vault."""
-    return VaultService(
-        vault_client(config, space.root),
-        indexed_client(config, space.root),
-        open_writer(config, space, announce(hub), on_recovered=report_to(hub), allowlist=(EVERYWHERE,)),
-        read_index,
-        EditDrafts(space.state / "edits"),
-    )
 
 
 class VaultService:
     """The API of the Vault screen. Every method raises only DonnaError.
 
-    `client` reads all notes of the vault, `indexed` only those that the settings admit to the index.
+    A person reviews each change, so changes are allowed anywhere in the vault.
     """
 
-    def __init__(
-        self,
-        client: VaultClient,
-        indexed: VaultClient,
-        writer: VaultWriter,
-        read_index: ReadIndex,
-        unsaved: EditDrafts,
-    ) -> None:
-        self._client = client
-        self._indexed = indexed
-        self._writer = writer
-        self._read_index = read_index
-        self._unsaved = unsaved
+    def __init__(self, context: SpaceContext) -> None:
+        config, space = context.config, context.space
+        self._context = context
+        self._client = vault_client(config, space.root)
+        self._writer = writer_of(context, allowlist=(EVERYWHERE,))
+        self._unsaved = EditDrafts(space.state / "edits")
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
 
-    async def recover(self, hub: EventHub) -> None:
+    async def recover(self) -> None:
         """Finish or drop interrupted writes; one that cannot be finished now is reported as a problem and retried
         later.
         """
@@ -88,11 +67,11 @@ class VaultService:
         except DonnaError as error:
             trouble = error
         if trouble is not None:
-            report_to(hub)(trouble)
+            report_to(self._context.hub)(trouble)
 
     async def vault_rows(self) -> tuple[NoteRow, ...]:
         """List every file of the vault that is a note or looks like one, with its states."""
-        known = await self._read_index(lambda database: _known_notes(database, self._client.sensitive_key))
+        known = await self._context.read(lambda database: _known_notes(database, self._client.sensitive_key))
         return await self._run(self._rows, known)
 
     async def read_note(self, path: str) -> NoteText:
@@ -272,7 +251,7 @@ class VaultService:
 
     def _judged(self, entry: Entry) -> Entry:
         """Add the reason why an entry is not indexed, including the user's settings."""
-        if entry.reason is not None or self._indexed.is_note(entry.path):
+        if entry.reason is not None or self._context.client.is_note(entry.path):
             return entry
         return replace(entry, reason=Reason.IGNORED, message=LEFT_OUT)
 
@@ -304,6 +283,12 @@ def _not_utf8(etag: str, data: bytes) -> DonnaError | None:
     if etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
         return None
     return DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
+
+
+def writer_of(context: SpaceContext, allowlist: tuple[str, ...] | None = None) -> VaultWriter:
+    """Open a writer that posts its operations to the hub. `allowlist` replaces the folders that the settings allow."""
+    hub = context.hub
+    return open_writer(context.config, context.space, announce(hub), on_recovered=report_to(hub), allowlist=allowlist)
 
 
 def announce(hub: EventHub) -> Callable[[Written], None]:

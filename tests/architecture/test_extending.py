@@ -26,7 +26,7 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.skills.cadence import CadenceParts, Span, new_material, open_in
 from donna_tui.embedding.build import build_embedding_service
 from donna_tui.embedding.prepare import OnPhase
-from donna_tui.engine import draft_scheduler
+from donna_tui.engine import skill_runner
 from tests.engine.draft_engines import draft_engine
 from tests.engine.providers import DIM, FaultyModel, serve
 
@@ -107,7 +107,7 @@ def open_tasks(parts: CadenceParts, day: datetime.date) -> Run:
 
 
 async def test_a_draft_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(draft_scheduler.DATED_SKILLS, "open_tasks", open_tasks)
+    monkeypatch.setitem(skill_runner.DATED_SKILLS, "open_tasks", open_tasks)
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     serve(monkeypatch, FaultyModel())
     templates = tmp_path / "templates"

@@ -99,7 +99,7 @@ async def test_what_was_typed_into_the_draft_of_a_cancelled_meeting_stays(tmp_pa
         kept = await here.row(row.id)
         assert (kept.state, kept.detail) == (DraftState.WAITING, "The meeting was cancelled; your edits are kept.")
         assert kept.meeting_cancelled
-        (shown,) = await here.engine.drafts.meetings(meeting().start.timestamp(), meeting().end.timestamp())
+        (shown,) = await here.engine.calendar.meetings(meeting().start.timestamp(), meeting().end.timestamp())
         assert (shown.state, state_word(shown)) == (MeetingState.DRAFTED, "cancelled")
         await follow(here, meeting())
         assert (await here.row(row.id)).detail == ""
@@ -145,7 +145,7 @@ async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(t
         await here.indexed()
         assert await here.engine.drafts.has_note(meeting(event="new-uid", series_id="weekly"))
         assert not await here.engine.drafts.has_note(moved(LATER, meeting(event="new-uid", series_id="weekly")))
-        (row,) = await here.engine.drafts.meetings(meeting().start.timestamp() - 1, meeting().end.timestamp())
+        (row,) = await here.engine.calendar.meetings(meeting().start.timestamp() - 1, meeting().end.timestamp())
         assert row.state is MeetingState.DRAFTED
 
 
@@ -159,21 +159,21 @@ async def test_a_calendar_that_is_added_is_followed_at_once_and_after_a_restart(
     file.write_bytes(calendar(event(f"DTSTART:{start:%Y%m%dT%H%M%SZ}", "DURATION:PT1H", "SUMMARY:Plan", uid="plan")))
     (tmp_path / "page.ics").write_text("<html>")
     async with draft_engine(tmp_path, clock=start.timestamp) as here:
-        sandbox = here.engine.drafts
+        calendars = here.engine.calendar
         for place, reason in (("nowhere.ics", "calendar_failed"), ("page.ics", "calendar_failed")):
             with pytest.raises(DonnaError) as refused:
-                await sandbox.add_calendar(str(tmp_path / place))
+                await calendars.add_calendar(str(tmp_path / place))
             assert refused.value.reason == reason
             assert place.removesuffix(".ics") in refused.value.message
         with pytest.raises(DonnaError, match="https") as refused:
-            await sandbox.add_calendar("http://example.org/team.ics")
+            await calendars.add_calendar("http://example.org/team.ics")
         assert not user_file().exists()
-        row = await sandbox.add_calendar(str(file), "Team")
+        row = await calendars.add_calendar(str(file), "Team")
         assert (row.name, row.meetings, row.problem) == ("Team", 1, "")
-        (found,) = await sandbox.meetings(start.timestamp(), start.timestamp() + 60)
+        (found,) = await calendars.meetings(start.timestamp(), start.timestamp() + 60)
         assert (found.meeting.title, found.unwanted) == ("Plan", "No one else is invited.")
         with pytest.raises(DonnaError, match="named Team already") as refused:
-            await sandbox.add_calendar(str(file), "Team")
+            await calendars.add_calendar(str(file), "Team")
         assert refused.value.reason is Reason.CONFLICT
     assert [each.name for each in load_trusted().config.calendars] == ["Team"]
 
@@ -192,13 +192,15 @@ async def test_the_password_of_a_calendar_is_kept_in_a_private_file_and_not_in_t
 
     with serving(answers) as site:
         async with draft_engine(tmp_path, clock=start.timestamp) as here:
-            sandbox = here.engine.drafts
+            calendars = here.engine.calendar
             with pytest.raises(DonnaError) as refused:
-                await sandbox.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="wrong")
+                await calendars.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="wrong")
             assert refused.value.reason is Reason.LOGIN_REFUSED
             settings = user_file().parent
             assert [file.name for file in settings.iterdir()] == [] if settings.exists() else True
-            row = await sandbox.add_calendar(f"{site.url}/team.ics", "The Team", username="ann", password="hunter2 #x")
+            row = await calendars.add_calendar(
+                f"{site.url}/team.ics", "The Team", username="ann", password="hunter2 #x"
+            )
             assert (row.name, row.meetings, row.problem) == ("The Team", 1, "")
         (config,) = load_trusted().config.calendars
         assert (config.username, config.password_file) == ("ann", user_file().parent / "the-team-password")

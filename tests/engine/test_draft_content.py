@@ -10,8 +10,8 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
-from donna_tui.engine.draft_scheduler import DraftScheduler, templates_dir
-from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.engine.skill_runner import SkillRunner, templates_dir
+from donna_tui.types.drafts import Attendee, DraftState, Meeting
 from donna_tui.types.errors import DonnaError, Reason
 from tests.engine.draft_engines import LAST_TIME, NOTE, THIS_WEEK, DraftEngine, draft_engine, git, meeting
 
@@ -189,9 +189,11 @@ async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
         assert not {"idempotency_key", "autowritten_by", "autowritten_at", "donna_draft"} & set(front)
         assert front["calendar_event_id"] == "gateway-2"
         await here.indexed()
-        assert (await here.engine.drafts.draft_meeting("gateway-2")).reason == "idempotent"
+        assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.APPROVED
         await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM drafts"))
-        assert (await here.engine.drafts.draft_meeting("gateway-2")).path == NOTE
+        before = here.notes()
+        assert (await here.engine.drafts.write_now("gateway-2")).path == NOTE
+        assert here.notes() == before
 
 
 async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
@@ -244,7 +246,7 @@ async def test_a_model_gets_days_and_who_i_am_and_makes_no_tasks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     model = Seen()
-    monkeypatch.setattr(DraftScheduler, "_drafter", model)
+    monkeypatch.setattr(SkillRunner, "_drafter", model)
     notes = {
         LAST: WEEKLY,
         "Projects/Gateway.md": "---\ndate: 2024-01-02\n---\n# Gateway\n\nIt hands taps to the ledger of the city.\n",

@@ -13,7 +13,7 @@ import pytest
 from donna_tui.calendar.ics import read_ics
 from donna_tui.calendar.values import Window
 from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Task
-from donna_tui.engine.draft_scheduler import DraftScheduler
+from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import Attendee, DraftState
 from donna_tui.vault.note.read import parse_frontmatter
 from tests.engine.draft_engines import LAST_TIME, NOTE, DraftEngine, draft_engine, meeting
@@ -97,7 +97,7 @@ KEYS = {
 async def test_an_obedient_model_gets_nothing_but_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
-    monkeypatch.setattr(DraftScheduler, "_drafter", Obedient([order, "Ana will write the plan."]))
+    monkeypatch.setattr(SkillRunner, "_drafter", Obedient([order, "Ana will write the plan."]))
     async with draft_engine(tmp_path, notes={"Secret/diary.md": "# Diary\n"}) as here:
         before = {path: here.text(path) for path in here.notes()}
         row = await here.write(meeting())

@@ -11,7 +11,7 @@ import pytest
 
 from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
-from donna_tui.engine.draft_scheduler import DraftScheduler
+from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.memory import MemoryFilter
@@ -65,13 +65,12 @@ async def test_a_second_time_nothing_is_written(tmp_path: Path) -> None:
         row = await here.write(meeting())
         before = (here.head(), here.text(NOTE))
         assert await here.engine.drafts.write_now("gateway-2") == row
-        assert (await here.engine.drafts.draft_meeting("gateway-2")).reason == "idempotent"
         assert (here.head(), here.text(NOTE)) == before
 
 
 async def test_two_runs_at_once_are_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     slow = Counting(delay=0.2)
-    monkeypatch.setattr(DraftScheduler, "_drafter", slow)
+    monkeypatch.setattr(SkillRunner, "_drafter", slow)
     async with draft_engine(tmp_path) as here:
         await here.hold(meeting())
         rows = await asyncio.gather(*(here.engine.drafts.write_now("gateway-2") for _ in range(3)))
@@ -211,7 +210,7 @@ async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
         assert NOTE not in here.notes()
         head = here.head()
         assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.REJECTED
-        (shown,) = await here.engine.drafts.meetings(*day())
+        (shown,) = await here.engine.calendar.meetings(*day())
         assert shown.state is MeetingState.REJECTED
         assert here.head() == head
         await here.undo()
@@ -256,7 +255,7 @@ async def test_a_draft_is_not_lost_where_its_meeting_is_in_no_calendar(tmp_path:
 async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(DraftScheduler, "_drafter", Broken(Reason.DISK_FULL))
+    monkeypatch.setattr(SkillRunner, "_drafter", Broken(Reason.DISK_FULL))
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
@@ -279,7 +278,7 @@ async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = Broken()
-    monkeypatch.setattr(DraftScheduler, "_drafter", broken)
+    monkeypatch.setattr(SkillRunner, "_drafter", broken)
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         assert row.state is DraftState.WAITING

@@ -216,7 +216,7 @@ async def test_two_comparisons_at_the_same_time_end_well(tmp_path: Path, monkeyp
 
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
-        maintained = running.engine._maintainer.indexes.active
+        maintained = running.engine.context.maintainer.indexes.active
         monkeypatch.setattr(pipeline, "compare", compare_slowly)
         earlier = asyncio.create_task(maintained.reconcile("earlier"))
         await eventually(begun.is_set)

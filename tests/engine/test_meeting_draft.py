@@ -129,7 +129,7 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monk
             return any(hit.path == NOTE and "donna_draft" not in str(hit.metadata) for hit in outcome.hits)
 
         await settled(found)
-        [row] = await engine.drafts.meetings(END.timestamp() - 7_200, END.timestamp())
+        [row] = await engine.calendar.meetings(END.timestamp() - 7_200, END.timestamp())
         assert (row.state, row.path) == (MeetingState.WRITTEN, NOTE)
     finally:
         await engine.stop()
@@ -142,7 +142,7 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monk
         engine.subscribe(looked.append)
         await engine.model_known.wait()
         await eventually(lambda: any(getattr(each, "name", "") == "meeting_end_poller_start" for each in looked))
-        await engine.drafts.refresh()
+        await engine.calendar.refresh()
         assert await engine.drafts.drafts() == ()
         assert git(sandbox, "rev-parse", "HEAD") == tip
 
@@ -153,7 +153,7 @@ async def test_the_end_of_a_meeting_brings_its_draft_once(sandbox: Sandbox, monk
         assert again.state is DraftState.WAITING
         await engine.notes.apply_plan(await engine.notes.plan_undo())
         assert not (sandbox.root / NOTE).exists()
-        await engine.drafts.refresh()
+        await engine.calendar.refresh()
         assert {path: path.read_bytes() for path in sandbox.root.rglob("*.md")} == before
     finally:
         await engine.stop()

@@ -357,7 +357,7 @@ async def test_backfilling_twice_changes_no_row(sandbox: Sandbox, tmp_path: Path
         await import_talk(running.engine.memory, tmp_path)
         before = sandbox.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id")
         for _ in range(2):
-            rows = [await running.engine.backfill(source) for source in MemorySource]
+            rows = [await running.engine.memory.backfill(source) for source in MemorySource]
             assert {(row.source, row.state) for row in rows} == {(source.value, "ok") for source in MemorySource}
         assert sandbox.rows("SELECT id, source_id, content_hash FROM memory_documents ORDER BY id") == before
 
@@ -372,7 +372,7 @@ async def test_one_source_that_fails_does_not_stop_the_others(
             raise RuntimeError("a fault")
 
         monkeypatch.setattr("donna_tui.memory.indexer.title_of", broken)
-        rows = {source: (await running.engine.backfill(source)).state for source in MemorySource}
+        rows = {source: (await running.engine.memory.backfill(source)).state for source in MemorySource}
         assert rows == {**dict.fromkeys(MemorySource, "ok"), MemorySource.CHAT: "failed"}
 
 
@@ -405,7 +405,7 @@ async def test_events_tell_counts_and_no_text(sandbox: Sandbox, tmp_path: Path) 
         await running.engine.sync()
         await import_talk(running.engine.memory, tmp_path)
         await running.engine.memory.remember("The gateway runs on port 8080.")
-        await running.engine.backfill(MemorySource.CHAT)
+        await running.engine.memory.backfill(MemorySource.CHAT)
     names = {event.name for event in running.events}
     assert {"memory_ingest_chat_turn", "memory_ingest_task", "memory_ingest_memory", "memory_backfill_done"} <= names
     assert not any(_holds(event, "kestrel") or _holds(event, "8080") for event in running.events)

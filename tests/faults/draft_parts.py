@@ -15,7 +15,7 @@ from donna_tui.drafts.drafters import CommitmentsAnswer, Composed, Task
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
-from donna_tui.engine.draft_scheduler import templates_dir
+from donna_tui.engine.skill_runner import templates_dir
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.events import EventHub

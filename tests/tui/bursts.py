@@ -127,7 +127,7 @@ def backend_of() -> FakeBackend:
     """A vault with everything in it that the screens can show."""
     backend = scenarios.normal()
     backend.vault = synced()
-    backend.drafts = FakeDrafts(backend._enter, backend.vault)
+    backend.drafts = backend.calendar = FakeDrafts(backend._enter, backend.vault)
     draft_scenarios.fill(backend.drafts)
     return backend
 

@@ -111,7 +111,7 @@ class FakeBackend:
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self.unsaved = EditDrafts(Path(folder))
         self.memory = FakeMemory(self._enter, list(memories))
-        self.drafts = FakeDrafts(self._enter, self.vault)
+        self.drafts = self.calendar = FakeDrafts(self._enter, self.vault)
         self.tasks: tuple[TaskRow, ...] = ()
         self.example = ""
         self.asked: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ class DraftLifecycle:
     async def at(self, moment: datetime.datetime) -> None:
         """Let it be that time, and let the engine look at the calendar as it does every minute."""
         self.now[0] = moment.timestamp()
-        await self.engine.drafts.refresh()
+        await self.engine.calendar.refresh()
 
     async def rows(self) -> tuple[DraftRow, ...]:
         return await self.engine.drafts.drafts(everything=True)
@@ -279,7 +279,7 @@ async def test_where_nobody_listens_at_the_port_the_brief_is_drafted_offline_and
         (brief,) = await here.until(lambda rows: bool(rows) and rows[0].state is DraftState.WAITING, "it is drafted")
         (row,) = [
             each
-            for each in await here.engine.drafts.meetings(here.start.timestamp(), here.start.timestamp() + 60)
+            for each in await here.engine.calendar.meetings(here.start.timestamp(), here.start.timestamp() + 60)
             if each.draft == brief.id
         ]
         assert row.state is MeetingState.DRAFTED

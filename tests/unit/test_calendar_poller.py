@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from donna_tui.calendar.following import FRESH_SECONDS, window_around
+from donna_tui.calendar.following import FRESH_SECONDS, Following, window_around
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, meeting_of, store, watermark
 from donna_tui.calendar.poller import CATCH_UP_SECONDS, MeetingEndPoller
 from donna_tui.calendar.sources import IcsFiles
@@ -81,8 +81,9 @@ class PollerHarness:
 
     def new_poller(self) -> MeetingEndPoller:
         """As after a restart."""
+        self.following = Following(self.thread, self.sources, self.hub, lambda: self.now)
         self.poller = MeetingEndPoller(
-            self.thread, self.sources, self.dispatch, self.hub, self.config, lambda: self.now
+            self.thread, self.following, self.dispatch, self.hub, self.config, lambda: self.now
         )
         return self.poller
 
@@ -280,7 +281,7 @@ async def test_calendars_are_fetched_now_and_then_or_when_their_files_change_or_
     await harness.poll()
     await harness.poll()
     assert harness.calendar.fetches == 3
-    await harness.poller.refresh()
+    await harness.following.refresh(everything=True)
     assert harness.calendar.fetches == 4
 
 
@@ -348,7 +349,7 @@ async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(harness: Polle
     running = asyncio.create_task(harness.poller.run())
     await until(lambda: harness.calendar.fetches == 1)
     harness.now += 2 * MINUTE
-    harness.poller.hurry()
+    harness.following.changed.set()
     await until(lambda: harness.handed == ["a"])
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -370,7 +371,7 @@ async def test_a_look_that_fails_is_told_and_the_next_one_comes(
     await until(lambda: len(harness.events_of(MeetingEndPollerCycleFailed)) >= 2)
     monkeypatch.setattr(harness.thread, "run", fine)
     harness.add("a", -MINUTE)
-    harness.poller.hurry()
+    harness.following.changed.set()
     harness.calendar.state = "look again"
     await until(lambda: harness.handed == ["a"])
     running.cancel()
@@ -384,7 +385,7 @@ async def test_what_is_followed_no_longer_is_dropped_when_it_starts(harness: Pol
     harness.sources = []
     running = asyncio.create_task(harness.new_poller().run())
     await until(lambda: bool(harness.events_of(MeetingEndPollerStarted)))
-    harness.poller.hurry()
+    harness.following.changed.set()
     async with asyncio.timeout(30):
         while await harness.thread.run(lambda db: calendar_rows(db.database)):
             await asyncio.sleep(0.01)

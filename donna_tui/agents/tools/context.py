@@ -20,7 +20,9 @@ from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
 from donna_tui.vault.git.operations import new_session_id
 
 if TYPE_CHECKING:
+    from donna_tui.engine.calendar_service import CalendarService
     from donna_tui.engine.draft_service import DraftService
+    from donna_tui.engine.space_context import SpaceContext
     from donna_tui.vault.write.writer import VaultWriter
 
 
@@ -120,6 +122,8 @@ class Host(Protocol):
         """Update the index and search it; report whether the result is stale."""
         ...
 
+    context: SpaceContext
+
     @property
     def memory(self) -> MemoryService:
         """Return the service for memories."""
@@ -127,6 +131,9 @@ class Host(Protocol):
 
     @property
     def drafts(self) -> DraftService: ...
+
+    @property
+    def calendar(self) -> CalendarService: ...
 
 
 class Quota:
@@ -188,7 +195,7 @@ class ToolContext:
     @property
     def read(self) -> ReadIndex:
         """Return the function that runs a query on the index."""
-        return self.host.memory.parts.read
+        return self.host.context.read
 
 
 def actor_of(client: str) -> str:

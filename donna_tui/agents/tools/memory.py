@@ -336,7 +336,7 @@ async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=args.days)
     span = [midnight(each, zone).timestamp() for each in (first, end)]
-    rows = await space.host.drafts.meetings(*span)
+    rows = await space.host.calendar.meetings(*span)
     seen = await _visible_notes(space, {row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
     return AgendaOutput(

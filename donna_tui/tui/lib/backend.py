@@ -254,7 +254,7 @@ class MemoryBackend(Protocol):
 
 
 class DraftBackend(Protocol):
-    """The operations of the Review and Meetings screens. Every method raises only `DonnaError`."""
+    """The operations of the Review screen, and of the drafts of meetings. Every method raises only `DonnaError`."""
 
     async def drafts(self, *, everything: bool = False) -> tuple[DraftRow, ...]:
         """List pending and failed drafts, newest first; with `everything` also up to 200 decided ones."""
@@ -285,9 +285,6 @@ class DraftBackend(Protocol):
     async def regenerate(self, identity: str) -> DraftRow:
         """Compose a draft again from the current sources and replace its text; also retries a failed draft."""
 
-    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
-        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
-
     async def preview(self, event_id: str) -> Preview:
         """Render the note of a meeting as it would be written now, without writing it and without a model."""
 
@@ -299,6 +296,13 @@ class DraftBackend(Protocol):
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, even if it has not ended."""
+
+
+class CalendarBackend(Protocol):
+    """The operations of the Meetings screen. Every method raises only `DonnaError`."""
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
 
     async def want_notes(self, event_id: str, *, wanted: bool) -> None:
         """Set whether drafts are written automatically for the series of a meeting."""
@@ -330,7 +334,11 @@ class Backend(Protocol):
 
     @property
     def drafts(self) -> DraftBackend:
-        """Return the service for drafts and meetings. The first access takes a moment, unless `warm_up` has run."""
+        """Return the service for drafts. The first access takes a moment, unless `warm_up` has run."""
+
+    @property
+    def calendar(self) -> CalendarBackend:
+        """Return the service for meetings and calendars. The first access takes a moment, as that of `drafts`."""
 
     def warm_up(self) -> None:
         """Import and open the dependencies of `notes` and `drafts` on this thread."""

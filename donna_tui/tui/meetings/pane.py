@@ -265,8 +265,8 @@ class MeetingsPane(Horizontal):
     async def _load(self, backend: Backend) -> None:
         agenda = self._agenda
         try:
-            calendars = await backend.drafts.calendars()
-            meetings = await backend.drafts.meetings(*agenda.bounds)
+            calendars = await backend.calendar.calendars()
+            meetings = await backend.calendar.meetings(*agenda.bounds)
         except DonnaError as error:
             self._show_notice(why_no_list(error))
             return
@@ -282,7 +282,7 @@ class MeetingsPane(Horizontal):
         """Turn drafts of a series off, or on again, and show which."""
         wanted = row.unwanted in (OFF_FOR_SERIES, OFF_FOR_MEETING)
         try:
-            await backend.drafts.want_notes(row.meeting.event_id, wanted=wanted)
+            await backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
         except DonnaError as error:
             self.notify(error_text(error), severity="error", timeout=8, markup=False)
             return
@@ -324,7 +324,7 @@ class MeetingsPane(Horizontal):
         """Prompt for a calendar, and show the number of its meetings once it is followed."""
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
-        row = await self.app.push_screen_wait(AddCalendar(backend.drafts.add_calendar, self._keys))
+        row = await self.app.push_screen_wait(AddCalendar(backend.calendar.add_calendar, self._keys))
         if row is not None:
             held = plural(row.meetings, "meeting")
             message = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
@@ -336,7 +336,7 @@ class MeetingsPane(Horizontal):
         """Read all calendars, and list their current meetings."""
         self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
         try:
-            await backend.drafts.refresh()
+            await backend.calendar.refresh()
         except DonnaError as error:
             self.notify(error_text(error), severity="error", timeout=8, markup=False)
         self.reload()

@@ -406,7 +406,7 @@ async def _with_drafts(backend: Backend, facts: StartFacts) -> StartFacts:
     now = time()
     try:
         drafts = await backend.drafts.drafts()
-        meetings = await backend.drafts.meetings(now - _RUNNING_SECONDS, now + _AHEAD_SECONDS)
+        meetings = await backend.calendar.meetings(now - _RUNNING_SECONDS, now + _AHEAD_SECONDS)
     except DonnaError:
         return replace(facts, drafts=0, meetings=())
     waiting = sum(each.state is DraftState.WAITING for each in drafts)

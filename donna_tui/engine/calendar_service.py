@@ -1,0 +1,100 @@
+"""List meetings and calendars, add and read calendars, for screens, commands and drafts."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection
+from dataclasses import replace
+
+from donna_tui.calendar.adding import add_calendar
+from donna_tui.calendar.following import Following
+from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
+from donna_tui.calendar.poller import why_no_draft
+from donna_tui.calendar.sources import sources_for
+from donna_tui.calendar.values import local_zone
+from donna_tui.config.load import load_trusted, user_file
+from donna_tui.drafts.passages import paths_of_keys
+from donna_tui.drafts.queue import Entry, keys_of, meeting_row
+from donna_tui.drafts.skills.meeting_note import TEMPLATE, key_of
+from donna_tui.engine.space_context import SpaceContext
+from donna_tui.memory.database import MemoryDb
+from donna_tui.types.drafts import CalendarRow, Meeting, MeetingRow
+from donna_tui.types.errors import DonnaError, Reason
+
+
+class CalendarService:
+    """The API of the Meetings screen. Every method raises only DonnaError."""
+
+    def __init__(self, context: SpaceContext) -> None:
+        config = context.config
+        self._context = context
+        self._db = context.memory.db
+        self.zone = local_zone()
+        self._rules = {each.name: each.notes for each in config.calendars}
+        sources = sources_for(config.calendars, self.zone, context.space.state)
+        self.following = Following(self._db, sources, context.hub, context.clock)
+
+    async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
+        """List the meetings that begin between two Unix times, in order, with the state of their notes."""
+        found, known, without_notes = await self._db.run(lambda db: _with_entries(db, start, end))
+        keys = [key_of(each) for each in found]
+        notes = await self._context.read(lambda index: paths_of_keys(index, keys))
+        now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
+        rows = (meeting_row(each, known.get(key_of(each)), notes.get(key_of(each), ""), now) for each in found)
+        return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
+
+    async def meetings_between(self, start: float, end: float) -> list[Meeting]:
+        """List the meetings that begin between two Unix times, in order."""
+        return await self._db.run(lambda db: meetings_between(db.database, start, end))
+
+    async def meeting(self, event_id: str) -> Meeting:
+        """Return the meeting with this id, or the latest one of the series with it. Raises DonnaError (`missing`)."""
+        now = self._context.clock()
+        meeting = await self._db.run(lambda db: meeting_of(db.database, event_id, now))
+        if meeting is None:
+            raise DonnaError(Reason.MISSING, f"there is no meeting {event_id}", hint="donna meetings list")
+        return meeting
+
+    async def why_no_draft(self, meeting: Meeting) -> str:
+        """Return why no draft of a meeting is written automatically, as a sentence; empty if one is."""
+        without_notes = await self._db.run(lambda db: series_without_notes(db.database))
+        return self._why_no_draft(meeting, without_notes)
+
+    def _why_no_draft(self, meeting: Meeting, without_notes: Collection[str]) -> str:
+        rule = self._rules.get(meeting.calendar, "all")  # an imported file is meant to get notes
+        return why_no_draft(meeting, self._context.config.me, rule, without_notes)
+
+    async def want_notes(self, event_id: str, *, wanted: bool) -> None:
+        """Store whether drafts of a meeting's series are written automatically. Waiting drafts are kept."""
+        meeting = await self.meeting(event_id)
+        await self._db.run(lambda db: want_notes(db, meeting, wanted=wanted))
+
+    async def calendars(self) -> tuple[CalendarRow, ...]:
+        """List the followed calendars."""
+        return tuple(await self._db.run(lambda db: calendar_rows(db.database)))
+
+    async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
+        """Read the calendar in a file, in a folder or at a URL, and follow it from now on, also after a restart.
+
+        A password is stored in a separate file that only the user can read. Raises DonnaError if the calendar cannot be
+        read (`calendar_failed`, `login_refused`, `usage`) or its name is taken (`conflict`).
+        """
+        state, now = self._context.space.state, self._context.clock()
+        known = {each.name for each in load_trusted().config.calendars}
+        login = {"username": username} if username else {}
+        config, _ = await add_calendar(
+            where, self.zone, state, now, file=user_file(), known=known, name=name, password=password, **login
+        )
+        self._rules[config.name] = config.notes
+        await self.following.follow(*sources_for((config,), self.zone, state))
+        rows = await self.calendars()
+        return next((row for row in rows if row.name == config.name), CalendarRow(name=config.name, kind="ics"))
+
+    async def refresh(self) -> None:
+        """Read all calendars now."""
+        await self.following.refresh(everything=True)
+
+
+def _with_entries(db: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
+    database = db.database
+    return meetings_between(database, start, end), keys_of(database, TEMPLATE), series_without_notes(database)

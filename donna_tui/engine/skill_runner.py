@@ -1,0 +1,188 @@
+"""Run the skills that draft notes: build them from the settings of a space, and run them for a meeting or a day."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import time
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+from donna_tui.config.models import MemoryConfig
+from donna_tui.drafts.context import Gatherer
+from donna_tui.drafts.drafters import ALIAS, Corrected, Drafter, ExtractiveDrafter, ModelDrafter, Prompts
+from donna_tui.drafts.page import Run
+from donna_tui.drafts.passages import notes_of_key
+from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.drafts.skills import daily, meeting_note, person, weekly
+from donna_tui.drafts.skills.cadence import CadenceParts
+from donna_tui.drafts.skills.meeting_note import MeetingNoteSkill
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.engine.calendar_service import CalendarService
+from donna_tui.engine.space_context import SpaceContext
+from donna_tui.engine.vault_service import writer_of
+from donna_tui.memory.facts import latest_corrections
+from donna_tui.platform.paths import resource
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.open import open_writer, vault_client
+
+MOST_CORRECTIONS = 10
+"""Most corrections of earlier drafts that are given to the composition of the next draft of the same kind."""
+
+
+class SkillRunner:
+    """The skills of one space, with the writer that they share."""
+
+    def __init__(self, context: SpaceContext, calendar: CalendarService) -> None:
+        self._context, self._calendar = context, calendar
+        self.zone = calendar.zone
+
+    @cached_property
+    def client(self) -> VaultClient:
+        """Return the reader of all notes."""
+        return vault_client(self._context.config, self._context.space.root)
+
+    @cached_property
+    def writer(self) -> MemoryInformedWriter:
+        """Return the writer of drafts, which may only write below the folders that the settings allow."""
+        context = self._context
+        return MemoryInformedWriter(
+            WriterParts(
+                renderer=VaultTemplateRenderer(templates_dir(context.config)),
+                vault_client=self.client,
+                vault_writer=writer_of(context),
+                drafter=self._drafter,
+                db=context.memory.db,
+                hub=context.hub,
+                find=lambda key: context.read(lambda index: notes_of_key(index, key)),
+            )
+        )
+
+    @cached_property
+    def meetings(self) -> MeetingNoteSkill:
+        """Return the skill that drafts the notes of meetings."""
+        config = self._context.config
+        return MeetingNoteSkill(
+            writer=self.writer,
+            gatherer=self._gatherer,
+            client=self.client,
+            config=config.skills.meeting_note,
+            zone=self.zone,
+            corrections=self._corrections,
+            allowlist=config.safety.path_allowlist,
+        )
+
+    async def run_of(self, entry: Entry) -> Run:
+        """Return the run that composes a draft again. Raises DonnaError if there is no source to draft from."""
+        if entry.skill == meeting_note.TEMPLATE:
+            return await self.meetings.run_for(await self._calendar.meeting(entry.key))
+        if entry.skill == person.TEMPLATE:
+            return person.profile(self._cadence, *_person_of(entry))
+        return DATED_SKILLS[entry.skill](self._cadence, _day_of(entry))
+
+    async def check(self, entry: Entry) -> None:
+        """Check that a draft can be composed again. Raises DonnaError if its skill or meeting is unknown."""
+        if entry.skill == meeting_note.TEMPLATE:
+            await self._calendar.meeting(entry.key)
+        elif entry.skill != person.TEMPLATE and entry.skill not in DATED_SKILLS:
+            raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
+
+    async def again(self, entry: Entry) -> None:
+        """Write a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
+        if entry.skill == meeting_note.TEMPLATE:
+            await self.draft_meeting(entry.key)
+        else:
+            await self.writer.carry_out(await self.run_of(entry))
+
+    async def draft_meeting(self, event_id: str) -> WriteResult:
+        """Write the draft of a meeting now. Raises DonnaError if it is in no calendar."""
+        return await self.meetings.run(await self._calendar.meeting(event_id))
+
+    async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
+        """Write the drafts of a skill for a local day, or for the week that contains it.
+
+        `who` names the person of a profile, which is written whether or not it is due. Raises DonnaError if the page of
+        that person is not written by Donna.
+        """
+        if skill == person.TEMPLATE and who:
+            name = await asyncio.to_thread(person.named_person, self.client, who)
+            return [await self.writer.carry_out(person.profile(self._cadence, name, day))]
+        return [await self.writer.carry_out(run) for run in await self._runs(skill, day)]
+
+    async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
+        if skill in DATED_SKILLS:
+            return [DATED_SKILLS[skill](self._cadence, day)]
+        config, now = self._context.config.skills.person_profile, time.time()
+        names = await self._context.read(lambda index: person.people_due(index, self.client, config, now))
+        return [person.profile(self._cadence, name, day) for name in names]
+
+    @cached_property
+    def _cadence(self) -> CadenceParts:
+        context = self._context
+        return CadenceParts(
+            writer=self.writer,
+            gatherer=self._gatherer,
+            client=self.client,
+            config=context.config,
+            zone=self.zone,
+            read=context.read,
+            meetings=self._calendar.meetings_between,
+            corrections=self._corrections,
+            texts_at=lambda paths, at: open_writer(context.config, context.space).history.texts_at(paths, at),
+        )
+
+    @cached_property
+    def _drafter(self) -> Drafter:
+        """Return the configured model, or the extractive drafter if there is none."""
+        router = self._context.router
+        route = router.route(ALIAS) if router else None
+        if router is None or route is None:
+            return ExtractiveDrafter()
+        own = resource("vault_templates", "prompts")
+        prompts = Prompts(templates_dir(self._context.config) / "prompts", own)
+        return ModelDrafter(router, prompts, remote=not route.is_local)
+
+    @cached_property
+    def _gatherer(self) -> Gatherer:
+        context = self._context
+        return Gatherer(search=context.search, read=context.read, remote=self._drafter.remote, me=context.config.me)
+
+    async def _corrections(self, task_type: str) -> list[Corrected]:
+        """Return the latest corrections of drafts of this kind that the drafter may read."""
+        found = await self._context.memory.db.run(
+            lambda db: latest_corrections(db.database, task_type, MOST_CORRECTIONS)
+        )
+        allowed = [each for each in found if not (self._drafter.remote and each.sensitive)]
+        return [Corrected(each.original, each.corrected, each.sensitive) for each in allowed]
+
+
+DATED_SKILLS: dict[str, Callable[[CadenceParts, datetime.date], Run]] = {
+    daily.REFLECTION: daily.reflection,
+    daily.COMMITMENTS: daily.commitments,
+    weekly.TEMPLATE: weekly.review,
+}
+"""The skills that write one draft per day or per week."""
+
+
+def templates_dir(config: MemoryConfig) -> Path:
+    """Return the folder of templates; a relative path is below Donna's resources. Raises FileNotFoundError."""
+    folder = config.vault.templates_dir
+    return folder if folder.is_absolute() else resource(*folder.parts)
+
+
+def _day_of(entry: Entry) -> datetime.date:
+    """Return the day of a key that is an ISO day, or the Monday of a key that is an ISO week."""
+    if "W" in entry.key:
+        year, _, week = entry.key.partition("-W")
+        return datetime.date.fromisocalendar(int(year), int(week), 1)
+    return datetime.date.fromisoformat(entry.key)
+
+
+def _person_of(entry: Entry) -> tuple[str, datetime.date]:
+    """Split a key such as `Ana Lima@2026-W07` into the name and the Monday of the week."""
+    name, _, week = entry.key.rpartition("@")
+    year, _, number = week.partition("-W")
+    return name, datetime.date.fromisocalendar(int(year), int(number), 1)
