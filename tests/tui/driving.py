@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
+from textual.events import Key
 from textual.pilot import Pilot
 
 from donna_tui.tui.app import DonnaApp
@@ -113,6 +114,12 @@ class Driver:
         """Press keys, and let the app come to rest."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
+
+    def queue(self, *keys: str) -> None:
+        """Queue keys at what has the focus now, before the first of them is handled, as a fast burst does."""
+        assert self.app.focused is not None
+        for key in keys:
+            self.app.focused.post_message(Key(key, "\r" if key == "enter" else key))
 
     async def rest(self) -> None:
         """Let everything that can go on go on: also what looks again after a while, or tells at intervals."""

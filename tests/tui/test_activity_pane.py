@@ -242,6 +242,15 @@ async def test_the_log_is_filtered_by_words(key: str) -> None:
         assert not pane(donna).has_class("-filtering")
 
 
+async def test_keys_behind_enter_are_keys_of_the_log() -> None:
+    async with activity(scenarios.normal()) as donna:
+        await donna.press("slash")
+        donna.queue(*"gateway", "enter", "k")
+        await donna.until(lambda: donna.app.focused is pane(donna).event_log, "the log has the focus")
+        await donna.pilot.pause()
+        assert pane(donna).log_filter.field.value == "gateway"
+
+
 @pytest.mark.slow
 async def test_the_log_is_filtered_by_kind() -> None:
     async with activity(scenarios.normal()) as donna:

@@ -168,6 +168,20 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
         assert len(ids(donna)) == 29
 
 
+async def test_keys_behind_enter_are_keys_of_the_list() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        for key, field, rows in (
+            ("f", donna.memory.words, donna.memory.rows),
+            ("slash", donna.memory.recall.input, donna.memory.recall.list),
+        ):
+            await donna.press(key)
+            donna.queue(*"redis", "enter", "j")
+            await donna.until(lambda rows=rows: donna.app.focused is rows, "the list has the focus")  # type: ignore[misc]
+            await donna.rest()
+            assert field.value == "redis"
+
+
 @pytest.mark.slow
 async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
     backend = scenarios.normal()

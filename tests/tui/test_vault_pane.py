@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from textual import events
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
@@ -122,9 +121,7 @@ async def test_enter_after_a_burst_of_letters_selects_what_they_find_before_the_
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
         await donna.press("f")
-        field = donna.vault.filter
-        for key, character in (*((each, each) for each in "gwdec"), ("enter", "\r")):
-            field.post_message(events.Key(key, character))
+        donna.queue(*"gwdec", "enter")
         await donna.until(lambda: donna.app.focused is donna.vault.note_tree, "the tree has the focus")
         row = donna.vault.note_tree.selected
         assert row is not None

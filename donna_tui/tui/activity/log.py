@@ -258,7 +258,7 @@ class LogFilter(Horizontal):
         Binding("up", "kind(-1)", show=False),
     ]
 
-    field = query_one(Input)
+    field = query_one(LineInput)
     choice = query_one(KindChoice)
 
     class Changed(Message):
@@ -269,29 +269,23 @@ class LogFilter(Horizontal):
             self.text = text
             self.kind = kind
 
-    class Exited(Message):
-        """Posted when the user leaves the filter; `closed` is set if it was cleared."""
-
-        def __init__(self, *, closed: bool) -> None:
-            super().__init__()
-            self.closed = closed
+    class Closed(Message):
+        """Posted when the filter is cleared and closed."""
 
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
-        field = LineInput(placeholder="text to find  ↑↓ kind", compact=True)
-        field.cursor_blink = False
-        yield field
+        yield LineInput(placeholder="text to find  ↑↓ kind", compact=True)
         yield KindChoice()
 
     def focus_input(self) -> None:
         self.screen.set_focus(self.field)  # `Widget.focus` takes effect too late for a burst of keys
 
     def clear(self) -> None:
-        """Clear the filter and leave."""
+        """Clear and close the filter."""
         with self.field.prevent(Input.Changed):
             self.field.value = ""
         self._choose(0)
-        self.post_message(self.Exited(closed=True))
+        self.post_message(self.Closed())
 
     def action_kind(self, by: int) -> None:
         """Choose the next or previous kind."""
@@ -306,11 +300,6 @@ class LogFilter(Horizontal):
         """Filter while typing."""
         event.stop()
         self._report()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep the filter and return to the log."""
-        event.stop()
-        self.post_message(self.Exited(closed=False))
 
     def _choose(self, index: int) -> None:
         self.choice.index = index

@@ -68,6 +68,7 @@ class ActivityPane(Vertical):
         yield ProblemList(id="problems", classes="part")
 
     def on_mount(self) -> None:
+        self.log_filter.field.focus_after = lambda: self.event_log
         for selector, title in (("#overview", "Index"), ("#coverage", "Notes"), ("#facts", "Performance")):
             self.query_one(selector).border_title = Content(title)
         self._show_log()
@@ -145,10 +146,9 @@ class ActivityPane(Vertical):
         event.stop()
         self.event_log.narrow(event.text, event.kind)
 
-    def on_log_filter_exited(self, event: LogFilter.Exited) -> None:
+    def on_log_filter_closed(self, event: LogFilter.Closed) -> None:
         event.stop()
-        if event.closed:
-            self.remove_class("-filtering")
+        self.remove_class("-filtering")
         self.event_log.focus()
 
     def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
@@ -32,8 +32,18 @@ class LineInput(Input):
     key.
     """
 
+    focus_after: Callable[[], Widget] | None = None
+    """Returns the widget that is focused on enter. It is focused before `Submitted` is handled, since keys typed in a
+    burst after enter are meant for it.
+    """
+
     def on_mount(self) -> None:
         self.cursor_blink = False
+
+    async def action_submit(self) -> None:
+        await super().action_submit()
+        if self.focus_after is not None:
+            self.screen.set_focus(self.focus_after())
 
     def action_cursor_left_word(self, select: bool = False) -> None:
         """Move one word to the left; at the beginning pass the key on, where it navigates back."""

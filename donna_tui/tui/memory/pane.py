@@ -120,6 +120,7 @@ class MemoryPane(Horizontal):
         yield RecallPanel(self._keys, id="recall")
 
     def on_mount(self) -> None:
+        self.words.focus_after = lambda: self._part("list")
         self._show_notice(LOADING)
 
     @property
@@ -238,11 +239,6 @@ class MemoryPane(Horizontal):
         """Filter the list while typing."""
         event.stop()
         self._narrow(replace(self._narrowing, text=event.value))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Focus the filtered list on Enter."""
-        event.stop()
-        self.show_part("list")
 
     def action_memory_source(self) -> None:
         """List the next source."""

@@ -327,6 +327,7 @@ class RecallPanel(Vertical):
         yield Static(id="recall-facts")
 
     def on_mount(self) -> None:
+        self.input.focus_after = lambda: self.list
         self._show_notice(NO_QUESTION)
 
     @property
@@ -386,11 +387,6 @@ class RecallPanel(Vertical):
             self._show_notice(NO_QUESTION)
         elif self._result is None and not self.notice.has_focus:
             self._show_notice(LOADING)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Focus the recalled memories on Enter."""
-        event.stop()
-        self.list.focus()
 
     def on_budget_bar_chosen(self, event: BudgetBar.Chosen) -> None:
         """Recall within another budget."""

@@ -72,13 +72,6 @@ class TreeFilter(LineInput):
 
     BINDINGS = bindings("vault.input")
 
-    async def action_submit(self) -> None:
-        """Filter and focus the tree immediately: keys that are typed in a burst after enter are meant for it."""
-        await super().action_submit()
-        tree = self.screen.query_one(NoteTree)
-        tree.narrow(self.value)
-        self.screen.set_focus(tree)
-
 
 class VaultPane(Horizontal):
     """The Vault screen. The class `-on-tree`, `-on-note` or `-on-diff` marks the current part; narrow widths show only
@@ -116,6 +109,7 @@ class VaultPane(Horizontal):
         yield Notice(keys=self._keys, id="vault-notice")
 
     def on_mount(self) -> None:
+        self.filter.focus_after = self._filtered_tree
         self._show_notice(LOADING)
 
     def connect(self, backend: Backend) -> None:
@@ -223,10 +217,10 @@ class VaultPane(Horizontal):
         self.note_tree.narrow(text)
         self._show_tree()
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Focus the filtered tree."""
-        event.stop()
-        self.note_tree.focus()
+    def _filtered_tree(self) -> NoteTree:
+        """Return the tree, filtered by the text of the input already."""
+        self.note_tree.narrow(self.filter.value)
+        return self.note_tree
 
     def action_vault_open(self) -> None:
         """Fold or unfold a folder, enter a note, follow a link, or show the selected change."""
