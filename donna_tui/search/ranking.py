@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
@@ -77,6 +78,7 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
     return (cosine or 0.0) + wanted.coverage(text) >= LEAST_CONFIDENCE
 
 
+@lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
     return frozenset((*map(stem, _WORD.findall(text)), *segments(text)))
 

@@ -74,7 +74,8 @@ class Words:
         return sum(max(1, len(key) - 1) if is_unspaced(key[:1]) else 1 for key in set(keys)) + 2 * held
 
 
-def words_of(terms: Sequence[str], *, partial: bool = False) -> Words:
+@lru_cache(maxsize=64)
+def words_of(terms: tuple[str, ...], *, partial: bool = False) -> Words:
     """Return the words to mark for the terms of a question; with `partial`, the last one may be incomplete."""
     split, pairs = [], []
     for term in terms:
@@ -128,8 +129,7 @@ def _made(late: LateSnippet, width: int) -> Snippet:
 
 def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, width: int = WIDTH) -> Snippet:
     """Extract the stretch of `content` with the most different terms, as one line of plain text."""
-    text = plain_text(_without_heading(content)) or plain_text(content)
-    words = words_of(terms, partial=partial)
+    text, words = _plain(content), words_of(tuple(terms), partial=partial)
     found = words.found(text)
     start = _best_start(text, found, words, width)
     end = min(len(text), start + width)
@@ -143,6 +143,12 @@ def make_snippet(content: str, terms: Sequence[str], *, partial: bool = False, w
         (low - start + len(lead), high - start + len(lead)) for low, high, _ in found if low >= start and high <= end
     )
     return Snippet(f"{lead}{shown}{'…' if end < len(text) else ''}", marks)
+
+
+@lru_cache(maxsize=256)
+def _plain(content: str) -> str:
+    """Return the text of a passage without its heading; cached, since most passages are found again by the next key."""
+    return plain_text(_without_heading(content)) or plain_text(content)
 
 
 def best_line(text: str, words: Words) -> int | None:

@@ -6,12 +6,16 @@ import asyncio
 import threading
 from dataclasses import replace
 
+import pytest
 from textual.message import Message
 
 from donna_tui.tui.bridge import FLUSH_SECONDS, KEPT_EVENTS, MOST_UNREAD, EngineBridge
 from donna_tui.tui.lib.messages import EngineEvents, StatusChanged
+from donna_tui.tui.shell.main import MainScreen
 from donna_tui.types.events import IndexProgress, NoteDeleted, SearchDone
+from donna_tui.types.status import Status
 from tests.tui import scenarios
+from tests.tui.driving import driving
 
 
 class Pane:
@@ -95,6 +99,18 @@ async def test_without_events_nothing_is_sent_and_after_closing_neither() -> Non
     await flushed()
     assert pane.messages == []
     assert backend.listeners == []
+
+
+async def test_the_screen_shows_a_status_once_although_each_pane_gets_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = list[Status]()
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.rest()
+        monkeypatch.setattr(MainScreen, "on_status_changed", lambda _, event: shown.append(event.status))
+        backend.current = replace(backend.current, queued=7)
+        backend.post(NoteDeleted(path="gone.md"))
+        await donna.rest()
+        assert [status.queued for status in shown] == [7]
 
 
 def test_only_a_newer_status_replaces_a_status() -> None:

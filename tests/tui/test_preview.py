@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -228,6 +229,27 @@ async def test_the_passage_is_scrolled_into_view() -> None:
     assert marked == ["line 150", "line 151"]
     assert scrolled == 148
     assert "line 151" in screen
+
+
+async def test_another_section_is_shown_without_laying_out_the_screen() -> None:
+    long, longer = ("\n".join(f"line {number}" for number in range(count)) for count in (100, 300))
+    sections = [passage(long, (20, 21)), replace(passage(longer, (200, 201)), path="Notes/two.md")]
+    backend = FakeBackend(scenarios.AT_REST, passages=sections)
+    backend.answers = lambda request: outcome(request, "one", "two")
+    laid_out = list[object]()
+    async with driving(backend) as donna:
+        await donna.search_for("one")
+        view = donna.search.preview.view
+        donna.search.preview.follow(hit("one", start_line=20, end_line=21))
+        await donna.until(lambda: view.marked_rows == ["line 10", "line 11"], "the first is shown")
+        await donna.rest()
+        donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
+        donna.search.preview.follow(hit("two", start_line=200, end_line=201))
+        await donna.until(lambda: view.marked_rows == ["line 190", "line 191"], "the second is shown")
+        await donna.rest()
+        assert "line 191" in donna.screen_text()
+        assert (view.virtual_size.height, view.vertical_scrollbar.window_virtual_size) == (300, 300)
+        assert laid_out == []
 
 
 @pytest.mark.slow

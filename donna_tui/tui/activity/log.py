@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.geometry import Size
 from textual.getters import query_one
 from textual.message import Message
 from textual.reactive import reactive
@@ -26,6 +25,7 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, shorten_path
 from donna_tui.tui.lib.inputs import LineInput
+from donna_tui.tui.lib.lines import set_content_height
 from donna_tui.tui.lib.styled import content_strip
 from donna_tui.types.events import EngineEvent
 
@@ -463,7 +463,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     def _rows_changed(self) -> None:
         following, cut = self._following, self.ring.taken_from_top()
         height = len(self.ring.shown)
-        self.virtual_size = Size(self.scrollable_content_region.width, height)
+        set_content_height(self, height)
         if following:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
             self._following = True

@@ -15,11 +15,7 @@ if TYPE_CHECKING:  # places imports this module, and events are not needed for t
     from donna_tui.types.events import EngineEvent
 
 
-class EngineMessage(Message, bubble=False):
-    """Base of the messages that the bridge posts to a pane. They do not bubble."""
-
-
-class EngineEvents(EngineMessage):
+class EngineEvents(Message, bubble=False):
     """The events since the last batch, in order. `dropped` events arrived too fast to keep; the status counts them."""
 
     def __init__(self, events: tuple[EngineEvent, ...], dropped: int = 0) -> None:
@@ -28,7 +24,7 @@ class EngineEvents(EngineMessage):
         self.dropped = dropped
 
 
-class StatusChanged(EngineMessage):
+class StatusChanged(Message, bubble=False):
     """The newest snapshot of the engine. It replaces an older one in the queue."""
 
     def __init__(self, status: Status) -> None:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.cache import LRUCache
 from textual.content import Content
-from textual.geometry import Size
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
 from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
-from donna_tui.tui.lib.lines import ScrollKeys
+from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
 from donna_tui.tui.lib.markdown import (
     STYLES,
     Block,
@@ -201,7 +200,7 @@ class PassageView(ScrollKeys):
         ]
         self._lines = [lines.start for _, lines in rows]
         self._strips.clear()
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
+        set_content_height(self, len(self._rows))
         self.refresh()
 
     def _scroll_to_passage(self) -> None:

@@ -103,8 +103,8 @@ class Preview(Panel):
 
     def _clear(self) -> None:
         name_panel(self, "Note")
-        set_label(self.head, Content(""))
-        set_label(self.foot, Content(""))
+        _set_text(self.head, Content(""))
+        _set_text(self.foot, Content(""))
         self.view.show("")
 
     @work(group="preview", exclusive=True)
@@ -126,17 +126,24 @@ class Preview(Panel):
         first = passage.start_line
         mark = range(passage.mark_start - first, passage.mark_end - first + 1)
         self.view.show(passage.text, mark, words_in(hit.snippet))
-        set_label(self.foot, footing(passage))
+        _set_text(self.foot, footing(passage))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
         """Show why a note cannot be shown."""
         self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
-        set_label(self.foot, Content(""))
+        _set_text(self.foot, Content(""))
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
         name_panel(self, f"{clean_line(placed(hit))}:{line_range(hit)}")
-        set_label(self.head, heading(headings, sensitive=sensitive))
+        _set_text(self.head, heading(headings, sensitive=sensitive))
+
+
+def _set_text(label: Static, content: Content) -> None:
+    """Update a text, and lay out the screen only if it needs another number of lines."""
+    width, before = label.content_size.width, label.content
+    lines = [len(each.wrap(width)) if width and each else 0 for each in (before, content) if isinstance(each, Content)]
+    set_label(label, content, layout=len(set(lines)) != 1 or len(lines) != 2)
 
 
 def placed(hit: Hit) -> str:

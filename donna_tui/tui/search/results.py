@@ -13,18 +13,18 @@ from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.content import Content
-from textual.geometry import Region, Size
+from textual.geometry import Region
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.visual import Visual
-from textual.widget import Widget
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.lines import set_content_height
 from donna_tui.tui.lib.styled import Line, Piece, cells, cut, plain, width_of, wrapped
 from donna_tui.types.search import Excerpt, Hit
 
@@ -377,14 +377,8 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
         return segments
 
     def _lay_out(self) -> None:
-        """Update the scroll bar for new rows without laying out the widget, as Textual does for another `virtual_size`:
-        laying out and drawing a whole screen takes 20 ms.
-        """
         self._forget()
-        height = len(self._rows) * self.row_height
-        self.set_reactive(Widget.virtual_size, Size(self.scrollable_content_region.width, height))
-        self.vertical_scrollbar.window_virtual_size = height
-        self.scroll_y = self.validate_scroll_y(self.scroll_y)
+        set_content_height(self, len(self._rows) * self.row_height)
 
     def _forget(self) -> None:
         self._notice_strips = []

@@ -17,7 +17,7 @@ from donna_tui.types.status import ModelPhase, Status
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-PAGE, MOST = 32, 1_000
+PAGE, MOST = 25, 1_000
 """Passages requested at first, more at each end of the list, and at most for one question."""
 
 MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
