@@ -50,6 +50,17 @@ async def test_what_rests_on_a_private_note_is_not_in_the_list(tmp_path: Path, k
 
 
 @pytest.mark.usefixtures("alone")
+async def test_a_draft_from_a_note_that_became_private_is_gone_from_the_list(tmp_path: Path) -> None:
+    source = "Meetings/2024-01-10-gateway-team.md"
+    async with draft_engine(tmp_path, notes={source: LAST_TIME}) as here:
+        await here.write(meeting())
+        harness = ToolHarness(here.engine, here.sandbox, workspace(here.engine, here.sandbox, "Agent"))
+        assert (await harness.fine("draft_list"))["count"] == 1
+        here.sandbox.write(source, PRIVATE["an earlier meeting"][source])
+        assert (await harness.fine("draft_list"))["count"] == 0
+
+
+@pytest.mark.usefixtures("alone")
 async def test_a_draft_that_became_private_by_hand_is_gone_from_the_list(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())

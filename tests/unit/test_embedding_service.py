@@ -79,6 +79,10 @@ class Gate:
         for _ in range(documents):
             await asyncio.to_thread(self._reached.acquire)
 
+    async def reached_within(self, seconds: float) -> bool:
+        """Whether another document reaches the model within so many seconds."""
+        return await asyncio.to_thread(self._reached.acquire, timeout=seconds)
+
 
 DOCUMENTS = [f"document {number}" for number in range(20)]
 
@@ -154,8 +158,10 @@ async def test_no_document_begins_while_a_query_is_open() -> None:
         await asyncio.to_thread(begun.wait)
         ingest_gate.open()
         await asyncio.to_thread(provider.first_done.wait)
+        is_next_begun = await ingest_gate.reached_within(0.1)
         release.set()
         await asyncio.gather(query, ingest)
+    assert not is_next_begun
     assert provider.seen == ["document 0", "question", "document 1", "document 2"]
 
 

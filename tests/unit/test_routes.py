@@ -96,6 +96,8 @@ def test_which_models_are_on_this_machine(dialect: str, url: str | None, local: 
         ("day_limit_usd: -1", 1, "day_limit_usd must be greater than or equal to 0, not -1"),
         ("reasoner:\n  dialect: ollama\n  model: m\n  max_output_tokens: 1.5", 4, "max_output_tokens must be a valid integer"),
         ("reasoner:\n  dialect: openai\n  model: m", 1, "reasoner needs price_in and price_out"),
+        ("reasoner:\n  dialect: openai\n  model: m\n  price_in: 1", 1, "reasoner needs price_in and price_out"),
+        ("reasoner:\n  dialect: openai\n  model: m\n  price_out: 1", 1, "reasoner needs price_in and price_out"),
         ("reasoner:\n  dialect: ollama\n  model: m\n  base_url: http://models.example", 4, "must begin with https://"),
         ("reasoner:\n  dialect: ollama\n  model: m\n  base_url: localhost:11434", 4, "must be the address of a server"),
         ("reasoner:\n  dialect: ollama\n  model: m\n  base_url: 'http://localhost:99999'", 4, "the address of a server"),

@@ -209,7 +209,7 @@ def _turns_of_others(index: Any) -> set[str]:
 async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return tasks that were done in a span, by their date or else by the history of their notes."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
-    done = [task for task in _allowed(parts, found) if task.status == "done"]
+    done = [task for task in allowed_tasks(found, remote=parts.gatherer.remote) if task.status == "done"]
     undated = [task for task in done if not task.done]
     ticked = await asyncio.to_thread(_ticked, parts, span, undated)
     return [task_line(task, material) for task in done if span.holds(task.done) or task.id in ticked][:most]
@@ -256,7 +256,7 @@ def _own_day(client: VaultClient, path: str) -> str:
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return open tasks of a span: due by its end, or in a note of the span, or in one with a task done in the span."""
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
-    tasks = _allowed(parts, found)
+    tasks = allowed_tasks(found, remote=parts.gatherer.remote)
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
     last = span.last.isoformat()
@@ -272,8 +272,9 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
     return [task_line(task, material) for task in wanted[:most]]
 
 
-def _allowed(parts: CadenceParts, tasks: Iterable[TaskRow]) -> list[TaskRow]:
-    return [task for task in tasks if not (parts.gatherer.remote and task.sensitive)]
+def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
+    """Return the tasks that may be given to the drafter: those of private notes stay on this machine."""
+    return [task for task in tasks if not (remote and task.sensitive)]
 
 
 async def meetings_of(
