@@ -18,6 +18,7 @@ from donna_tui.tui.bridge import KEPT_EVENTS
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, NoteDeleted, NoteIndexed, ProblemCleared, StageTimes
+from donna_tui.types.status import Problem
 from tests.tui import hostile, scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.fake_backend import FakeBackend
@@ -369,6 +370,21 @@ async def test_the_selected_problem_stays_selected_while_others_come_and_go() ->
         await happen(donna, backend, ProblemCleared(reason=Reason.DATABASE_LOCKED))
         assert pane(donna).problems.selected == selected
         assert "Needs attention 3" in donna.screen_text()
+
+
+async def test_another_problem_of_the_same_kind_is_not_selected_instead() -> None:
+    backend = scenarios.normal()
+    unreadable = [
+        Problem(id=path, reason=Reason.UNREADABLE, message="Permission denied", path=path, retryable=True)
+        for path in ("a.md", "b.md", "c.md")
+    ]
+    backend.change(problems=tuple(unreadable))
+    async with activity(backend) as donna:
+        await donna.press("tab", "j")
+        assert pane(donna).problems.selected == unreadable[1]
+        backend.change(problems=(unreadable[2], unreadable[1]))
+        await happen(donna, backend, ProblemCleared(reason=Reason.UNREADABLE, path="a.md"))
+        assert pane(donna).problems.selected == unreadable[1]
 
 
 async def test_problems_disappear_when_they_are_solved() -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from donna_tui.ops.hits import grouped_lines
 from donna_tui.search.citations import citation, citation_link, location
 from donna_tui.types.search import Hit, Snippet
 
@@ -44,3 +48,10 @@ def test_no_text_breaks_out_of_the_link(path: str, headings: list[str]) -> None:
     assert link == f"[[{inner}]]"
     assert not set(inner) & set("[]|\n\r^")
     assert inner.count("#") <= len(headings)
+
+
+@pytest.mark.parametrize(("in_note", "last"), [(2, "            second"), (5, "      … 3 more in this note")])
+def test_passages_of_a_note_that_are_not_listed_are_counted(in_note: int, last: str) -> None:
+    first = replace(hit("a.md", "A"), in_note=in_note)
+    second = replace(hit("a.md", "B"), in_note=in_note, snippet=Snippet("second"))
+    assert list(grouped_lines([first, second]))[-1] == last

@@ -156,6 +156,13 @@ def test_typing_errors_are_bridged_by_the_length_of_the_name(store: MemoryStore)
     assert misspelt("quite another thing") == []
 
 
+def test_the_name_with_fewer_typing_errors_comes_first_whatever_kind_it_is(store: MemoryStore) -> None:
+    store.upsert(note("gateway rollpits.md", "words\n"))
+    store.upsert(note("x.md", "words\n", aliases=("gateway rollout",)))
+    found = misspelt_by(store.database, parse_query("gateway rollput"))
+    assert [named.name.text for named in found] == ["gateway rollout", "gateway rollpits"]
+
+
 def test_a_misspelt_name_is_found_only_where_nothing_else_is_and_never_for_a_word_of_the_vault(
     store: MemoryStore,
 ) -> None:
