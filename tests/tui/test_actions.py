@@ -152,6 +152,16 @@ def test_what_leaves_vi_leaves(typed: str) -> None:
     assert len(palette.found("se")) > 1
 
 
+async def test_the_palette_does_not_run_what_is_not_possible_now() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("ctrl+p")
+        palette = await donna.window(Palette)
+        await donna.type("more like this")
+        await donna.press("enter")
+        assert donna.app.screen is palette
+        assert "No result is selected." in donna.screen_text()
+
+
 @pytest.mark.slow
 async def test_the_palette_runs_what_is_picked() -> None:
     async with driving(scenarios.normal()) as donna:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import pytest
+
 from donna_tui.platform.log import _fields
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.actions import ACTIONS, title_here
@@ -44,6 +46,15 @@ def test_words_are_ready_once_every_note_is_read_and_meaning_has_an_estimate() -
     embedding = replace(building, coverage=Coverage(notes=100, text=100, vectors=10))
     assert "words ready · meaning 10 %, " in strip_content(embedding, 200).plain
     assert "left" in strip_content(embedding, 200).plain
+
+
+@pytest.mark.parametrize("width", [60, 50])
+def test_a_narrow_strip_keeps_the_state_and_the_problems(width: int) -> None:
+    status = replace(scenarios.AT_REST, problems=(scenarios.BROKEN_NOTE,))
+    shown = strip_content(status, width).plain
+    assert len(shown) <= width < len(strip_content(status, 200).plain)
+    assert "words and meaning ready" in shown
+    assert "1 problem" in shown
 
 
 def test_the_footer_says_what_a_slash_does_here() -> None:

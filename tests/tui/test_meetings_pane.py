@@ -78,7 +78,6 @@ async def test_each_meeting_says_when_what_and_how_far_its_note_is() -> None:
             assert says in row_with(donna, title), title
 
 
-@pytest.mark.slow
 async def test_a_week_begins_on_monday_names_its_days_and_says_why_a_note_failed() -> None:
     async with driving(backend_in("normal"), size=LARGE) as donna:
         await opened(donna)

@@ -168,6 +168,19 @@ async def test_words_narrow_while_typing_and_an_empty_list_says_how_to_get_back(
         assert len(ids(donna)) == 29
 
 
+async def test_a_click_in_a_scrolled_list_selects_the_row_under_the_mouse() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("end")
+        rows = donna.memory.rows
+        top = rows.scroll_offset.y // rows.row_height
+        assert top > 0
+        x, y = rows.content_region.offset
+        await donna.pilot.click(offset=(x + 4, y + rows.row_height - rows.scroll_offset.y % rows.row_height))
+        await donna.pilot.pause()
+        assert rows.selected_index == top + 1
+
+
 async def test_keys_behind_enter_are_keys_of_the_list() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
@@ -196,7 +209,6 @@ async def test_a_hundred_thousand_memories_are_read_a_page_at_a_time() -> None:
         assert all(limit == PAGE for _, limit, _ in backend.called("memories"))
 
 
-@pytest.mark.slow
 async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
@@ -462,7 +474,6 @@ async def test_typing_goes_on_while_a_recall_hangs() -> None:
         backend.gates.release("recall")
 
 
-@pytest.mark.slow
 async def test_the_prompt_is_copied_without_what_must_stay_here() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:

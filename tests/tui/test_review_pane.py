@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.drafts.blocks import hunks_of
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, check_keys, load_keymap
@@ -249,6 +250,20 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         assert "- Who owns the drill" in text_of(backend, SYNC_TARGET)
         assert SYNC_PATH not in backend.vault.files
         assert backend.called("plan_approval")[-1][:2] == (SYNC, frozenset({2}))
+
+
+async def test_every_line_of_a_part_belongs_to_it() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        view = donna.review.text
+        text = "# Title\n\n- One line.\n- First line,\n  second line.\n\nA paragraph\nof two lines.\n"
+        hunks = hunks_of(text)
+        assert [(hunk.start_line, hunk.end_line) for hunk in hunks] == [(3, 3), (4, 5), (7, 8)]
+        view.show(replace(draft_scenarios.sync(), text=text, hunks=hunks))
+        for hunk in hunks:
+            for line in (hunk.start_line, hunk.end_line):
+                view._move_to(line)
+                assert (view.line_number, view.hunk) == (line, hunk)
 
 
 @pytest.mark.slow
@@ -678,7 +693,6 @@ def assert_clean(donna: Driver) -> None:
     assert not set(donna.screen_text()) & {"\x1b", "\x07", "\x9b", "\u202e", "\u200b", "\r", "\x00"}
 
 
-@pytest.mark.slow
 async def test_a_draft_is_left_out_of_approving_all() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:

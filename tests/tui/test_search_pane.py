@@ -8,7 +8,7 @@ from time import monotonic
 import pytest
 from textual.events import Key, Paste
 
-from donna_tui.tui.search import preview
+from donna_tui.tui.search import pane, preview
 from donna_tui.tui.search.bar import ScopePicker
 from donna_tui.tui.search.wording import PAGE
 from donna_tui.types.errors import DatabaseError, Reason
@@ -493,6 +493,21 @@ async def test_pasted_lines_become_one_safe_question() -> None:
         assert value.startswith("red")
         assert value.endswith("is second line")
         assert value.isprintable()
+
+
+async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = FakeBackend(scenarios.AT_REST)
+    backend.answers = lambda request: outcome(request, "one")
+    backend.gates.hold("search", "r")
+    async with driving(backend) as donna:
+        await donna.pilot.press("r")
+        await donna.until(lambda: backend.called("search"), "the older text is asked")
+        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older is answered
+        await donna.pilot.press("e")
+        backend.gates.release("search", "r")
+        await donna.search.wait_until_idle()
+        await donna.rest()
+        assert donna.search.results.rows == ()
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ import pytest
 
 from donna_tui.platform.paths import resource
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.vault.switcher import Switcher
+from donna_tui.tui.vault.switcher import Switched, Switcher, SwitchTo
 from tests.terminal import plain, python_in_terminal
 from tests.tui import scenarios
 from tests.tui.bursts import send
@@ -58,6 +58,23 @@ async def test_a_key_before_it_has_its_widgets_is_ignored(action: str) -> None:
         assert not switcher.is_mounted
         await donna.app.run_action(action, switcher)
         assert await donna.window(Switcher) is switcher
+
+
+async def test_a_heading_is_opened_in_the_editor_at_its_line() -> None:
+    backend = scenarios.normal()
+    picked: list[Switched | None] = []
+    async with driving(backend) as donna:
+        switcher = Switcher(backend.names)
+        donna.app.push_screen(switcher, picked.append)
+        await donna.window(Switcher)
+        await donna.type("#cache")
+        await donna.until(lambda: switcher._answered == "#cache", "it is answered")
+        await donna.press("alt+e")
+        await donna.until(lambda: picked, "it is picked")
+    (found,) = picked
+    assert isinstance(found, SwitchTo)
+    assert found.line > 1
+    assert found.in_editor
 
 
 @pytest.mark.slow

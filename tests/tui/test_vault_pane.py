@@ -31,6 +31,15 @@ async def opened(donna: Driver) -> None:
     await donna.rest()
 
 
+async def test_a_key_marks_a_note_and_unmarks_it() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await opened(donna)
+        await donna.press("home", "space", "home")
+        assert len(donna.vault.note_tree.marked) == 1
+        await donna.press("space")
+        assert not donna.vault.note_tree.marked
+
+
 @pytest.mark.slow
 async def test_the_tree_shows_folders_first_and_what_is_special_about_each_note() -> None:
     async with driving(scenarios.normal()) as donna:
