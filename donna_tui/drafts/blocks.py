@@ -18,8 +18,8 @@ from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.lines import each_line, line_of, line_starts
 from donna_tui.text.markdown import Section, split_sections
+from donna_tui.text.prose import prose
 from donna_tui.types.drafts import Claim, Hunk
-from donna_tui.vault.note.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 _HEADING = re.compile(r"#{1,6}(?:\s|$)")

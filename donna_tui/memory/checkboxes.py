@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.vault.note.prose import prose
+from donna_tui.text.prose import prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 NOTES_CHARS = 2_000

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from urllib.parse import unquote
 
-from donna_tui.vault.note.prose import Span, prose
+from donna_tui.text.prose import Span, prose
 from donna_tui.vault.note.read import parse_frontmatter
 
 LONGEST_LINK = 400
