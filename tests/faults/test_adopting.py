@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,12 @@ def test_edits_outside_of_several_notes_are_one_step(sandbox: Sandbox) -> None:
     writer.undo_last()
     assert {path: (sandbox.vault / path).read_bytes() for path in before} == before
     assert not (sandbox.vault / "Inbox/new.md").exists()
+
+
+def test_a_new_note_with_an_old_date_is_among_the_edits_outside(sandbox: Sandbox) -> None:
+    sandbox.put("Inbox/unpacked.md", b"new\n")
+    os.utime(sandbox.vault / "Inbox/unpacked.md", (1_000_000_000, 1_000_000_000))
+    assert sandbox.writer().history.outside() == {"Inbox/unpacked.md": False}
 
 
 def test_a_sensitive_note_does_not_get_into_git_by_way_of_an_editor(sandbox: Sandbox) -> None:

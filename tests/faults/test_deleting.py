@@ -1,11 +1,14 @@
-"""Deleting a note that others link to: what breaks is counted, and unlinking is part of the same commit and undo."""
+"""Deleting a note that others link to: what breaks is counted, and unlinking is part of the same commit and undo.
+
+A deleted folder is gone with those in it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from donna_tui.vault.write.changes import whatever
-from tests.git_vaults import new_writer
+from tests.git_vaults import fill, new_writer
 
 NOTE = "Ideas/Garden.md"
 LINKS = {
@@ -36,3 +39,12 @@ def test_links_to_a_deleted_note_are_counted_unlinked_and_restored(tmp_path: Pat
     writer.undo_last()
     assert {path: (vault / path).read_bytes() for path in LINKS} == LINKS
     assert (vault / NOTE).read_bytes() == b"# Garden\n"
+
+
+def test_a_deleted_folder_leaves_no_empty_folders_behind(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    fill(vault, {"Home.md": "home\n", "Ideas/Old/Older/a.md": "a\n", "Ideas/New/b.md": "b\n"})
+    writer = new_writer(vault, tmp_path / "state")
+    writer.init_if_missing()
+    writer.apply(writer.selection.delete(["Ideas"]))
+    assert sorted(each.name for each in vault.iterdir()) == [".git", "Home.md"]

@@ -111,6 +111,8 @@ def test_a_copy_that_another_program_waits_for_is_left_alone(tmp_path: Path) -> 
     begun.write_text(json.dumps({**json.loads(begun.read_text()), "owner": os.getppid()}))
     unsaved = EditDrafts(tmp_path)
     assert unsaved.edits() == ()
+    unsaved.store(EDIT)
+    assert file.exists()
     unsaved.drop(EDIT.path)
     assert file.exists()
 

@@ -82,6 +82,13 @@ def test_backlinks_have_the_line_around_each_and_follow_the_same_rule_as_links(g
     ]
 
 
+def test_a_link_to_a_heading_of_its_own_note_is_no_link_to_a_note(graph: LinkGraph, tmp_path: Path) -> None:
+    (tmp_path / "Own.md").write_text("# Own\n\n[[#Own]], [[Own#Own]], [top](#own) and [[Home]]\n")
+    links = graph.links("Own.md")
+    assert [each.target for each in links.outgoing] == ["Home.md"]
+    assert links.incoming == ()
+
+
 def test_a_long_line_is_shown_around_its_link(graph: LinkGraph, tmp_path: Path) -> None:
     (tmp_path / "Long.md").write_text(f"{'a ' * 5_000}[[Ideas/Garden]]{' b' * 5_000}\n")
     shown = next(each for each in graph.links("Ideas/Garden.md").incoming if each.path == "Long.md").text

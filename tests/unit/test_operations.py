@@ -209,6 +209,14 @@ def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: 
     assert found.redoable == whole.redoable[: len(found.redoable)]
 
 
+def test_after_a_new_write_nothing_is_left_to_redo() -> None:
+    first = with_kind(0, OperationKind.WRITE)
+    undo = with_kind(1, OperationKind.UNDO, first.id)
+    new = with_kind(2, OperationKind.WRITE)
+    assert stacks([undo, first]) == Stacks((), (first,))
+    assert stacks([new, undo, first]) == Stacks((new,), ())
+
+
 def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
     write = OperationKind.WRITE
     made = [with_kind(number, write) for number in range(5)]

@@ -1,4 +1,4 @@
-"""Undoing one operation of the history, whatever was done since to other notes."""
+"""Undoing one operation of the history, or of a session, whatever was done since to other notes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.git.operations import new_session_id
+from donna_tui.vault.write.changes import whatever
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, new_writer
 
@@ -44,3 +46,15 @@ def test_what_was_changed_since_is_not_undone(writer: VaultWriter) -> None:
         writer.restorer.undo_one(first.id)
     assert refused.value.reason is Reason.UNDO_CONFLICT
     assert text(writer, ONE) == b"newer one\n"
+
+
+def test_the_last_change_of_a_session_is_undone_without_the_earlier_ones(writer: VaultWriter) -> None:
+    session, before = new_session_id(), text(writer, TWO)
+    for path in (ONE, TWO):
+        plan = writer.planner.write(path, "by the agent\n", seen=whatever, replace=True)
+        writer.apply(plan, session=session)
+    writer.write("Inbox/old.md", "by the user\n", replace=True)
+    writer.apply(writer.restorer.undo_session(session, 1))
+    assert text(writer, ONE) == b"by the agent\n"
+    assert text(writer, TWO) == before
+    assert text(writer, "Inbox/old.md") == b"by the user\n"

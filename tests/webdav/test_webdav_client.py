@@ -16,7 +16,9 @@ import httpx
 import pytest
 from webdav4.client import Client, ClientError, HTTPError, ResourceAlreadyExists, ResourceNotFound
 
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.include import GlobSet
+from donna_tui.vault.paths import VaultRoot
 from donna_tui.webdav.files import ServedTree
 from donna_tui.webdav.server import PATIENCE_SECONDS, THREADS, Address
 from donna_tui.webdav.upload import Item, sweep
@@ -85,6 +87,8 @@ def test_names_stay_what_they_are(served: Served, name: str) -> None:
 def test_a_percent_sign_is_decoded_once(served: Served) -> None:
     assert served.status("PUT", "/vault/a%2520b%252F.md", b"x") == 201
     assert (served.root / "a%20b%2F.md").read_bytes() == b"x"
+    assert served.status("MOVE", "/vault/a%2520b%252F.md", Destination="/vault/c%2520d%252F.md") == 201
+    assert (served.root / "c%20d%2F.md").read_bytes() == b"x"
 
 
 def test_a_name_that_differs_only_in_form_is_not_taken_twice(served: Served) -> None:
@@ -193,6 +197,19 @@ def test_what_is_saved_here_meanwhile_is_not_overwritten(served: Served, is_new:
     connection.close()
     assert (served.root / path).read_text() == "saved in Obsidian"
     soon(lambda: not temporary_files(served.root))
+
+
+def test_a_note_that_is_saved_meanwhile_at_the_same_size_is_not_overwritten(vault: Path) -> None:
+    note, tree = vault / "a.md", ServedTree(VaultRoot(vault), GlobSet(()))
+    os.utime(note, (1_700_000_000, 1_700_000_000))
+    upload = tree.begin_upload("a.md", tree.find("a.md"))
+    upload.write(b"# C\n")
+    note.write_text("# B\n")
+    with pytest.raises(VaultWriteError) as refused:
+        upload.keep()
+    assert refused.value.reason is Reason.CONFLICT
+    assert note.read_text() == "# B\n"
+    assert temporary_files(vault) == []
 
 
 def test_conditions_on_the_version_hold(served: Served) -> None:
