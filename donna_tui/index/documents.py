@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
@@ -256,8 +256,7 @@ def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class ChunkPosition:
+class ChunkPosition(NamedTuple):
     """The position of a chunk: a range of indices in a document, or a range of turns in a conversation."""
 
     document: str
@@ -283,6 +282,16 @@ def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition
         else ChunkPosition(document, index, index)
         for each, document, index, first, last, is_turn, source_id in rows
     }
+
+
+def searched_texts(database: Database, ids: Sequence[int]) -> list[str]:
+    """Return all text of some chunks, by integer key, in which the words of a question can be found, in no order."""
+    rows = database.rows(
+        "SELECT d.search_title || ' ' || d.source_id || ' ' || c.heading_path || ' ' || c.content FROM memory_chunks c"
+        " JOIN memory_documents d ON d.id = c.document_id WHERE c.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(ids),),
+    )
+    return [text for (text,) in rows]
 
 
 def index_words(database: Database, document_id: str) -> None:

@@ -6,7 +6,7 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from donna_tui.index.candidate_pruning import Level, choose_level, whole
 from donna_tui.index.database import Database, RunParallel
@@ -51,8 +51,7 @@ TIGHT = 0.5
 """Largest share of all keys for which the ranges of a scope are searched instead of the whole index."""
 
 
-@dataclass(frozen=True, slots=True)
-class KeywordMatch:
+class KeywordMatch(NamedTuple):
     """A chunk's integer key and its BM25 score; larger is better (FTS5's own score is negative)."""
 
     id: int

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import ALL_CHUNKS, IN_NOTES, Scope, conditions
@@ -69,8 +68,7 @@ FEW_PLACES = 8_192
 AT_ONCE = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class VectorMatch:
+class VectorMatch(NamedTuple):
     """A chunk's integer key and its cosine similarity to the query: 1 - d²/2 for unit vectors at distance d."""
 
     id: int

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
-from donna_tui.index.filters import is_one_note
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
-from donna_tui.search.legs import Legs, Question, Words, both_legs, candidates_for
+from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
@@ -117,8 +116,8 @@ class Judged:
 
 def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    in_note = is_one_note(database, question.scope)
-    ranked = _rank(database, question, legs, in_note=in_note)
+    in_note = legs.words.in_note
+    ranked = _rank(database, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:TOP_CANDIDATES]
     leads = _leads(database, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
     hits, others = [], ranked
@@ -195,7 +194,7 @@ def _one_note_holds_all(
     return any(question_content.coverage(" ".join(each)) == 1.0 for each in texts.values())
 
 
-def _rank(database: Database, question: Question, legs: Legs, *, in_note: bool) -> list[Ranked]:
+def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
     words, meaning = legs.words, legs.meaning
     cosines = dict(meaning)
     if question.vector is not None:
@@ -206,17 +205,8 @@ def _rank(database: Database, question: Question, legs: Legs, *, in_note: bool) 
         Candidate(each, at.document, at.first, words.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
-    coverage = 1.0 if in_note else _best_coverage(database, question, words)
+    coverage = 1.0 if question.vector is None else words.coverage
     return fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
-
-
-def _best_coverage(database: Database, question: Question, words: Words) -> float:
-    """Return the largest share of the question's words that one of the best passages by words contains."""
-    if question.mode != "hybrid" or question.vector is None or not question.query.terms:
-        return 1.0
-    question_content = query_content(question.query, partial=words.half_typed)
-    rows = _load(database, list(words.scores)[:TOP_CANDIDATES])
-    return max((question_content.coverage(row.whole) for row in rows.values()), default=1.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database, RunParallel
-from donna_tui.index.documents import ChunkPosition, places_of
-from donna_tui.index.filters import Scope, words_of
+from donna_tui.index.documents import ChunkPosition, places_of, searched_texts
+from donna_tui.index.filters import Scope, is_one_note, words_of
 from donna_tui.index.keyword import KeywordMatch, begun_word, holds_word, newest, quoted, search_words
 from donna_tui.index.vectors import Vector, VectorIndex, stored_vectors
 from donna_tui.search.names import Named, named_by
 from donna_tui.search.query import Query, parse_query
+from donna_tui.search.ranking import TOP_CANDIDATES, query_content
 from donna_tui.types.search import Filters, Mode, SearchRequest
 
 CANDIDATES = 100
@@ -50,8 +51,9 @@ def ask(request: SearchRequest) -> Question:
 class Words:
     """The results of the keyword leg, best first: BM25 scores by the chunks' integer keys.
 
-    This leg finishes first, and meanwhile looks up the positions of its passages and, for a hybrid search, their stored
-    vectors and the notes that the question names.
+    This leg finishes first, and meanwhile looks up the positions of its passages and the notes that the question names.
+    For a hybrid search it also reads the stored vectors of its passages, and determines the largest share of the
+    question's words that one of the best of them contains. `in_note` is set if the scope is a single note.
     """
 
     scores: Mapping[int, float]
@@ -59,6 +61,8 @@ class Words:
     vectors: Mapping[int, bytes]
     half_typed: bool = False
     named: tuple[Named, ...] = ()
+    in_note: bool = False
+    coverage: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +85,24 @@ def both_legs(database: Database, vectors: VectorIndex, question: Question, limi
 
 def by_words(database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None) -> Words:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
-    half_typed = is_half_typed(database, question)
+    half_typed, in_note = is_half_typed(database, question), is_one_note(database, question.scope)
     if question.mode == "semantic":
-        return Words({}, {}, {}, half_typed)
+        return Words({}, {}, {}, half_typed, in_note=in_note)
     found = matches(database, question, limit, run_parallel, half_typed=half_typed)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
     ids = [*(match.id for match in found), *(each.id for each in named)]
     vectors = stored_vectors(database, ids) if question.mode == "hybrid" else {}
-    return Words({match.id: match.score for match in found}, places_of(database, ids), vectors, half_typed, named)
+    scores = {match.id: match.score for match in found}
+    coverage = 1.0
+    if question.mode == "hybrid" and question.query.terms and not in_note:
+        coverage = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
+    return Words(scores, places_of(database, ids), vectors, half_typed, named, in_note, coverage)
+
+
+def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:
+    """Return the largest share of the question's words that one of the best passages by words contains."""
+    content = query_content(query, partial=half_typed)
+    return max(map(content.coverage, searched_texts(database, best)), default=1.0)
 
 
 def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
