@@ -217,9 +217,8 @@ class DraftService:
 
         A draft that exists is returned as it is now.
         """
-        results = await self.write_new(
-            skill, datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
-        )
+        today = datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
+        results = await self.write_new(skill, today)
         for result in results:
             if result.draft:
                 entry = await self._entry(result.draft)

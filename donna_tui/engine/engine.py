@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.freshness import Freshness, unindexed
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter
     from donna_tui.search.reranking import Scorer
     from donna_tui.search.why_not import WhyNot
-
-T = TypeVar("T")
 
 
 class Engine:

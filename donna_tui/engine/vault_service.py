@@ -41,6 +41,7 @@ from donna_tui.vault.write.writer import VaultWriter, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
 LEFT_OUT = "your settings exclude it from the index (sources.vault.ignore_globs)"
 
 
