@@ -403,6 +403,10 @@ backticks of code that is cut off, escapes.
 """
 
 
+_EMPTY_CELLS = re.compile(r"·(?: ·)+")
+"""Cells that became empty by a later rule, such as one that holds only a tag of HTML."""
+
+
 def plain_text(markdown: str) -> str:
     """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised."""
     text = markdown[:LONGEST]
@@ -410,4 +414,4 @@ def plain_text(markdown: str) -> str:
         text = pattern.sub(replacement, text)
     if "&" in text:
         text = html.unescape(text)
-    return " ".join(text.split())
+    return _EMPTY_CELLS.sub("·", " ".join(text.split()))

@@ -23,6 +23,7 @@ from donna_tui.text.markdown import plain_text
         ("end of a row | b |\n| c | d |", "end of a row · b · c · d"),
         ("a | b |", "a · b"),
         ("> | a | b |\n> |---|---|\n> | c | d |\n> ```\n> code\n> ```", "a · b · c · d code"),
+        ("| a | <br> | b |\n|---|---|---|\n| 1 | [^1] | 2 |", "a · b · 1 · 2"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = 1"),
         ("A line of text. ^block-id", "A line of text."),
