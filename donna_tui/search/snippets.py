@@ -30,6 +30,25 @@ def stem(word: str) -> str:
     return folded
 
 
+@lru_cache(maxsize=256)
+def _words_in(text: str) -> tuple[tuple[int, int, str, str], ...]:
+    """Return the words of a text: their half-open ranges, their stems, and the words without case. A piece of a script
+    without spaces has no stem, and is returned as it is.
+
+    They are cached, since most passages are found again by the next key.
+    """
+    if text.isascii():
+        words = ((match.start(), match.end(), match.group()) for match in _WORD.finditer(text))
+        return tuple([(start, end, stem(word), word.lower()) for start, end, word in words])
+    found = ((start, end, unspaced, text[start:end]) for start, end, unspaced in pieces(text))
+    return tuple(
+        [
+            (start, end, "", word) if unspaced else (start, end, stem(word), word.casefold())
+            for start, end, unspaced, word in found
+        ]
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words to mark in a text: stems of terms, phrases as sequences of stems, a word that is only begun, and pairs
@@ -45,25 +64,15 @@ class Words:
         """Return each matched word of a text: its half-open range and its stem."""
         if not self.stems and not self.pairs:
             return []
-        if not text.isascii():
-            return list(self._found_in_pieces(text))
-        return [
-            (match.start(), match.end(), key)
-            for match in _WORD.finditer(text)
-            if (key := stem(match.group())) in self.stems or self._is_begun(match.group())
-        ]
+        return list(self._found(text))
 
-    def _found_in_pieces(self, text: str) -> Iterator[tuple[int, int, str]]:
-        for start, end, unspaced in pieces(text):
-            word = text[start:end]
-            if unspaced:
+    def _found(self, text: str) -> Iterator[tuple[int, int, str]]:
+        for start, end, key, word in _words_in(text):
+            if not key:
                 for low, high in stretches(word, self.pairs):
                     yield start + low, start + high, word[low:high]
-            elif (key := stem(word)) in self.stems or self._is_begun(word):
+            elif key in self.stems or (self.begun and word.startswith(self.begun)):
                 yield start, end, key
-
-    def _is_begun(self, word: str) -> bool:
-        return bool(self.begun) and word.casefold().startswith(self.begun)
 
     def weight(self, found: Sequence[tuple[int, int, str]]) -> int:
         """Score the matched words of a stretch of text: distinct words, with a bonus for whole phrases."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import zip_longest
 from pathlib import PurePosixPath
 from typing import ClassVar
@@ -128,16 +128,21 @@ def _placed(hit: Hit, why: Line, width: int) -> Line:
 
 def place(hit: Hit, room: int) -> str:
     """Format path and lines in at most `room` cells, with the space if several were searched; cut in the middle."""
-    path, lines = clean_line(hit.path[-_LONGEST:]), f":{line_range(hit)}"
-    whole = f"{clean_line(hit.space[:_LONGEST])} › {path}" if hit.space else path
-    room -= width_of(lines)
+    lines = f":{line_range(hit)}"
+    return _fitted_path(hit.space, hit.path, room - width_of(lines)) + lines
+
+
+@lru_cache(maxsize=256)
+def _fitted_path(space: str, path: str, room: int) -> str:
+    path = clean_line(path[-_LONGEST:])
+    whole = f"{clean_line(space[:_LONGEST])} › {path}" if space else path
     if width_of(whole) <= room:
-        return whole + lines
+        return whole
     first, *folders, name = PurePosixPath(path).parts if "/" in path else ("", path)
     shortened_paths = (f"{first}/…/{'/'.join((*folders[skipped:], name))}" for skipped in range(1, len(folders) + 1))
     shorter = (*shortened_paths, f"…/{name}" if first else name)
     fitting = next((each for each in shorter if width_of(each) <= room), None)
-    return (shortened(name, room) if fitting is None else fitting) + lines
+    return shortened(name, room) if fitting is None else fitting
 
 
 def shortened(text: str, room: int) -> str:
