@@ -51,7 +51,7 @@ def start_and_kill(sandbox: Sandbox, seconds: float) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rounds", [8, pytest.param(300, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("rounds", [4, pytest.param(300, marks=pytest.mark.stress)])
 async def test_a_killed_run_costs_nothing_but_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rounds: int
 ) -> None:

@@ -115,7 +115,7 @@ def fresh(base: Path, *, staged: bool) -> VaultModel:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("staged", [False, True], ids=["nothing staged", "work staged"])
-@pytest.mark.parametrize("kills", [50, pytest.param(10_000, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("kills", [25, pytest.param(10_000, marks=pytest.mark.stress)])
 def test_no_kill_loses_a_word(tmp_path: Path, fork_server: ForkServer, kills: int, staged: bool) -> None:
     chance = random.Random(f"{SEED} {staged}")
     vault_model = fresh(tmp_path / "sandbox", staged=staged)

@@ -179,7 +179,7 @@ def kept(sandbox: Sandbox, data: bytes) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("in_place", [True, False], ids=["in place", "by a rename"])
-@pytest.mark.parametrize("rounds", [40, pytest.param(3_000, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("rounds", [20, pytest.param(3_000, marks=pytest.mark.stress)])
 def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place: bool) -> None:
     chance, sandbox = random.Random(f"{SEED} {in_place}"), new_sandbox(tmp_path)
     editor = Editor(sandbox.vault / NOTE, chance, in_place=in_place)

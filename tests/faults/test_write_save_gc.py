@@ -276,7 +276,7 @@ class Loop:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("homes", [("state",), ("state", "another home")], ids=["one home", "two homes"])
-@pytest.mark.parametrize("kills", [20, pytest.param(10_000, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("kills", [10, pytest.param(10_000, marks=pytest.mark.stress)])
 def test_no_kill_loses_a_line_that_was_ever_saved(
     base: Path, fork_server: ForkServer, kills: int, homes: tuple[str, ...]
 ) -> None:

@@ -359,7 +359,7 @@ def run(examples: int, steps: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("histories", [10, pytest.param(20, marks=pytest.mark.stress)])
+@pytest.mark.parametrize("histories", [5, pytest.param(20, marks=pytest.mark.stress)])
 def test_histories_of_twenty_five_steps(histories: int) -> None:
     run(histories, 25)
 

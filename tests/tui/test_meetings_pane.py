@@ -376,7 +376,9 @@ def test_a_count_behind_a_name() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [SMALL, LARGE, pytest.param((120, 36), marks=pytest.mark.stress)])
+@pytest.mark.parametrize(
+    "size", [SMALL, *(pytest.param(size, marks=pytest.mark.stress) for size in ((120, 36), LARGE))]
+)
 async def test_hostile_meetings_are_text_everywhere(size: tuple[int, int]) -> None:
     async with driving(backend_in("hostile"), size=size) as donna:
         await opened(donna)

@@ -800,7 +800,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize("size", [SMALL, pytest.param(LARGE, marks=pytest.mark.stress)])
 async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> None:
     async with driving(scenarios.hostile(), size=size) as donna:
         await opened(donna)

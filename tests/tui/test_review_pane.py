@@ -668,7 +668,9 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [SMALL, LARGE, pytest.param((120, 36), marks=pytest.mark.stress)])
+@pytest.mark.parametrize(
+    "size", [SMALL, *(pytest.param(size, marks=pytest.mark.stress) for size in ((120, 36), LARGE))]
+)
 async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None:
     backend = backend_in("hostile")
     async with driving(backend, size=size) as donna:

@@ -92,7 +92,7 @@ def undo(terminal: Terminal, *, burst: bool, said: str) -> None:
 
 @pytest.mark.slow
 @both_ways
-@pytest.mark.parametrize(("columns", "rows"), [(80, 24), (60, 15)])
+@pytest.mark.parametrize(("columns", "rows"), [(60, 15), pytest.param(80, 24, marks=pytest.mark.stress)])
 def test_help_and_palette_scroll_to_their_ends(start: Start, columns: int, rows: int, burst: bool) -> None:
     with start(rows=rows, columns=columns) as terminal:
         lines = play(terminal, F1, burst=burst, shows="Type, and passages of your notes")
