@@ -302,10 +302,7 @@ class DraftService:
     async def has_note(self, meeting: Meeting) -> bool:
         """Check whether there is a note of this meeting, or of another entry of its series at the same hour."""
         starts = self._skills.meetings.times_of(meeting)["event_start"]
-        found = await self._context.read(
-            lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts))
-        )
-        return found
+        return await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts)))
 
     async def close(self) -> None:
         """Wait for pending writes."""

@@ -385,7 +385,7 @@ class MemoryService:
         maintainer = self._context.maintainer
         if maintainer is None:
             return False
-        await self._context.wait_for_model()
+        await self._context.model.wait_until_known()
         return await wait_until_indexed(maintainer, patience)
 
     async def backfill(self, source: MemorySource) -> BackfillRow:
@@ -393,7 +393,7 @@ class MemoryService:
         maintainer = self._context.maintainer
         if maintainer is None:
             raise SpaceError(Reason.BUSY, "another Donna maintains this index", hint="close it, and try again")
-        await self._context.wait_for_model()
+        await self._context.model.wait_until_known()
         return await backfill(maintainer, source)
 
     def _request_check(self) -> None:

@@ -92,10 +92,7 @@ class SkillRunner:
 
     async def again(self, entry: Entry) -> None:
         """Write a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
-        if entry.skill == meeting_note.TEMPLATE:
-            await self.draft_meeting(entry.key)
-        else:
-            await self.writer.carry_out(await self.run_of(entry))
+        await self.writer.carry_out(await self.run_of(entry))
 
     async def draft_meeting(self, event_id: str) -> WriteResult:
         """Write the draft of a meeting now. Raises DonnaError if it is in no calendar."""

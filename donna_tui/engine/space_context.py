@@ -104,10 +104,6 @@ class SpaceContext:
         """Search the index for at most `most` passages, which may be more than the settings allow a user."""
         return await self.searcher.search(request, max_k=most)
 
-    async def wait_for_model(self) -> None:
-        """Wait until the model is loaded or known to be absent, if it is needed."""
-        await self.model.wait_until_known()
-
     @cached_property
     def splitter(self) -> TextSplitter:
         """Return the token counter of the configured model, and its window in tokens.

@@ -181,18 +181,17 @@ async def test_a_click_in_a_scrolled_list_selects_the_row_under_the_mouse() -> N
         assert rows.selected_index == top + 1
 
 
-async def test_keys_behind_enter_are_keys_of_the_list() -> None:
+@pytest.mark.parametrize("key", ["f", "slash"])
+async def test_keys_behind_enter_are_keys_of_the_list(key: str) -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
-        for key, field, rows in (
-            ("f", donna.memory.words, donna.memory.rows),
-            ("slash", donna.memory.recall.input, donna.memory.recall.list),
-        ):
-            await donna.press(key)
-            donna.queue(*"redis", "enter", "j")
-            await donna.until(lambda rows=rows: donna.app.focused is rows, "the list has the focus")  # type: ignore[misc]
-            await donna.rest()
-            assert field.value == "redis"
+        in_list = donna.memory.words, donna.memory.rows
+        field, rows = in_list if key == "f" else (donna.memory.recall.input, donna.memory.recall.list)
+        await donna.press(key)
+        donna.queue(*"redis", "enter", "j")
+        await donna.until(lambda: donna.app.focused is rows, "the list has the focus")
+        await donna.rest()
+        assert field.value == "redis"
 
 
 @pytest.mark.slow

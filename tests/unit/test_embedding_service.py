@@ -80,7 +80,7 @@ class Gate:
             await asyncio.to_thread(self._reached.acquire)
 
     async def reached_within(self, seconds: float) -> bool:
-        """Whether another document reaches the model within so many seconds."""
+        """Return whether another document reaches the model within `seconds`."""
         return await asyncio.to_thread(self._reached.acquire, timeout=seconds)
 
 

@@ -142,8 +142,11 @@ class Preview(Panel):
 def _set_text(label: Static, content: Content) -> None:
     """Update a text, and lay out the screen only if it needs another number of lines."""
     width, before = label.content_size.width, label.content
-    lines = [len(each.wrap(width)) if width and each else 0 for each in (before, content) if isinstance(each, Content)]
-    set_label(label, content, layout=len(set(lines)) != 1 or len(lines) != 2)
+
+    def lines(text: Content) -> int:
+        return len(text.wrap(width)) if width and text else 0
+
+    set_label(label, content, layout=not isinstance(before, Content) or lines(before) != lines(content))
 
 
 def placed(hit: Hit) -> str:
