@@ -147,7 +147,8 @@ class MeetingEndPoller:
             return True
         if setback and now < setback.again_at:
             return False
-        self._hub.post(MeetingEndDetected(calendar=meeting.calendar, event_id=meeting.event_id))
+        is_over = meeting.end.timestamp() <= now
+        self._hub.post(MeetingEndDetected(calendar=meeting.calendar, event_id=meeting.event_id, is_over=is_over))
         try:
             await self._dispatch(meeting)
         except Exception as error:

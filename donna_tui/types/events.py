@@ -122,11 +122,12 @@ class MeetingEndPollerCycleFailed(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndDetected(Event):
-    """A meeting ended, and its note is due."""
+    """A meeting ended, or the brief for one that is not over is due."""
 
     name: ClassVar[str] = "meeting_end_detected"
     calendar: str
     event_id: str
+    is_over: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.platform.paths import app_paths
-from donna_tui.types.events import EngineEvent, MemoryIngestFailed
+from donna_tui.types.events import EngineEvent, MemoryIngestFailed, NoteDeleted
 from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
 from tests.engine.helpers import Sandbox, eventually, hide_model, new_sandbox, open_engine, quick_config
@@ -343,7 +343,7 @@ async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(sandbox
         (sandbox.root / "n0.md").rename(sandbox.root / "moved.md")
         await running.until_renamed("n0.md", "moved.md")
         (sandbox.root / "n1.md").unlink()
-        await running.until_lost("Task number", "n1.md")
+        await eventually(lambda: [each.path for each in running.events_of(NoteDeleted)] == ["n1.md"], "n1.md removed")
         notes = [task.note for task in await running.engine.memory.tasks()]
         assert sorted(notes) == ["moved.md", "n2.md", "n3.md"]
         assert await running.engine.memory.count(MemoryFilter(sources=(MemorySource.CHAT,))) == 4

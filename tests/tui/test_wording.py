@@ -320,7 +320,8 @@ def _calendars(text: str) -> tuple[EngineEvent, ...]:
     return (
         CalendarFetched(calendar=text, kind=text, meetings=2, new=1, changed=1, gone=1, problems=1, latency_ms=1.0),
         CalendarFetched(calendar=text, kind=text, reason=text, latency_ms=1.0),
-        MeetingEndDetected(calendar=text, event_id=text),
+        MeetingEndDetected(calendar=text, event_id=text, is_over=True),
+        MeetingEndDetected(calendar=text, event_id=text, is_over=False),
         MeetingEndDispatchFailed(calendar=text, event_id=text, reason=text),
         MeetingEndPollerStarted(calendars=1),
         MeetingEndPollerCancelled(),

@@ -132,7 +132,8 @@ async def test_each_meeting_is_handed_on_once_when_it_has_ended(harness: PollerH
     assert await harness.poll(10 * MINUTE) == ["first"]
     assert await harness.poll(11 * MINUTE) == []
     assert await harness.poll(30 * MINUTE) == ["second"]
-    assert [each.event_id for each in harness.events_of(MeetingEndDetected)] == ["first", "second"]
+    ended = [(each.event_id, each.is_over) for each in harness.events_of(MeetingEndDetected)]
+    assert ended == [("first", True), ("second", True)]
     harness.new_poller()
     assert await harness.poll(31 * MINUTE) == []
 
@@ -144,6 +145,7 @@ async def test_a_meeting_is_handed_on_some_minutes_before_it_begins(harness: Pol
     assert await harness.poll(50 * MINUTE - 1) == []
     assert await harness.poll(50 * MINUTE) == ["weekly"]
     assert await harness.poll(95 * MINUTE) == []
+    assert [each.is_over for each in harness.events_of(MeetingEndDetected)] == [False]
 
 
 async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(harness: PollerHarness) -> None:

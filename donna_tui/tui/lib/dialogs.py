@@ -21,6 +21,7 @@ from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys, key_name
+from donna_tui.tui.lib.styled import TEXT_CLASSES
 
 T = TypeVar("T")
 
@@ -69,6 +70,7 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
 class Dialog(Modal[T], Generic[T]):
     """A modal dialog. Escape or a click outside closes it with None, through `action_leave`."""
 
+    COMPONENT_CLASSES: ClassVar[set[str]] = TEXT_CLASSES
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", show=False),
         action_binding("app.quit", "app.leave"),

@@ -106,7 +106,10 @@ def _calendar(event: CalendarFetched) -> Sentence:
 
 
 def _meeting_ended(event: MeetingEndDetected) -> Sentence:
-    return Sentence(Kind.ENGINE, Tone.PLAIN, "Meeting over", "", f"{clean_line(event.calendar)}: its note is due")
+    calendar = clean_line(event.calendar)
+    if event.is_over:
+        return Sentence(Kind.ENGINE, Tone.PLAIN, "Meeting over", "", f"{calendar}: its note is due")
+    return Sentence(Kind.ENGINE, Tone.PLAIN, "Brief due", "", f"{calendar}: for a meeting that isn’t over")
 
 
 def _meeting_missed(event: MeetingEndDispatchFailed) -> Sentence:
@@ -114,7 +117,9 @@ def _meeting_missed(event: MeetingEndDispatchFailed) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not noted", "", detail)
 
 
-def _polls_calendars(event: MeetingEndPollerStarted) -> Sentence:
+def _polls_calendars(event: MeetingEndPollerStarted) -> Sentence | None:
+    if not event.calendars:
+        return None
     return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
 
 
@@ -129,7 +134,7 @@ def _poll_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
-DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence]] = {
+DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence | None]] = {
     CalendarFetched: _calendar,
     MeetingEndDetected: _meeting_ended,
     MeetingEndDispatchFailed: _meeting_missed,

@@ -19,27 +19,8 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.styled import content_strip
 
-STYLES = (
-    "plain",
-    "strong",
-    "muted",
-    "quiet",
-    "accent",
-    "warning",
-    "error",
-    "selected",
-    "cursor",
-    "added",
-    "removed",
-    "added-word",
-    "removed-word",
-    "added-mark",
-    "removed-mark",
-    "wanted",
-    "wanted-word",
-    "gap",
-)
-"""Style names for the spans of a line; each is a component class `line--…`."""
+OWN_STYLES = ("selected", "cursor")
+"""Style names that depend on the focus: component classes of the view; those of `LINE_STYLES` belong to its screen."""
 
 _FILLED = frozenset(("selected", "added", "removed", "added-word", "removed-word", "wanted", "wanted-word", "gap"))
 """Styles with a background, which Textual omits from a partial style."""
@@ -88,7 +69,7 @@ class ScrollKeys(ScrollView, can_focus=True, inherit_bindings=False):
 class LineView(ScrollKeys):
     """Base of views of lines. A subclass provides the lines."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in STYLES}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in OWN_STYLES}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -101,7 +82,7 @@ class LineView(ScrollKeys):
         raise NotImplementedError
 
     def line(self, index: int, width: int) -> Content:
-        """Return a line for a view of `width` cells. Its spans have names of `STYLES`."""
+        """Return a line for a view of `width` cells. Its spans have names of `LINE_STYLES` or `OWN_STYLES`."""
         raise NotImplementedError
 
     def base_of(self, index: int) -> str:
@@ -131,7 +112,7 @@ class LineView(ScrollKeys):
         if index >= self.line_count or width < 1:
             return Strip.blank(width, self.rich_style)
         name = self.base_of(index)
-        base = self.get_visual_style(f"line--{name}") if name else self.visual_style
+        base = self._style_of(name) if name else self.visual_style
         return content_strip(self.line(index, width), base, self._style_of, width)
 
     def _empty_line(self, y: int, width: int) -> Strip:
@@ -145,7 +126,8 @@ class LineView(ScrollKeys):
     def _style_of(self, name: str | Style) -> Style:
         if isinstance(name, Style):
             return name
-        return self.get_visual_style(f"line--{name}", partial=name not in _FILLED)
+        owner = self if name in OWN_STYLES else self.screen
+        return owner.get_visual_style(f"line--{name}", partial=name not in _FILLED)
 
 
 def row_of(left: Content, right: Content, width: int) -> Content:

@@ -120,31 +120,6 @@ _INLINE_STYLES = {
     "underlined": "emphasis",
     "tag": "link",
 }
-STYLES = (
-    "h1",
-    "h2",
-    "h3",
-    "heading",
-    "code",
-    "comment",
-    "string",
-    "number",
-    "keyword",
-    "link",
-    "strong",
-    "emphasis",
-    "gone",
-    "mark",
-    "quote",
-    "dim",
-    "key",
-    "note",
-    "tip",
-    "warning",
-    "danger",
-)
-"""Style names for spans; each is a component class `md--…`."""
-
 _CALLOUTS = {
     "note": ("✎", "note"),
     "info": ("ℹ", "note"),
@@ -250,7 +225,7 @@ class _State:
 
 
 def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
-    """Parse a section into blocks, without the Markdown syntax. Spans have names of `STYLES`.
+    """Parse a section into blocks, without the Markdown syntax. Spans have names of `MARKDOWN_STYLES`.
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
 from textual.cache import LRUCache
@@ -17,7 +17,6 @@ from textual.style import Style
 from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
 from donna_tui.tui.lib.markdown import (
-    STYLES,
     Block,
     LinkFollowed,
     LinkRef,
@@ -37,16 +36,12 @@ WIDEST_TEXT = 92
 
 _GUTTER = 2
 _LINES_BEFORE_PASSAGE = 2
-_STYLE_NAMES = ("hit", "bar", "passage", *STYLES)
-
 
 FLASH_SECONDS = 1.2
 
 
 class PassageView(ScrollKeys):
     """A section of a note, rendered line by line and scrolled to its marked passage."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _STYLE_NAMES}
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -189,7 +184,7 @@ class PassageView(ScrollKeys):
         return Strip.join([content_strip(gutter, base, self._style_of, _GUTTER), text])
 
     def _style_of(self, name: str | Style) -> Style:
-        return name if isinstance(name, Style) else self.get_visual_style(f"md--{name}", partial=name != "hit")
+        return name if isinstance(name, Style) else self.screen.get_visual_style(f"md--{name}", partial=name != "hit")
 
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width

@@ -19,6 +19,58 @@ _NARROW = re.compile("[ -~\u00a0-\u00ac\u00ae-\u02ff\u2010-\u2027\u203a\u2500-\u
 with one of the middle ones.
 """
 
+LINE_STYLES = (
+    "plain",
+    "strong",
+    "muted",
+    "quiet",
+    "accent",
+    "warning",
+    "error",
+    "added",
+    "removed",
+    "added-word",
+    "removed-word",
+    "added-mark",
+    "removed-mark",
+    "wanted",
+    "wanted-word",
+    "gap",
+)
+"""Style names for the spans of the lines of a list or a diff."""
+
+MARKDOWN_STYLES = (
+    "hit",
+    "bar",
+    "h1",
+    "h2",
+    "h3",
+    "heading",
+    "code",
+    "comment",
+    "string",
+    "number",
+    "keyword",
+    "link",
+    "strong",
+    "emphasis",
+    "gone",
+    "mark",
+    "quote",
+    "dim",
+    "key",
+    "note",
+    "tip",
+    "warning",
+    "danger",
+)
+"""Style names for the spans of a rendered note, a hit in it, and the bar next to a passage."""
+
+TEXT_CLASSES = {f"line--{name}" for name in LINE_STYLES} | {f"md--{name}" for name in MARKDOWN_STYLES}
+"""The component classes of these styles. A screen has them for all views in it: Textual computes the styles of a view's
+own classes again whenever the focus moves into or out of its panel.
+"""
+
 Piece = tuple[str, str]
 """A sanitised text, and the name of its style; an empty name is the style of the line."""
 

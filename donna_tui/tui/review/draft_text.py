@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
 
 from textual import events
 from textual.content import Content
@@ -20,7 +19,6 @@ from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
 from donna_tui.tui.lib.lines import LineView, row_of
 from donna_tui.tui.lib.markdown import (
     MOST_CHARACTERS,
-    STYLES,
     Block,
     LinkFollowed,
     LinkRef,
@@ -29,6 +27,7 @@ from donna_tui.tui.lib.markdown import (
     spots_of,
 )
 from donna_tui.tui.lib.passage_view import WIDEST_TEXT, wrapped
+from donna_tui.tui.lib.styled import MARKDOWN_STYLES
 from donna_tui.types.drafts import Draft, Hunk
 from donna_tui.vault.note.read import parse_frontmatter
 
@@ -36,7 +35,7 @@ _GUTTER = 2
 _CITES = 7
 """Cells on the right for the numbers of a line's sources."""
 
-_MARKDOWN = frozenset(STYLES) - {"strong", "warning"}
+_MARKDOWN = frozenset(MARKDOWN_STYLES) - {"strong", "warning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +49,6 @@ class TextRow:
 
 class DraftText(LineView):
     """A view with a cursor that moves by non-blank lines. The screen decides which parts are left out."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"md--{name}" for name in _MARKDOWN}
 
     class Moved(Message):
         """Posted when another line is under the cursor."""
@@ -195,7 +192,7 @@ class DraftText(LineView):
 
     def _style_of(self, name: str | Style) -> Style:
         if isinstance(name, str) and name in _MARKDOWN:
-            return self.get_visual_style(f"md--{name}", partial=True)
+            return self.screen.get_visual_style(f"md--{name}", partial=True)
         return super()._style_of(name)
 
     @property

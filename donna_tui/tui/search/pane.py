@@ -251,9 +251,10 @@ class SearchPane(BareColumn):
         """Connect to the backend, and run the question that was typed meanwhile."""
         self._backend = backend
         self._set_status(backend.status())
-        self._refresh_start(backend)
-        self.preview.connect(backend)
         self._runner.connect(backend)
+        self.preview.connect(backend)
+        if self.question.is_empty or self._is_complete:  # a question that was typed meanwhile is answered first
+            self._refresh_start(backend)
 
     async def wait_until_idle(self) -> None:
         """Wait until the question is answered."""

@@ -43,6 +43,7 @@ from donna_tui.tui.lib.messages import (
 )
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
+from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
 from donna_tui.tui.shell.commands import ELSEWHERE, THEME, KeyList, Palette, pane_of
@@ -72,6 +73,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     """The screen of all panes. Every key, click, palette entry and footer item is handled by `action_run`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
+    COMPONENT_CLASSES: ClassVar[set[str]] = TEXT_CLASSES
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
         (0, "-cramped"),
         (_SMALLEST[0], "-narrow"),
