@@ -16,9 +16,12 @@ TORCH_INDEX ?=
 LOCK := requirements/dev.lock
 EXTRAS := calendars models mcp webdav dev
 
+# With it, each process of each test run would compile all tests again.
+unexport PYTHONDONTWRITEBYTECODE
+
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: run agents install test test-slow stress bench check format lint types contracts audit lock docs docs-check screenshots snapshots clean
+.PHONY: run agents install test test-slow stress bench check collect format lint types contracts audit lock docs docs-check screenshots snapshots clean
 
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
@@ -73,9 +76,13 @@ bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
 
 check: $(VENV)/.dev
-	@$(MAKE) --jobs=2 types audit format lint contracts docs-check
+	@$(MAKE) --jobs=2 types audit collect format lint contracts docs-check
 	@$(MAKE) test
 	@$(MAKE) test-slow
+
+# Compiles the tests, so that the processes of a test run need not all do it; prints something only if it fails.
+collect: $(VENV)/.dev
+	@$(BIN)/pytest --collect-only -qq > /dev/null || $(BIN)/pytest --collect-only -qq
 
 format: $(VENV)/.dev
 	@$(BIN)/ruff format --check .

@@ -196,7 +196,9 @@ class CutConversation:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
-@pytest.mark.parametrize("how", ["interrupted", "killed at its start", "killed at its end"])
+@pytest.mark.parametrize(
+    "how", ["interrupted", pytest.param("killed at its start", marks=pytest.mark.stress), "killed at its end"]
+)
 def test_a_git_that_does_not_answer_costs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, how: str
 ) -> None:

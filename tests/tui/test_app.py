@@ -338,7 +338,7 @@ async def test_the_status_strip_follows_the_engine() -> None:
 async def test_any_size_is_survived(scenario: str) -> None:
     async with driving(getattr(scenarios, scenario)()) as donna:
         await donna.search_for("redis")
-        for size in ((1, 1), (2, 3), (10, 4), (40, 10), (59, 14), (60, 15), (200, 60)):
+        for size in ((1, 1), (10, 4), (59, 14), (200, 60)):
             await donna.pilot.resize_terminal(*size)
             await donna.press("down", "escape", "plus", "escape", "6", "1", "escape")
             await donna.pilot.resize_terminal(*SIZE)

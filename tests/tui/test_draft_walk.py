@@ -164,7 +164,7 @@ def test_a_meeting_ends_and_its_note_is_approved(vault: Path, tmp_path: Path) ->
     walk(vault, settings(tmp_path, calendar(tmp_path, ended)), "## Last time")
 
 
-@pytest.mark.slow
+@pytest.mark.stress
 def test_the_same_with_a_model_on_this_machine(vault: Path, tmp_path: Path, model: ThreadingHTTPServer) -> None:
     ended = datetime.datetime.now(datetime.UTC) - datetime.timedelta(seconds=30)
     home = settings(tmp_path, calendar(tmp_path, ended))

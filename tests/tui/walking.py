@@ -19,7 +19,9 @@ BACK, FORWARD = b"\x1b[1;5D", b"\x1b[1;5C"
 
 Start = Callable[..., AbstractContextManager[Terminal]]
 
-both_ways = pytest.mark.parametrize("burst", [False, True], ids=["one by one", "burst"])
+both_ways = pytest.mark.parametrize(
+    "burst", [pytest.param(False, id="one by one", marks=pytest.mark.stress), pytest.param(True, id="burst")]
+)
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ BOMBS = {
 
 
 @pytest.mark.cases(1)
-@pytest.mark.parametrize("overlap", [0, 16, 1000])
+@pytest.mark.parametrize("overlap", [0, pytest.param(16, marks=pytest.mark.stress), 1000])
 @pytest.mark.parametrize("text", BOMBS.values(), ids=BOMBS.keys())
 def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) -> None:
     chunks = chunks_of(text, overlap=overlap)
