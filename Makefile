@@ -64,9 +64,9 @@ $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 test: $(VENV)/.dev
 	@$(BIN)/pytest -n 3 -m "not slow and not stress"
 
-# All other tests but those of `make stress`.
+# All other tests but those of `make stress`. They wait more than those of `make test`: more of them run at once.
 test-slow: $(VENV)/.dev
-	@$(BIN)/pytest -n 3 -m "slow and not stress"
+	@$(BIN)/pytest -n 4 -m "slow and not stress"
 
 stress: $(VENV)/.dev
 	@$(BIN)/pytest -m stress --hypothesis-profile=search -o faulthandler_timeout=0
