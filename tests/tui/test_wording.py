@@ -136,6 +136,18 @@ def test_a_search_that_found_nothing_says_so() -> None:
     assert sentence.detail == "nothing by meaning"
 
 
+def test_a_brief_is_not_called_the_note_of_a_meeting_that_is_over() -> None:
+    over, soon = (describe(MeetingEndDetected(calendar="Work", event_id="1", is_over=each)) for each in (True, False))
+    assert over is not None
+    assert soon is not None
+    assert (over.what, over.detail) == ("Meeting over", "Work: its note is due")
+    assert (soon.what, soon.detail) == ("Brief due", "Work: for a meeting that isn’t over")
+
+
+def test_without_calendars_nothing_is_followed() -> None:
+    assert describe(MeetingEndPollerStarted(calendars=0)) is None
+
+
 def test_sentences_of_hostile_events_hold_nothing_that_a_terminal_obeys() -> None:
     for event in (*scenarios.hostile().script, *_drafting("\x1b]0;T\x07\nNOTE"), *_calendars("\x1b]0;T\x07\nNOTE")):
         sentence = describe(event)

@@ -120,6 +120,7 @@ _INLINE_STYLES = {
     "underlined": "emphasis",
     "tag": "link",
 }
+
 _CALLOUTS = {
     "note": ("✎", "note"),
     "info": ("ℹ", "note"),
