@@ -61,7 +61,7 @@ class IndexMaintainer:
         else:
             self._watcher.begun.set()
         self._tasks.start("rescanning the vault", self._compare_forever)
-        self._tasks.start("upkeep", self._check_periodically)
+        self._tasks.start("checking periodically", self._check_periodically)
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def compare(self, *, full: bool) -> None:

@@ -51,8 +51,8 @@ def grouped_lines(hits: Sequence[Hit]) -> Iterator[str]:
         notes.setdefault((hit.space, hit.document_id), []).append(hit)
     for first, *others in notes.values():
         marks = [first.dated_at and iso_date(first.dated_at), first.draft and "draft", first.sensitive and "local only"]
-        told = ", ".join(str(mark) for mark in marks if mark)
-        yield f"{first.rank_score:.2f}  {first.title}{f'  ({told})' if told else ''}"
+        shown = ", ".join(str(mark) for mark in marks if mark)
+        yield f"{first.rank_score:.2f}  {first.title}{f'  ({shown})' if shown else ''}"
         yield f"      {citation(first)}"
         if first.snippet.text:
             yield f"      {first.snippet.text}"
