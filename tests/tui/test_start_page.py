@@ -66,7 +66,8 @@ async def furnished_page(donna: Driver) -> None:
 async def test_an_empty_box_shows_what_there_is(size: tuple[int, int]) -> None:
     async with driving(furnished(), size=size) as donna:
         await furnished_page(donna)
-        for text in ("Garden", "redis failover", "Platform weekly", "Call Priya back", "time-outs"):
+        # half an hour before midnight the meeting is tomorrow, and this word leaves less room for its title
+        for text in ("Garden", "redis failover", "Platform w", "Call Priya back", "time-outs"):
             await donna.until(lambda text=text: text in donna.screen_text(), f"{text} is shown")  # type: ignore[misc]
         assert donna.search.bar.input.has_focus
 
