@@ -253,8 +253,7 @@ class SearchPane(BareColumn):
         self._set_status(backend.status())
         self._runner.connect(backend)
         self.preview.connect(backend)
-        if self.question.is_empty or self._is_complete:  # a question that was typed meanwhile is answered first
-            self._refresh_start(backend)
+        self._refresh_start(backend)
 
     async def wait_until_idle(self) -> None:
         """Wait until the question is answered."""
