@@ -344,6 +344,7 @@ async def test_notes_that_go_take_their_tasks_and_nothing_else_with_them(sandbox
         await running.until_renamed("n0.md", "moved.md")
         (sandbox.root / "n1.md").unlink()
         await eventually(lambda: [each.path for each in running.events_of(NoteDeleted)] == ["n1.md"], "n1.md removed")
+        await running.until_lost("Task number", "n1.md")
         notes = [task.note for task in await running.engine.memory.tasks()]
         assert sorted(notes) == ["moved.md", "n2.md", "n3.md"]
         assert await running.engine.memory.count(MemoryFilter(sources=(MemorySource.CHAT,))) == 4

@@ -335,10 +335,18 @@ async def test_the_status_strip_follows_the_engine() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["empty", "normal", "hostile"])
-async def test_any_size_is_survived(scenario: str) -> None:
+@pytest.mark.parametrize(
+    "sizes",
+    [
+        ((1, 1), (59, 14), (60, 15), (200, 60)),
+        pytest.param(((2, 3), (10, 4), (40, 10)), marks=pytest.mark.stress),
+    ],
+    ids=["some", "others"],
+)
+async def test_any_size_is_survived(scenario: str, sizes: tuple[tuple[int, int], ...]) -> None:
     async with driving(getattr(scenarios, scenario)()) as donna:
         await donna.search_for("redis")
-        for size in ((1, 1), (10, 4), (59, 14), (200, 60)):
+        for size in sizes:
             await donna.pilot.resize_terminal(*size)
             await donna.press("down", "escape", "plus", "escape", "6", "1", "escape")
             await donna.pilot.resize_terminal(*SIZE)
