@@ -19,6 +19,8 @@ EXTRAS := calendars models mcp webdav dev
 # With it, each process of each test run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
+MAKEFLAGS += --no-print-directory
+
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
 .PHONY: run agents install test test-slow stress bench check collect format lint types contracts audit lock docs docs-check screenshots snapshots clean
