@@ -43,35 +43,20 @@ def iso_time(at: float) -> str:
         return ""
 
 
-class ToolArgs(BaseModel):
-    """The base of the arguments of a tool. An unknown key is an error, so that no option is silently ignored."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        populate_by_name=True,
-        str_strip_whitespace=False,
-    )
-
-
-class ToolOutput(BaseModel):
-    """The base of the result of a tool."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        alias_generator=to_camel,
-        populate_by_name=True,
-    )
-
-    ok: Literal[True] = True
-
-
 class Row(BaseModel):
     """The base of a row in the result of a tool."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
+
+
+class ToolArgs(Row):
+    """The base of the arguments of a tool. An unknown key is an error, so that no option is silently ignored."""
+
+
+class ToolOutput(Row):
+    """The base of the result of a tool."""
+
+    ok: Literal[True] = True
 
 
 class Refused(Row):
