@@ -42,9 +42,9 @@ def server_command(arguments: Sequence[str], environ: Mapping[str, str]) -> Comm
 
 def setup_for(client: str, command: Command) -> Setup:
     """Return the configuration for a client. Raises DonnaError for an unknown one."""
-    make = _CLIENTS.get(client)
+    make = CLIENTS.get(client)
     if make is None:
-        raise DonnaError(Reason.USAGE, f"there is no client {client}", hint=f"the clients are {', '.join(_CLIENTS)}")
+        raise DonnaError(Reason.USAGE, f"there is no client {client}", hint=f"the clients are {', '.join(CLIENTS)}")
     return make(command)
 
 
@@ -87,9 +87,8 @@ def _toml(text: str) -> str:
     return quoted.replace("\x7f", "\\u007f")
 
 
-_CLIENTS: dict[str, Callable[[Command], Setup]] = {
+CLIENTS: dict[str, Callable[[Command], Setup]] = {
     "claude-code": _claude_code,
     "claude-desktop": _claude_desktop,
     "codex": _codex,
 }
-CLIENTS = tuple(_CLIENTS)
