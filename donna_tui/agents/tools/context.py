@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, TypeVar
 
-from donna_tui.engine.memory_service import MemoryService
 from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
-from donna_tui.types.search import SearchOutcome, SearchRequest
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
 from donna_tui.vault.git.operations import new_session_id
 
 if TYPE_CHECKING:
-    from donna_tui.engine.calendar_service import CalendarService
-    from donna_tui.engine.draft_service import DraftService
-    from donna_tui.engine.space_context import SpaceContext
+    from donna_tui.engine.engine import Engine
     from donna_tui.vault.write.writer import VaultWriter
 
+T = TypeVar("T")
 
 _OF_THE_VAULT = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
 """Reasons that are unrelated to a single note."""
@@ -112,29 +110,6 @@ QUOTA_SECONDS = 3_600.0
 LONGEST_CLIENT = 60
 NAMELESS = "unknown client"
 
-ReadIndex = Callable[[Callable[..., Any]], Awaitable[Any]]
-
-
-class Host(Protocol):
-    """The interface of an engine that the tools need."""
-
-    async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Update the index and search it; report whether the result is stale."""
-        ...
-
-    context: SpaceContext
-
-    @property
-    def memory(self) -> MemoryService:
-        """Return the service for memories."""
-        ...
-
-    @property
-    def drafts(self) -> DraftService: ...
-
-    @property
-    def calendar(self) -> CalendarService: ...
-
 
 class Quota:
     """Limit the writes per hour of all sessions that share it: a client gains none by reconnecting."""
@@ -164,6 +139,19 @@ class Quota:
         if self._taken:
             self._taken.pop()
 
+    @contextlib.contextmanager
+    def taken(self) -> Iterator[None]:
+        """Count a write before it begins, so that a cancelled one counts as well, and give it back if it is refused.
+
+        Raises DonnaError (`quota`) if none is left.
+        """
+        self.take()
+        try:
+            yield
+        except DonnaError:
+            self.give_back()
+            raise
+
 
 @dataclass(slots=True)
 class ClientSession:
@@ -182,20 +170,22 @@ class ClientSession:
 class ToolContext:
     """A space as seen by one client. Without a writer nothing is written.
 
-    `results` and `min_score` are the defaults for searches.
+    `results` is the default number of hits.
     """
 
-    host: Host
+    host: Engine
     access: Access
     session: ClientSession
     writer: VaultWriter | None = None
     results: int = 8
-    min_score: float | None = None
 
-    @property
-    def read(self) -> ReadIndex:
-        """Return the function that runs a query on the index."""
-        return self.host.context.read
+    async def read(self, query: Callable[[Database], T]) -> T:
+        """Run a query on the index."""
+        return await self.host.context.read(query)
+
+    async def visible(self, notes: Collection[str]) -> set[str]:
+        """Return which of some notes exist and may be seen by this client."""
+        return await asyncio.to_thread(lambda: {note for note in notes if self.access.sees(note)})
 
 
 def actor_of(client: str) -> str:

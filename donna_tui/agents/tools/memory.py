@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -201,12 +200,8 @@ async def chat_add(space: ToolContext, args: ChatAddArgs) -> ChatAddOutput:
     session, service = space.session, space.host.memory
     turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
-        session.quota.take()
-        try:
+        with session.quota.taken():
             added, known = await service.add_turns(turns, sensitive=space.access.sensitive, closed=args.closed)
-        except DonnaError:
-            session.quota.give_back()
-            raise
         if not added:
             session.quota.give_back()
     summaries = await service.compress_due() if added else ()
@@ -287,12 +282,8 @@ async def memory_forget(space: ToolContext, args: MemoryForgetArgs) -> MemoryFor
         known = await service.memory(identity)
         if known is None or (known.sensitive and not space.access.sensitive):
             raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
-        session.quota.take()
-        try:
+        with session.quota.taken():
             changed = await service.forget(identity)
-        except DonnaError:
-            session.quota.give_back()
-            raise
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
 
@@ -307,7 +298,7 @@ async def task_list(space: ToolContext, args: TaskListArgs) -> TaskListOutput:
 
 async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
     rows = await space.host.memory.tasks(everything=done)
-    seen = await _visible_notes(space, {row.note for row in rows})
+    seen = await space.visible({row.note for row in rows})
     return [
         Task(
             id=row.id,
@@ -326,10 +317,6 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
     ]
 
 
-async def _visible_notes(space: ToolContext, notes: Collection[str]) -> set[str]:
-    return await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
-
-
 async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
     """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
@@ -337,7 +324,7 @@ async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
     end = first + datetime.timedelta(days=args.days)
     span = [midnight(each, zone).timestamp() for each in (first, end)]
     rows = await space.host.calendar.meetings(*span)
-    seen = await _visible_notes(space, {row.path for row in rows if row.path})
+    seen = await space.visible({row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
     return AgendaOutput(
         day=first.isoformat(),
@@ -395,8 +382,7 @@ async def remember(space: ToolContext, args: RememberArgs) -> RememberOutput:
         if not args.replace:
             held = await space.host.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
             _refuse_to_replace(held)
-        session.quota.take()
-        try:
+        with session.quota.taken():
             remembered = await space.host.memory.remember(
                 args.text,
                 session_id=session_name(session.id),
@@ -404,9 +390,6 @@ async def remember(space: ToolContext, args: RememberArgs) -> RememberOutput:
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
-        except DonnaError:
-            session.quota.give_back()
-            raise
     return RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
 
 
@@ -432,8 +415,7 @@ async def _visible_memories(space: ToolContext, result: RecallResult) -> list[Me
     """Return the memories whose notes are not private by now."""
     if space.access.sensitive:
         return list(result.memories)
-    notes = {note for each in result.memories if (note := _note_of(each))}
-    seen = await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
+    seen = await space.visible({note for each in result.memories if (note := _note_of(each))})
     return [each for each in result.memories if not each.sensitive and (not (note := _note_of(each)) or note in seen)]
 
 

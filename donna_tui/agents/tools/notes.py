@@ -187,13 +187,9 @@ async def vault_write(space: ToolContext, args: WriteArgs) -> WriteOutput:
     """Write a note as one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
-        session.quota.take()  # before the work, so that a cancelled call counts as well
-        try:
+        with session.quota.taken():
             plan = await asyncio.to_thread(_planned, space, writer, args)
             outcome = await _applied(space, writer, plan)
-        except DonnaError:
-            session.quota.give_back()
-            raise
         if not outcome.changed:
             session.quota.give_back()
     return WriteOutput(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.agents.tools.schemas import Hit, SearchArgs, SearchOutput
@@ -30,8 +29,7 @@ async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
         near_misses=args.near_misses,
     )
     outcome = await space.host.search_fresh(request)
-    least = space.min_score if args.min_score is None else args.min_score
-    hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, least)]
+    hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, args.min_score)]
     near = await _seen(space, outcome.near_misses) if args.near_misses else []
     return SearchOutput(
         results=tuple(map(_row, hits)),
@@ -45,14 +43,12 @@ async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
     )
 
 
-async def _seen(space: ToolContext, hits: Iterable[Found]) -> list[Found]:
+async def _seen(space: ToolContext, hits: Sequence[Found]) -> Sequence[Found]:
     """Return the hits whose notes are not private by now, as the index may be outdated."""
-    found = tuple(hits)
     if space.access.sensitive:
-        return list(found)
-    notes = {note for hit in found if (note := _note_of(hit))}
-    seen = await asyncio.to_thread(lambda: {note for note in notes if space.access.sees(note)})
-    return [hit for hit in found if not hit.sensitive and (not (note := _note_of(hit)) or note in seen)]
+        return hits
+    seen = await space.visible({note for hit in hits if (note := _note_of(hit))})
+    return [hit for hit in hits if not hit.sensitive and (not (note := _note_of(hit)) or note in seen)]
 
 
 def _note_of(hit: Found) -> str:
