@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.consent import agreed_to
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
-from donna_tui.cli.write import carry_out, open_writer_of
+from donna_tui.cli.write import carry_out_if_agreed, open_writer_of
 from donna_tui.vault.conflicts import Keep
 
 app = new_app("List the conflict copies of sync programs, each with its note.")
@@ -39,7 +38,4 @@ def resolve(
     """Keep one version or both and drop the copy, as one operation, after showing the diff."""
     writer = open_writer_of(space)
     plan = writer.resolver.plan(writer.resolver.conflict(path), keep)
-    if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        print_message("Nothing was changed.")
-        return
-    carry_out(writer, lambda: plan, agreed=agreed, as_json=as_json)
+    carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json)

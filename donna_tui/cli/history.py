@@ -10,10 +10,9 @@ import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
-from donna_tui.cli.write import open_writer_of
+from donna_tui.cli.write import diff_lines, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.note.diff import as_unified, diff_bytes
 from donna_tui.vault.write.changes import Change, Revision, etag_of
 from donna_tui.vault.write.writer import VaultWriter
 
@@ -52,11 +51,6 @@ def diff(
     if not rows:
         print_message("no difference")
         raise SystemExit(ExitCode.NOTHING_FOUND)
-
-
-def diff_lines(change: Change) -> list[str]:
-    """Return the lines of a change in the format of `git diff`."""
-    return as_unified(diff_bytes(change.path, change.before, change.after)).splitlines()
 
 
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:

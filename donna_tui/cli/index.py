@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.output import ExitCode, emit, print_message, print_problem
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import Reason
@@ -35,7 +35,7 @@ def index(
         print_message(f"donna: {status.state_detail}")
     for problem in status.problems:
         if not problem.path:
-            print_message(f"donna: {problem.message}", *([f"       {problem.hint}"] if problem.hint else []))
+            print_problem(problem.message, problem.hint)
     if status.model_phase is not ModelPhase.READY or any(
         p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
     ):

@@ -91,12 +91,17 @@ def print_message(*lines: str) -> None:
         _discard(sys.stderr)
 
 
+def print_problem(message: str, hint: str | None) -> None:
+    """Print a problem on stderr, with its hint if there is one."""
+    print_message(f"donna: {message}", *([f"       {hint}"] if hint else []))
+
+
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
     """Report an error, as JSON on stdout or in words on stderr, and exit with its code."""
     if as_json:
         emit_lines([json_text({"ok": False, "reason": error.reason, "message": error.message})])
     else:
-        print_message(f"donna: {error.message}", *([f"       {error.hint}"] if error.hint else []))
+        print_problem(error.message, error.hint)
     raise SystemExit(exit_code(error.reason))
 
 

@@ -124,7 +124,13 @@ def _server(session: Session, options: WebdavOptions, folder: Path) -> WebdavSer
     password = _password(folder, options)
     writer.record_interrupted()
     sweep(session.space.root)
-    return WebdavServer(tree, password, address, read_only=options.read_only, on_trouble=_report)
+    return WebdavServer(
+        tree,
+        password,
+        address,
+        read_only=options.read_only,
+        on_trouble=lambda trouble: print_message(f"donna: {trouble}"),
+    )
 
 
 def _webdav_parts() -> type[Address]:
@@ -182,7 +188,3 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
         await serving
     finally:
         await engine.stop()
-
-
-def _report(trouble: str) -> None:
-    print_message(f"donna: {trouble}")

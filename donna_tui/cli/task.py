@@ -18,7 +18,7 @@ from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWrit
 from donna_tui.types.memory import TaskRow
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client
-from donna_tui.vault.write.changes import Plan, expecting
+from donna_tui.vault.write.changes import expecting
 
 app = new_app("Tasks: the check boxes of your notes.")
 
@@ -41,12 +41,9 @@ def task_add(
     line = task_line(text, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
     session = open_session(space)
     writer = writer_for(session)
-
-    def plan() -> Plan:
-        known = _read(session, note)
-        content = with_task(known.text if known else "", line)
-        return writer.planner.write(note, content, seen=expecting(known.etag if known else None), replace=True)
-
+    known = _read(session, note)
+    content = with_task(known.text if known else "", line)
+    plan = writer.planner.write(note, content, seen=expecting(known.etag if known else None), replace=True)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -63,14 +60,11 @@ def task_done(
     session = open_session(space)
     row = named_task(run(_tasks(session, everything=True)), identity)
     writer = writer_for(session)
-
-    def plan() -> Plan:
-        known = _read(session, row.note)
-        text = checked(known.text, line_now(known.text, row), today()) if known else None
-        if known is None or text is None:
-            raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
-        return writer.planner.write(row.note, text, seen=expecting(known.etag), replace=True)
-
+    known = _read(session, row.note)
+    text = checked(known.text, line_now(known.text, row), today()) if known else None
+    if known is None or text is None:
+        raise DonnaError(Reason.CONFLICT, f"“{row.title}” is not open", hint="donna task list --all")
+    plan = writer.planner.write(row.note, text, seen=expecting(known.etag), replace=True)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
     if row.recurrence:
         print_message(f"donna: it repeats {row.recurrence}; the next one is not added automatically")

@@ -6,11 +6,10 @@ from typing import Annotated
 
 import typer
 
-from donna_tui.cli.consent import agreed_to
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import engine_for, open_session, run
-from donna_tui.cli.write import carry_out, open_writer_of
+from donna_tui.cli.write import agreed_to, carry_out, carry_out_if_agreed, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.write.changes import Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -38,21 +37,14 @@ def undo(
     if session:
         return _undo_session(session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _apply(writer, writer.restorer.undo(n), agreed=agreed, as_json=as_json)
+    carry_out_if_agreed(writer, writer.restorer.undo(n), agreed=agreed, as_json=as_json)
 
 
 @app.command("redo")
 def redo(n: Steps = 1, agreed: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Redo the last undone operations, after showing the diff."""
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _apply(writer, writer.restorer.redo(n), agreed=agreed, as_json=as_json)
-
-
-def _apply(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
-    if not agreed_to(plan, agreed=agreed, as_json=as_json):
-        print_message("Nothing was changed.")
-        return
-    carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
+    carry_out_if_agreed(writer, writer.restorer.redo(n), agreed=agreed, as_json=as_json)
 
 
 def _undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
@@ -65,7 +57,7 @@ def _undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bo
     if plan is None and not agreed:
         raise DonnaError(Reason.USAGE, "this session wrote no note; --yes forgets what it remembered")
     if plan:
-        carry_out(writer, lambda: plan, agreed=False, as_json=as_json)
+        carry_out(writer, plan, agreed=False, as_json=as_json)
     forgotten = run(_forget(space, identity))
     if forgotten:
         print_message(f"donna: {forgotten} {'memory' if forgotten == 1 else 'memories'} of this session forgotten")

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
-from donna_tui.cli.output import emit, print_message
+from donna_tui.cli.output import emit, emit_lines, print_message, print_problem
 from donna_tui.cli.session import Session, open_session
+from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS
+from donna_tui.vault.note.diff import as_unified, diff_bytes
 from donna_tui.vault.open import open_writer
-from donna_tui.vault.write.changes import OperationKind, Outcome, Plan, Seen, expecting, whatever
+from donna_tui.vault.write.changes import Change, OperationKind, Outcome, Plan, Seen, expecting, whatever
 from donna_tui.vault.write.writer import VaultWriter
 
 app = new_app()
@@ -44,15 +46,11 @@ def write(
     """Write a note: one commit, one undo step. Frontmatter keys that the text omits are preserved."""
     writer = open_writer_of(space)
     content = _content(source)
-
-    def plan() -> Plan:
-        try:
-            planned = writer.planner.write(path, content, seen=expecting(etag), replace=replace)
-            return dataclasses.replace(planned, may_track=track)
-        except VaultWriteError as error:
-            raise _with_next_step(error, path, etag) from error
-
-    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    try:
+        plan = writer.planner.write(path, content, seen=expecting(etag), replace=replace)
+    except VaultWriteError as error:
+        raise _with_next_step(error, path, etag) from error
+    carry_out(writer, dataclasses.replace(plan, may_track=track), agreed=agreed, as_json=as_json)
 
 
 @app.command("rm")
@@ -65,13 +63,11 @@ def rm(
 ) -> None:
     """Delete a note, or all notes in a folder. Their text stays in git; `donna undo` restores it."""
     writer = open_writer_of(space)
-
-    def plan() -> Plan:
-        if writer.is_folder(path):
-            _refuse_etag(path, etag)
-            return writer.selection.delete([path.rstrip("/")])
-        return writer.planner.delete(path, seen=_seen(etag))
-
+    if writer.is_folder(path):
+        _refuse_etag(path, etag)
+        plan = writer.selection.delete([path.rstrip("/")])
+    else:
+        plan = writer.planner.delete(path, seen=_seen(etag))
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -88,13 +84,11 @@ def mv(
     """Move or rename a note or a folder, and rewrite the links to it, as one operation."""
     writer = open_writer_of(space)
     target = f"{dst}{Path(src).name}" if dst.endswith("/") else dst
-
-    def plan() -> Plan:
-        if writer.is_folder(src):
-            _refuse_etag(src, etag)
-            return writer.selection.move_folder(src.rstrip("/"), target, links=links)
-        return writer.planner.move(src, target, seen=_seen(etag), links=links)
-
+    if writer.is_folder(src):
+        _refuse_etag(src, etag)
+        plan = writer.selection.move_folder(src.rstrip("/"), target, links=links)
+    else:
+        plan = writer.planner.move(src, target, seen=_seen(etag), links=links)
     carry_out(writer, plan, agreed=agreed, as_json=as_json)
 
 
@@ -110,50 +104,80 @@ def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None)
 
 def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
     """Open the writer of a session. It reports interrupted writes on stderr."""
-    return open_writer(session.config, session.space, on_recovered=_report, allowlist=allowlist)
+
+    def report(trouble: VaultWriteError) -> None:
+        print_problem(f"{trouble.path}: {trouble.message}", trouble.hint)
+
+    return open_writer(session.config, session.space, on_recovered=report, allowlist=allowlist)
 
 
-def _report(trouble: VaultWriteError) -> None:
-    print_message(f"donna: {trouble.path}: {trouble.message}", *([f"       {trouble.hint}"] if trouble.hint else []))
-
-
-def carry_out(writer: VaultWriter, plan: Callable[[], Plan], *, agreed: bool, as_json: bool) -> None:
-    """Plan and apply one operation, and print the outcome."""
-    planned = plan()
+def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
+    """Apply one operation, and print the outcome."""
     try:
-        outcome = writer.apply(planned)
+        outcome = writer.apply(plan)
     except VaultWriteError as error:
         if error.reason is Reason.WOULD_TRACK:
-            planned = _with_consent(planned, error, as_json)
+            plan = _with_consent(plan, error, as_json)
         elif error.reason is Reason.NO_REPOSITORY and (agreed or agrees_to_repository(as_json)):
             writer.init_if_missing()
         else:
             raise
-        outcome = writer.apply(planned)
-    emit(_fields(planned, outcome), as_json=as_json, human=lambda: _summary_lines(planned, outcome))
+        outcome = writer.apply(plan)
+    emit(_fields(plan, outcome), as_json=as_json, human=lambda: _summary_lines(plan, outcome))
+
+
+def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
+    """Apply one operation after showing its diff. Raises DonnaError without consent and without a terminal."""
+    if agreed_to(plan, agreed=agreed, as_json=as_json):
+        carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    else:
+        print_message("Nothing was changed.")
+
+
+def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
+    """Ask whether to apply a plan. Raises DonnaError if `agreed` is False and there is no terminal to ask on."""
+    if agreed:
+        return True
+    if not _can_ask(as_json):
+        raise DonnaError(
+            Reason.USAGE,
+            f"{plan.subject}: needs confirmation: add --yes",
+            hint="--yes does it without asking",
+        )
+    emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
+    return _confirmed(f"{clean_line(plan.subject)}? [y/N] ")
+
+
+def diff_lines(change: Change) -> list[str]:
+    """Return the lines of a change in the format of `git diff`."""
+    return as_unified(diff_bytes(change.path, change.before, change.after)).splitlines()
+
+
+def _can_ask(as_json: bool) -> bool:
+    return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def agrees_to_repository(as_json: bool) -> bool:
     """Ask for consent to create a repository; return False without a terminal."""
-    if as_json or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not _can_ask(as_json):
         return False
     print_message(
         "This vault is not in a git repository yet. Donna records every change in git, so that it can be undone."
     )
-    return confirmed("Create a repository in the vault? [y/N] ")
+    return _confirmed("Create a repository in the vault? [y/N] ")
 
 
 def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
     """Ask whether a note that was private may be committed. Raises `error` without consent."""
-    if not as_json and sys.stdin.isatty() and sys.stderr.isatty():
+    if _can_ask(as_json):
         print_message(f"{error.path}: {error.message}.")
-        if confirmed("Commit it to the branch? [y/N] "):
+        if _confirmed("Commit it to the branch? [y/N] "):
             return dataclasses.replace(plan, may_track=True)
     hint = "donna write --track commits it, and in a terminal Donna asks; or keep the note marked as private"
     raise VaultWriteError(error.reason, error.message, hint=hint, path=error.path) from error
 
 
-def confirmed(question: str) -> bool:
+def _confirmed(question: str) -> bool:
     """Ask a yes-or-no question on the terminal."""
     sys.stderr.write(question)
     sys.stderr.flush()
@@ -206,10 +230,10 @@ def _summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     linked = plan.linked if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
-    return [summary, *links, *plan.remarks, *unread, *private_note_message(outcome)]
+    return [summary, *links, *plan.remarks, *unread, *_private_note_message(outcome)]
 
 
-def private_note_message(outcome: Outcome) -> list[str]:
+def _private_note_message(outcome: Outcome) -> list[str]:
     """Return a message about private notes whose change is not in the branch."""
     if not outcome.record_only:
         return []
