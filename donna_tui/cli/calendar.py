@@ -19,6 +19,7 @@ from donna_tui.cli.session import find_session, run
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.platform.paths import app_paths
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -54,6 +55,7 @@ def calendar_add(
             raise DonnaError(error.reason, error.message, hint="choose another --name") from error
         raise
     count = len(fetched.meetings)
+    meetings = plural(count, "meeting")
     data = {
         "id": config.name,
         "kind": config.kind,
@@ -62,7 +64,7 @@ def calendar_add(
         "file": str(user_file()),
     }
     lines = [
-        f"Added {config.name}: {_meetings(count)} in the last month and the next two.",
+        f"Added {config.name}: {meetings} in the last month and the next two.",
         f"    A running app follows it after a restart. The setting is in {user_file()}.",
     ]
     emit(data, as_json=as_json, human=lambda: lines)
@@ -135,19 +137,21 @@ def _row(name: str, kind: str, place: str, known: CalendarRow | None) -> dict[st
 
 
 def _shown(row: dict[str, Any]) -> list[str]:
-    parts = [row["id"], row["kind"], _meetings(row["meetings"]), row["place"], row["read"] and f"read {row['read']}"]
+    parts = [
+        row["id"],
+        row["kind"],
+        plural(row["meetings"], "meeting"),
+        row["place"],
+        row["read"] and f"read {row['read']}",
+    ]
     problem = [f"    {row['problem']}"] if row["problem"] else []
     return [f"{'✗' if problem else '✓'} {'  '.join(filter(None, parts))}", *problem]
 
 
 def _tried(row: dict[str, Any]) -> list[str]:
-    summary = row["message"] if "message" in row else _meetings(row["meetings"])
+    summary = row["message"] if "message" in row else plural(row["meetings"], "meeting")
     more = [row.get("hint", ""), *row.get("problems", ())]
     return [f"{'✓' if row['ok'] else '✗'} {row['id']}: {summary}", *(f"    {each}" for each in more if each)]
-
-
-def _meetings(count: int) -> str:
-    return f"{count:,} meeting{'' if count == 1 else 's'}"
 
 
 def _place(config: CalendarConfig) -> str:

@@ -7,7 +7,7 @@ import datetime
 import os
 import shlex
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,8 +16,8 @@ import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
-from donna_tui.cli.search import update_index
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.search import run_with_index
+from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import agreed_to, agrees_to_repository, writer_for
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError, Reason
@@ -34,6 +34,7 @@ app = new_app("Drafts: notes that Donna wrote, and that you approve or reject.")
 
 Identity = Annotated[str, typer.Argument(metavar="DRAFT", help="Its id, or the path of its note.")]
 
+WHAT = "donna draft"
 SKILLS = ("daily_reflection", "commitment_log", "weekly_review", "person_profile")
 
 
@@ -44,7 +45,7 @@ def draft_list(
     as_json: AsJson = False,
 ) -> None:
     """List waiting drafts, and failed ones with the reason."""
-    rows = run(_with(open_session(space), lambda engine: engine.drafts.drafts(everything=everything)))
+    rows = run_with_index(open_session(space), WHAT, lambda engine: engine.drafts.drafts(everything=everything))
     emit(
         {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
         as_json=as_json,
@@ -57,7 +58,7 @@ def draft_list(
 @app.command("show")
 def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Print a draft with its sources."""
-    draft = run(_with(open_session(space), lambda engine: _draft(engine.drafts, named)))
+    draft = run_with_index(open_session(space), WHAT, lambda engine: _draft(engine.drafts, named))
     fields = {
         **row_fields(draft.row),
         "text": draft.text,
@@ -87,7 +88,7 @@ def draft_approve(
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.approve(row.id, plan) if agrees else None
 
-    _report(*run(_with(open_session(space), decide)), as_json=as_json)
+    _report(*run_with_index(open_session(space), WHAT, decide), as_json=as_json)
 
 
 @app.command("reject")
@@ -102,14 +103,14 @@ def draft_reject(
         agrees = agreed_to(plan, agreed=agreed, as_json=as_json)
         return plan, await engine.drafts.reject(row.id, plan) if agrees else None
 
-    _report(*run(_with(open_session(space), decide)), as_json=as_json)
+    _report(*run_with_index(open_session(space), WHAT, decide), as_json=as_json)
 
 
 @app.command("edit")
 def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Open a draft in $EDITOR, and write it as one operation."""
     session = open_session(space)
-    draft = run(_with(session, lambda engine: _draft(engine.drafts, named)))
+    draft = run_with_index(session, WHAT, lambda engine: _draft(engine.drafts, named))
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
     unsaved = EditDrafts(session.space.state / "edits")
@@ -136,7 +137,7 @@ def draft_regenerate(named: Identity, space: SpaceOption = None, as_json: AsJson
         row = await engine.drafts.regenerate((await _row(engine.drafts, named)).id)
         return await with_repository(session, engine, row, as_json=as_json)
 
-    print_row(run(_with(session, again)), as_json=as_json)
+    print_row(run_with_index(session, WHAT, again), as_json=as_json)
 
 
 @app.command("new")
@@ -161,7 +162,7 @@ def draft_new(
         rows = [row for row in await engine.drafts.drafts(everything=True) if row.id in ids]
         return tuple([await with_repository(session, engine, row, as_json=as_json) for row in rows])
 
-    rows = run(_with(session, write))
+    rows = run_with_index(session, WHAT, write)
     emit(
         {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
         as_json=as_json,
@@ -205,12 +206,6 @@ def row_line(row: DraftRow) -> str:
         return f"{row.id}  failed    {row.title}: {row.detail}"
     moves = f" → {row.target}" if row.path != row.target else ""
     return f"{row.id}  {row.state.value:<8}  {row.title}  ({row.path}{moves})"
-
-
-async def _with(session: Session, work: Callable[[Engine], Awaitable[Any]]) -> Any:
-    async with engine_for(session, "donna draft") as engine:
-        await update_index(engine)
-        return await work(engine)
 
 
 async def _row(service: DraftService, named: str) -> DraftRow:

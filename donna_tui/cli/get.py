@@ -14,7 +14,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
-from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client, open_writer
 
 app = new_app()
@@ -37,7 +37,7 @@ def get(
 
 def _read(session: Session, path: str) -> VaultNote:
     try:
-        return _client(session).read(path)
+        return indexed_client(session.config, session.space.root).read(path)
     except VaultReadError as error:
         if error.reason is Reason.ROOT_MISSING:
             raise
@@ -47,10 +47,6 @@ def _read(session: Session, path: str) -> VaultNote:
                 moved = open_writer(session.config, session.space).history.whereabouts(path)
         message = "this note no longer exists" if moved else error.message
         raise VaultReadError(error.reason, f"{path}: {message}", hint=moved or error.hint) from error
-
-
-def _client(session: Session) -> VaultClient:
-    return indexed_client(session.config, session.space.root)
 
 
 def _note_fields(note: VaultNote, start: int, shown: list[str], total: int) -> dict[str, Any]:

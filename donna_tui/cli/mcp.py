@@ -11,7 +11,6 @@ import os
 import select
 import signal
 import sys
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,10 +19,10 @@ import typer
 from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.options import ERRORS_AS_JSON, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, print_message
-from donna_tui.cli.search import update_index
+from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.http.guard import OncePerMinute
-from donna_tui.platform.demo import demo_folder, make_demo
+from donna_tui.platform.demo import make_demo
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -108,20 +107,15 @@ def mcp(
     )
     context.meta[ERRORS_AS_JSON] = bool(call[0])
     if skill:
-        _print_skill()
+        from donna_tui.agents.setup import skill_file
+
+        emit_lines([skill_file().rstrip("\n")])
     elif setup:
         _print_setup(setup, served, space)
     elif call[0]:
         _print_answer(call[0], call[1], served, space, demo=demo)
     else:
         _run_server(served, space, demo=demo)
-
-
-def _print_skill() -> None:
-    """Print the skill file."""
-    from donna_tui.agents.setup import skill_file
-
-    emit_lines([skill_file().rstrip("\n")])
 
 
 def _print_setup(client: str, served: Served, space: str | None) -> None:
@@ -138,7 +132,7 @@ def _print_setup(client: str, served: Served, space: str | None) -> None:
 def _print_answer(name: str, arguments: str, served: Served, space: str | None, *, demo: bool) -> None:
     """Call one tool like a client, and print its answer."""
     given = _object(arguments)
-    answer = run(_call(open_session(_demo_space() if demo else space), name, given, served))
+    answer = _call(open_session(_demo_space() if demo else space), name, given, served)
     emit_lines([json_text(answer)])
     if not answer["ok"]:
         raise SystemExit(exit_code(Reason(answer["reason"])))
@@ -169,15 +163,15 @@ def _run_server(served: Served, space: str | None, *, demo: bool) -> None:
         run(_serve(session, served, wire))
 
 
-async def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
+def _call(session: Session, name: str, arguments: dict[str, Any], served: Served) -> dict[str, Any]:
     from donna_tui.agents.tools.catalogue import call
     from donna_tui.agents.tools.context import ClientSession, Quota, actor_of
 
-    async with engine_for(session, WHAT) as engine:
-        await update_index(engine)
-        return await call(
-            _workspace(engine, session, served, ClientSession(actor_of(WHAT), Quota(served.quota))), name, arguments
-        )
+    async def work(engine: Engine) -> dict[str, Any]:
+        client = ClientSession(actor_of(WHAT), Quota(served.quota))
+        return await call(_workspace(engine, session, served, client), name, arguments)
+
+    return run_with_index(session, WHAT, work)
 
 
 async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
@@ -187,7 +181,7 @@ async def _serve(session: Session, served: Served, wire: Wire | None) -> None:
     task = asyncio.current_task()
     if task:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    async with _staying(session) as engine:
+    async with engine_for(session, WHAT, watch=True) as engine:  # it may have to keep the index up to date
         service = Dispatcher(
             lambda client: _workspace(engine, session, served, client),
             Sessions(Quota(served.quota), alone=wire is not None),
@@ -215,19 +209,6 @@ async def _serve_http(service: Dispatcher, session: Session, port: int) -> None:
         )
 
     await serve_http(build_server(service), port=port, token=token, ready=ready)
-
-
-@contextlib.asynccontextmanager
-async def _staying(session: Session) -> AsyncIterator[Engine]:
-    """Run an engine that watches, since the process that maintains the index must keep it up to date."""
-    from donna_tui.engine.engine import Engine
-
-    engine = Engine(session.space, session.config, session.paths, what=WHAT)
-    try:
-        await engine.start()
-        yield engine
-    finally:
-        await engine.stop()
 
 
 def _workspace(engine: Engine, session: Session, served: Served, client: ClientSession) -> ToolContext:
@@ -260,10 +241,9 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _demo_space() -> str:
-    from donna_tui.cli.demo import drafts_of_demo
+    from donna_tui.cli.tui import next_demo
 
-    paths = app_paths(os.environ)
-    return str(make_demo(demo_folder(paths, lambda folder: drafts_of_demo(paths, folder))))
+    return str(make_demo(next_demo(app_paths(os.environ))))
 
 
 def _log_to_stderr() -> None:

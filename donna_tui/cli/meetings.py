@@ -15,8 +15,8 @@ import typer
 from donna_tui.calendar.values import Fetched, Window, local, local_zone, midnight
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
-from donna_tui.cli.search import update_index
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.search import run_with_index
+from donna_tui.cli.session import Session, open_session, run
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
@@ -25,6 +25,7 @@ from donna_tui.types.events import EventHub
 
 if TYPE_CHECKING:
     from donna_tui.calendar.mirror import Stored
+    from donna_tui.engine.engine import Engine
     from donna_tui.memory.database import MemoryDb
     from donna_tui.memory.db_thread import DbThread
 
@@ -117,17 +118,14 @@ def meetings_write(
     as_json: AsJson = False,
 ) -> None:
     """Write the draft of a meeting now, whether or not it has ended."""
-    from donna_tui.cli.draft import print_row
+    from donna_tui.cli.draft import print_row, with_repository
 
-    print_row(run(_write(open_session(space), event, as_json=as_json)), as_json=as_json)
+    session = open_session(space)
 
-
-async def _write(session: Session, event: str, *, as_json: bool) -> DraftRow:
-    from donna_tui.cli.draft import with_repository
-
-    async with engine_for(session, "donna meetings") as engine:
-        await update_index(engine)
+    async def write(engine: Engine) -> DraftRow:
         return await with_repository(session, engine, await engine.drafts.write_now(event), as_json=as_json)
+
+    print_row(run_with_index(session, "donna meetings", write), as_json=as_json)
 
 
 def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:

@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
 from donna_tui.cli.remember import memory_fields, memory_lines, type_named
-from donna_tui.cli.search import update_index
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.search import run_with_index
+from donna_tui.cli.session import open_session
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import RecallResult
 from donna_tui.types.search import ME
 
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
+
 app = new_app()
 
 SHOWN_CUTS = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recalled:
-    """The command line options; `budget` -1 and `k` 0 mean the configured numbers."""
-
-    query: str
-    budget: int
-    k: int
-    kinds: tuple[str, ...]
-    everything: bool
-    prompt: bool
-    local: bool
-    user: str = ""
 
 
 @app.command("recall")
@@ -55,44 +43,33 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Select the memories for a prompt within a token budget, and print what was left out and why."""
-    options = Recalled(
-        query=query,
-        budget=budget,
-        k=k,
-        kinds=tuple(kinds or ()),
-        everything=everything,
-        prompt=prompt,
-        local=local,
-        user=user,
-    )
-    if not options.query.strip():
-        raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
-    result = run(_recall(open_session(space), options, as_json=as_json))
-    if result.note:
-        print_message(f"donna: {result.note}")
-    if options.prompt and not as_json:
-        emit_lines(_prompt(result))
-    else:
-        emit(_fields(result, options), as_json=as_json, human=lambda: _lines(result))
-    if not result.memories:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
-
-
-async def _recall(session: Session, options: Recalled, *, as_json: bool) -> RecallResult:
     from donna_tui.search.query import readable
 
-    kinds = tuple(type_named(kind) for kind in options.kinds)
-    async with engine_for(session, "donna recall") as engine:
-        await update_index(engine)
+    if not query.strip():
+        raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
+    session = open_session(space)
+    types = tuple(map(type_named, kinds or ()))
+
+    async def work(engine: Engine) -> RecallResult:
         return await engine.memory.recall(
-            readable(options.query),
-            top_k=options.k or None,
-            token_budget=None if options.budget < 0 else options.budget,
-            memory_types=kinds or None,
-            include_compressed=options.everything,
-            user_id=options.user or ME,
-            remote=(options.prompt or as_json) and not options.local,
+            readable(query),
+            top_k=k or None,
+            token_budget=None if budget < 0 else budget,
+            memory_types=types or None,
+            include_compressed=everything,
+            user_id=user or ME,
+            remote=(prompt or as_json) and not local,
         )
+
+    result = run_with_index(session, "donna recall", work)
+    if result.note:
+        print_message(f"donna: {result.note}")
+    if prompt and not as_json:
+        emit_lines(_prompt(result))
+    else:
+        emit(_fields(result, prompt=prompt), as_json=as_json, human=lambda: _lines(result))
+    if not result.memories:
+        raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
 def _prompt(result: RecallResult) -> Iterator[str]:
@@ -102,8 +79,8 @@ def _prompt(result: RecallResult) -> Iterator[str]:
     return iter(block.split("\n") if block else [])
 
 
-def _fields(result: RecallResult, options: Recalled) -> dict[str, Any]:
-    block = {"prompt": "\n".join(_prompt(result))} if options.prompt else {}
+def _fields(result: RecallResult, *, prompt: bool) -> dict[str, Any]:
+    block = {"prompt": "\n".join(_prompt(result))} if prompt else {}
     return {
         "query": result.query,
         "count": len(result.memories),

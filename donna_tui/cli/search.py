@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from pydantic import BaseModel, ConfigDict, field_validator
@@ -18,11 +18,10 @@ from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
-from donna_tui.types.search import MODES, Filters, Hit, SearchOutcome, SearchRequest
+from donna_tui.types.search import MODES, Filters, SearchOutcome, SearchRequest
 
 if TYPE_CHECKING:
     from donna_tui.engine.engine import Engine
-    from donna_tui.search.why_not import WhyNot
 
 app = new_app()
 
@@ -31,6 +30,9 @@ ModeOption = Annotated[str, typer.Option("--mode", help="hybrid, semantic or key
 
 NEAR_MATCHES = 3
 """Number of near misses that are shown by default if there is no hit."""
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,17 @@ async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
         return replace(await engine.search(request), stale=not fresh)
 
 
+def run_with_index(session: Session, what: str, work: Callable[[Engine], Awaitable[T]]) -> T:
+    """Run the work of a command with an engine that has updated the index."""
+
+    async def updated() -> T:
+        async with engine_for(session, what) as engine:
+            await update_index(engine)
+            return await work(engine)
+
+    return run(updated())
+
+
 async def update_index(engine: Engine) -> bool:
     """Update the index; return whether that was possible.
 
@@ -212,11 +225,7 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], req
                 continue
             filters = replace(request.filters, exclude=query.exclude, within=query.within)
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
-            emit_lines([json_text({"id": query.id, "results": _rows(outcome.hits)})])
-
-
-def _rows(hits: tuple[Hit, ...]) -> list[dict[str, Any]]:
-    return [hit_fields(hit) for hit in hits]
+            emit_lines([json_text({"id": query.id, "results": [hit_fields(hit) for hit in outcome.hits]})])
 
 
 def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
@@ -254,11 +263,5 @@ def why_not(
     """Explain why a note is not among the hits of a search."""
     session = open_session(space)
     request = question_of(query, SearchOptions(k, mode), session)
-    found = run(_explain(session, note, request))
+    found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(note, request))
     emit(why_not_fields(found, query), as_json=as_json, human=lambda: why_not_lines(found))
-
-
-async def _explain(session: Session, path: str, request: SearchRequest) -> WhyNot:
-    async with engine_for(session, "donna why-not") as engine:
-        await update_index(engine)
-        return await engine.why_not(path, request)

@@ -16,7 +16,7 @@ import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message
-from donna_tui.cli.session import Session, open_session, run
+from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.cli.write import writer_for
 from donna_tui.platform.paths import private_folder
 from donna_tui.platform.spaces import SpaceLock
@@ -170,21 +170,16 @@ def _password(folder: Path, options: WebdavOptions) -> Password:
 
 
 async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> None:
-    from donna_tui.engine.engine import Engine
     from donna_tui.webdav.gate import USER
 
-    engine = Engine(session.space, session.config, session.paths, what="donna serve-webdav")
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for each in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(each, ended.set)
-    try:
-        await engine.start()
+    async with engine_for(session, "donna serve-webdav", watch=True):
         url = server.open()
         emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c to stop"])
         serving = asyncio.create_task(asyncio.to_thread(server.serve))
         await asyncio.wait({serving, asyncio.create_task(ended.wait())}, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.to_thread(server.stop)
         await serving
-    finally:
-        await engine.stop()

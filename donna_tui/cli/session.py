@@ -71,11 +71,13 @@ def open_session(named: str | None) -> Session:
 
 
 @contextlib.asynccontextmanager
-async def engine_for(session: Session, what: str, *, by_meaning: bool = True) -> AsyncIterator[Engine]:
-    """Run an engine that does not watch; `by_meaning` announces queries for which it needs the model."""
+async def engine_for(
+    session: Session, what: str, *, watch: bool = False, by_meaning: bool = True
+) -> AsyncIterator[Engine]:
+    """Run an engine; `watch` follows changes, `by_meaning` announces queries for which it needs the model."""
     from donna_tui.engine.engine import Engine
 
-    engine = Engine(session.space, session.config, session.paths, watch=False, what=what, by_meaning=by_meaning)
+    engine = Engine(session.space, session.config, session.paths, watch=watch, what=what, by_meaning=by_meaning)
     try:
         await engine.start()
         yield engine

@@ -10,8 +10,8 @@ import typer
 
 from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, named_day, print_message
-from donna_tui.cli.search import update_index
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.search import run_with_index
+from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import carry_out, writer_for
 from donna_tui.memory.checkboxes import PRIORITIES, checked, task_line, with_task
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
@@ -58,7 +58,7 @@ def task_done(
     from donna_tui.memory.tasks import line_now, named_task
 
     session = open_session(space)
-    row = named_task(run(_tasks(session, everything=True)), identity)
+    row = named_task(_tasks(session, everything=True), identity)
     writer = writer_for(session)
     known = _read(session, row.note)
     text = checked(known.text, line_now(known.text, row), today()) if known else None
@@ -77,7 +77,7 @@ def task_list(
     as_json: AsJson = False,
 ) -> None:
     """List tasks, earliest deadline first."""
-    tasks = run(_tasks(open_session(space), everything=everything))
+    tasks = _tasks(open_session(space), everything=everything)
     emit(
         {"count": len(tasks), "tasks": [_fields(task) for task in tasks]},
         as_json=as_json,
@@ -87,10 +87,8 @@ def task_list(
         raise SystemExit(ExitCode.NOTHING_FOUND)
 
 
-async def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:
-    async with engine_for(session, "donna task") as engine:
-        await update_index(engine)
-        return await engine.memory.tasks(everything=everything)
+def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:
+    return run_with_index(session, "donna task", lambda engine: engine.memory.tasks(everything=everything))
 
 
 def _read(session: Session, path: str) -> VaultNote | None:

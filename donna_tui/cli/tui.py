@@ -55,11 +55,13 @@ def demo() -> None:
     """Open the full-screen app on a fresh demo vault."""
     require_terminal()
     paths = app_paths(os.environ).make()
-    folder = make_demo(_next_demo(paths))
+    folder = make_demo(next_demo(paths))
     _open(session_for(space_at(folder, paths), paths), is_demo=True)
 
 
-def _next_demo(paths: AppPaths) -> Path:
+def next_demo(paths: AppPaths) -> Path:
+    """Return the folder for a fresh demo vault."""
+
     def drafts(folder: Path) -> Mapping[str, str] | None:
         from donna_tui.cli.demo import drafts_of_demo
 
@@ -162,4 +164,4 @@ def _first_run(paths: AppPaths) -> FirstRun:
     from donna_tui.vault.obsidian import known_vaults
 
     known = tuple(KnownVault(each.name, each.root, "Obsidian") for each in known_vaults(os.environ))
-    return FirstRun(known=known, demo_folder=_next_demo(paths))
+    return FirstRun(known=known, demo_folder=next_demo(paths))
