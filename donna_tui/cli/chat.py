@@ -15,7 +15,7 @@ import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
-from donna_tui.cli.progress import WIDTH, shown_progress
+from donna_tui.cli.progress import bar, draw, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.text.plural import plural
@@ -134,15 +134,13 @@ def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
 
     def show(progress: tuple[int, int]) -> None:
         read, turns = progress
-        bar = "█" * int(min(1.0, read / size) * WIDTH)
-        sys.stderr.write(f"\r\x1b[2K{turns:,} turns ▕{bar:<{WIDTH}}▏ {min(1.0, read / size):.0%}")
-        sys.stderr.flush()
+        share = min(1.0, read / size)
+        draw(f"{turns:,} turns {bar(share)} {share:.0%}")
 
     try:
         yield show
     finally:
-        sys.stderr.write("\r\x1b[2K")
-        sys.stderr.flush()
+        draw("")
 
 
 def _fields(files: Sequence[str], imported: Imported) -> dict[str, Any]:

@@ -67,15 +67,11 @@ def evaluate(
     systems = [each for each in (MODES if turns else SYSTEMS) if mode in ("", each)]
     if not systems:
         raise DonnaError(Reason.USAGE, f"there is no mode {mode}", hint=f"the modes are {', '.join(SYSTEMS)}")
-    paths = _apart(app_paths(os.environ))
+    known = app_paths(os.environ)
+    paths = replace(known, state=known.cache / "eval")  # apart from the indexes of the user's vaults
     rows_of = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
     rows = [row for folder in folders for row in rows_of(Path(folder))]
     emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
-
-
-def _apart(paths: AppPaths) -> AppPaths:
-    """Keep the indexes of sets apart from those of the user's vaults."""
-    return replace(paths, state=paths.cache / "eval")
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:

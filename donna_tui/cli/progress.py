@@ -26,11 +26,9 @@ def shown_progress(engine: Engine) -> Iterator[None]:
 
     def listen(event: EngineEvent) -> None:
         nonlocal drawn
-        line = progress_line(event)
-        if line:
+        if line := progress_line(event):
             drawn = True
-            sys.stderr.write(f"\r\x1b[2K{line}")
-            sys.stderr.flush()
+            draw(line)
 
     unsubscribe = engine.subscribe(listen)
     try:
@@ -38,8 +36,18 @@ def shown_progress(engine: Engine) -> Iterator[None]:
     finally:
         unsubscribe()
         if drawn:
-            sys.stderr.write("\r\x1b[2K")
-            sys.stderr.flush()
+            draw("")
+
+
+def draw(line: str) -> None:
+    """Draw a line on stderr in place of the last one; an empty one clears it."""
+    sys.stderr.write(f"\r\x1b[2K{line}")
+    sys.stderr.flush()
+
+
+def bar(share: float) -> str:
+    """Return a progress bar for a share from 0 to 1."""
+    return f"▕{'█' * int(share * WIDTH):<{WIDTH}}▏"
 
 
 def progress_line(event: EngineEvent) -> str:
@@ -49,6 +57,5 @@ def progress_line(event: EngineEvent) -> str:
     if not isinstance(event, IndexProgress) or event.chunks_embedded >= event.chunks:
         return ""
     share = event.chunks_embedded / event.chunks
-    bar = "█" * int(share * WIDTH)
     left = "" if event.seconds_left is None else f" · {event.seconds_left:.0f} s left"
-    return f"{event.text_done} of {event.notes} notes ▕{bar:<{WIDTH}}▏ {share:.0%}{left}"
+    return f"{event.text_done} of {event.notes} notes {bar(share)} {share:.0%}{left}"
