@@ -5,6 +5,7 @@ Each screen has content at the first start. Filling it again is idempotent.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import hashlib
 import json
@@ -101,12 +102,9 @@ def furnish_demo(session: Session) -> None:
         _make_history(writer, root, now)
         _make_conflict(root, now)
     _write_today(writer, root, now)
-    db = open_db(private_folder(session.space.state))
-    try:
+    with contextlib.closing(open_db(private_folder(session.space.state))) as db:
         _fill_calendar(db, now)
         _fill_memory(db, now)
-    finally:
-        db.close()
     record_contents(root, lambda _: drafts_in(session.space.state))
 
 
@@ -119,11 +117,8 @@ def drafts_in(state: Path) -> Mapping[str, str] | None:
     """Map the paths of the drafts of a space to their original texts; None if one was decided."""
     if not db_path(state).exists():
         return {}
-    db = open_db(state)
-    try:
+    with contextlib.closing(open_db(state)) as db:
         entries = queue.entries(db.database)
-    finally:
-        db.close()
     if any(entry.state in (DraftState.APPROVED, DraftState.REJECTED) for entry in entries):
         return None
     return {entry.path: entry.original for entry in entries if entry.path}

@@ -10,7 +10,6 @@ import contextlib
 import secrets
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -229,7 +228,7 @@ def back_up_if_due(database: Database, now: float) -> Path | None:
 
 def taken_at(backup: Path) -> float:
     """Return when a backup was made (Unix time), from its name; 0 for a name without a time."""
-    with suppress(ValueError):
+    with contextlib.suppress(ValueError):
         return float(calendar.timegm(time.strptime(backup.stem.removeprefix("memory-"), STAMP)))
     return 0.0
 
@@ -261,29 +260,20 @@ def drop_backups(folder: Path) -> None:
 
 def _is_sound(backup: Path) -> bool:
     try:
-        database = open_database(backup, read_only=True)
+        with contextlib.closing(open_database(backup, read_only=True)) as database:
+            return bool(database.value("PRAGMA quick_check(1)") == "ok")
     except DatabaseError:
         return False
-    try:
-        return bool(database.value("PRAGMA quick_check(1)") == "ok")
-    except DatabaseError:
-        return False
-    finally:
-        database.close()
 
 
 def _changed_since(database: Database, backup: Path) -> bool:
-    newest = database.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'") or 0
+    last_change = "SELECT seq FROM sqlite_sequence WHERE name = 'changes'"
+    newest = database.value(last_change) or 0
     try:
-        old = open_database(backup, read_only=True)
+        with contextlib.closing(open_database(backup, read_only=True)) as old:
+            return bool(newest != (old.value(last_change) or 0))
     except DatabaseError:
         return True
-    try:
-        return bool(newest != (old.value("SELECT seq FROM sqlite_sequence WHERE name = 'changes'") or 0))
-    except DatabaseError:
-        return True
-    finally:
-        old.close()
 
 
 NAME = "memory.db"
@@ -303,7 +293,7 @@ class MemoryDb:
     key: bytes
     restored: str = ""
 
-    @contextmanager
+    @contextlib.contextmanager
     def change(self) -> Iterator[None]:
         """Run a transaction whose commit is durable before the context exits."""
         with memory_errors(self.database.path), self.database.transaction():
@@ -364,7 +354,8 @@ def read_db(folder: Path) -> MemoryDb | None:
     with memory_errors(path):
         database = open_database(path, read_only=True)
         try:
-            identity = database.value("SELECT value FROM meta WHERE key = 'id'") if _is_made(database) else None
+            made = database.value("SELECT 1 FROM sqlite_master WHERE name = 'meta'")
+            identity = database.value("SELECT value FROM meta WHERE key = 'id'") if made else None
         except DatabaseError:
             database.close()
             raise
@@ -372,10 +363,6 @@ def read_db(folder: Path) -> MemoryDb | None:
             database.close()
             return None
         return MemoryDb(database, identity, b"")
-
-
-def _is_made(database: Database) -> bool:
-    return bool(database.value("SELECT 1 FROM sqlite_master WHERE name = 'meta'"))
 
 
 def _open(path: Path) -> Database:
