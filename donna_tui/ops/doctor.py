@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import platform
@@ -20,12 +21,13 @@ from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import vector_counts
 from donna_tui.memory.tokens import CL100K, prompt_tokens
 from donna_tui.ops.finding import Finding
-from donna_tui.ops.language import is_mostly_not_english
 from donna_tui.ops.models import examine_models
 from donna_tui.ops.promises import examine_promises
 from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
+from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.words import segments, spaced
 from donna_tui.types.errors import DonnaError, Reason
 
 MOST_IGNORED = 1_000_000
@@ -81,12 +83,9 @@ def _extras() -> Finding:
 
 
 def _vector_engine() -> Finding:
-    database = open_database(Path(":memory:"))
-    try:
+    with contextlib.closing(open_database(Path(":memory:"))) as database:
         if database.vec_available:
             return Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
-    finally:
-        database.close()
     return Finding("vectors", "warn", "sqlite-vec cannot be loaded; semantic search uses an exact scan instead")
 
 
@@ -174,8 +173,7 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
 
 
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
-    database = open_database(path, read_only=True)
-    try:
+    with contextlib.closing(open_database(path, read_only=True)) as database:
         check_integrity(database)
         yield Finding("index", "ok", f"the index is sound: {path}")
         if config.embedding.provider == MODEL_NAME and is_mostly_not_english(database):
@@ -187,8 +185,38 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
                 " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
             )
         yield from (finding for check in _INVARIANTS if (finding := check(database)))
-    finally:
-        database.close()
+
+
+SAMPLE = 300
+"""Notes in a sample."""
+
+FEWEST_WORDS, FEWEST_NOTES = 20, 5
+ENGLISH = 0.15
+"""The share of common English words above which a note counts as English: prose has 0.3 to 0.5 of them."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CODE = re.compile(r"```.*?```|`[^`]*`|https?://\S+", re.DOTALL)
+
+
+def is_mostly_not_english(database: Database) -> bool:
+    """Return whether most notes of a sample, of those with enough prose to decide, are not in English."""
+    rows = database.rows(
+        "SELECT group_concat(content, ' ') FROM memory_chunks WHERE document_id IN"
+        " (SELECT id FROM memory_documents WHERE source_type = 'vault' ORDER BY rowid % 97, rowid LIMIT ?)"
+        " GROUP BY document_id",
+        (SAMPLE,),
+    )
+    decided = [is_english for (content,) in rows if (is_english := _is_english(content)) is not None]
+    return len(decided) >= FEWEST_NOTES and sum(decided) * 2 < len(decided)
+
+
+def _is_english(text: str) -> bool | None:
+    """Return whether the text is English; None if it is too short to decide."""
+    prose = _CODE.sub(" ", text.casefold())
+    words = [*_WORD.findall(spaced(prose)), *segments(prose)[::2]]
+    if len(words) < FEWEST_WORDS:
+        return None
+    return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH
 
 
 def _orphans(database: Database) -> Finding | None:

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -23,6 +24,8 @@ OWN_QUESTIONS = 300
 
 STRETCH = 20
 """Most lines of one result of grep."""
+
+R = TypeVar("R", bound=BaseModel)
 
 _LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:#[^\]|\n]{0,200})?\|([^\]\n]{3,200})\]\]")
 _WORD = re.compile(r"\w+")
@@ -79,19 +82,21 @@ def read_set(folder: Path) -> EvaluationSet:
     if not files:
         return EvaluationSet(folder.resolve().name, {folder: own_questions(VaultClient(folder))})
     vaults: dict[Path, list[Question]] = {}
-    for question in (each for file in files for each in _read_questions(file)):
+    for row in (each for file in files for each in _rows(file, QuestionRow, "id, query and gold")):
+        question = row.question()
         root = folder / "vaults" / question.vault if question.vault else folder / "vault"
         vaults.setdefault(root, []).append(question)
     return EvaluationSet(folder.resolve().name, vaults)
 
 
-def _read_questions(file: Path) -> Iterator[Question]:
+def _rows(file: Path, model: type[R], needed: str) -> Iterator[R]:
+    """Parse each line of a file of questions. Raises DonnaError with the number of an invalid one."""
     for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
         if line.strip():
             try:
-                yield QuestionRow.model_validate_json(line).question()
+                yield model.model_validate_json(line)
             except ValueError as error:
-                message = f"{file.name}, line {number}: no question with id, query and gold"
+                message = f"{file.name}, line {number}: no question with {needed}"
                 raise DonnaError(Reason.USAGE, message) from error
 
 
@@ -196,14 +201,9 @@ def read_turn_set(folder: Path) -> TurnSet:
     places = dict(_places(file))
     people: dict[str, list[Question]] = defaultdict(list)
     for path in queries:
-        for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
-            if line.strip():
-                try:
-                    row = TurnQuestion.model_validate_json(line)
-                except ValueError as error:
-                    message = f"{path.name}, line {number}: no question with id, query, vault and gold"
-                    raise DonnaError(Reason.USAGE, message) from error
-                people[row.vault].append(_question(row, places))
+        for row in _rows(path, TurnQuestion, "id, query, vault and gold"):
+            gold = tuple(_gold(row.vault, row.gold, places)) if row.answerable else ()
+            people[row.vault].append(Question(row.id, row.query, gold, row.kind or row.category, row.vault))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
 
 
@@ -227,11 +227,6 @@ def _places(file: Path) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
             row = json.loads(line)
             if "dia_id" in row:
                 yield (row["user_id"], row["dia_id"]), (row["session_id"], row["turn"])
-
-
-def _question(row: TurnQuestion, places: dict[tuple[str, str], tuple[str, int]]) -> Question:
-    gold = tuple(_gold(row.vault, row.gold, places)) if row.answerable else ()
-    return replace(Question(row.id, row.query, gold, row.kind or row.category), vault=row.vault)
 
 
 def _gold(person: str, rows: Iterable[TurnGold], places: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Gold]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from donna_tui.config.routes import Alias, Route, Routes, load_routes
+from donna_tui.config.routes import Alias, Route, load_routes
 from donna_tui.llm.failures import CallError, CompletionMetadata, ModelCallError, address_of
 from donna_tui.llm.probe import probe
 from donna_tui.ops.finding import Finding
@@ -44,15 +44,11 @@ def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]
     except ConfigError as error:
         yield Finding("language models", "fail", error.message, error.hint or "", error.reason)
         return
-    found = list(_each(routes, environ))
-    yield from found or [Finding("language models", "ok", "none is configured: drafts are made from your notes alone")]
-
-
-def _each(routes: Routes, environ: Mapping[str, str]) -> Iterator[Finding]:
-    for alias, purpose in PURPOSES.items():
-        route = routes.route(alias)
-        if route:
-            yield _examined(alias, purpose, route, environ)
+    configured = [(alias, purpose, route) for alias, purpose in PURPOSES.items() if (route := routes.route(alias))]
+    for alias, purpose, route in configured:
+        yield _examined(alias, purpose, route, environ)
+    if not configured:
+        yield Finding("language models", "ok", "none is configured: drafts are made from your notes alone")
 
 
 def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, str]) -> Finding:

@@ -141,12 +141,11 @@ def _erasures(space: Space, generation: int | None) -> Iterator[Finding]:
 
 def _index(space: Space, config: MemoryConfig, generation: int) -> Iterator[Finding]:
     """Compare index and vault. An unreadable one is reported elsewhere."""
-    with contextlib.suppress(DatabaseError, VaultReadError):
-        database = open_database(index_path(space.state, generation), read_only=True)
-        try:
-            yield from _truth(indexed_client(config, space.root), database)
-        finally:
-            database.close()
+    with (
+        contextlib.suppress(DatabaseError, VaultReadError),
+        contextlib.closing(open_database(index_path(space.state, generation), read_only=True)) as database,
+    ):
+        yield from _truth(indexed_client(config, space.root), database)
 
 
 def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -41,24 +42,14 @@ class SpaceReport:
 
     def fields(self) -> dict[str, Any]:
         """Return the report as JSON: one object with the list `problems`."""
-        coverage = self.coverage
         return {
             "space": self.space.name,
             "root": str(self.space.root),
             "root_exists": self.space.root.is_dir(),
             "database": self.database,
             "database_bytes": self.database_bytes,
-            "coverage": {
-                "notes": coverage.notes,
-                "text": coverage.text,
-                "vectors": coverage.vectors,
-                "chunks": coverage.chunks,
-                "chunks_embedded": coverage.chunks_embedded,
-                "skipped": coverage.skipped,
-                "failed": coverage.failed,
-                "sensitive": coverage.sensitive,
-            },
-            "queue": coverage.chunks - coverage.chunks_embedded,
+            "coverage": asdict(self.coverage),
+            "queue": self.coverage.chunks - self.coverage.chunks_embedded,
             "model": self.model,
             "embedding_version": self.embedding,
             "vector_engine": self.vector_engine,
@@ -80,11 +71,8 @@ def read_report(space: Space, paths: AppPaths) -> SpaceReport:
     path = index_path(space.state, generation or 1)
     if generation is None or not path.exists():
         return _report(space, paths, path=str(path), database=None)
-    database = open_database(path, read_only=True)
-    try:
+    with contextlib.closing(open_database(path, read_only=True)) as database:
         return _report(space, paths, path=str(path), database=database)
-    finally:
-        database.close()
 
 
 def _report(space: Space, paths: AppPaths, *, path: str, database: Database | None) -> SpaceReport:
@@ -98,17 +86,11 @@ def _report(space: Space, paths: AppPaths, *, path: str, database: Database | No
         model=is_model_available(paths),
         watcher=maintainer_of(space),
         problems=file_problems(database) if database else (),
-        unindexed=tuple(_unindexed(database)) if database else (),
+        unindexed=tuple(database.rows(_UNINDEXED)) if database else (),
     )
 
 
-def _unindexed(database: Database) -> list[tuple[str, str, str, str]]:
-    return [
-        (path, state, reason, message)
-        for path, state, reason, message in database.rows(
-            "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"
-        )
-    ]
+_UNINDEXED = "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"
 
 
 def maintainer_of(space: Space) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.generations import index_path
-from donna_tui.ops.language import is_mostly_not_english
+from donna_tui.ops.doctor import is_mostly_not_english
 from tests.unit.index_parts import note, open_store
 
 ENGLISH = (
