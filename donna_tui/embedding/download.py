@@ -170,7 +170,7 @@ class _Download:
             try:
                 with carrying(Sensitivity.PUBLIC):
                     await fetch(address, staging)
-                _sync_folder(staging)
+                files.fsync(staging)
                 return
             except _SourceError as error:
                 failures.append(f"{host}: {error}")
@@ -324,11 +324,3 @@ def _why(error: Exception) -> str:
     if isinstance(error, httpx2.HTTPStatusError):
         return f"HTTP {error.response.status_code} {error.response.reason_phrase}".strip()
     return str(error) or type(error).__name__
-
-
-def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import platform
 import shutil
 import sys
@@ -23,10 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from donna_tui.embedding import export as calibration
 from donna_tui.embedding import files
 from donna_tui.embedding.bert_graph import write_bert_graph
-from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, Manifest, sha256_of
+from donna_tui.embedding.files import GRAPH, MANIFEST, TOKENIZER, WEIGHTS, Manifest, fsync, sha256_of
 from donna_tui.embedding.onnx import OnnxGraph
 from donna_tui.embedding.provider import Matrix, Vector
 from donna_tui.embedding.tokenizer import ModelTokens
@@ -124,7 +122,7 @@ def _fill(folder: Path, weights: Path) -> Manifest:
     tokens = ModelTokens.load(weights / TOKENIZER)
     embed_exact, embed_quantised = _embedder(exact, tokens), _embedder(quantised, tokens)
     difference = _difference(embed_exact)
-    comparison = calibration.compare(embed_exact, embed_quantised)
+    comparison = compare(embed_exact, embed_quantised)
     (quantised if comparison.worth_it else exact).rename(folder / GRAPH)
     (exact if comparison.worth_it else quantised).unlink()
     shutil.copyfile(weights / TOKENIZER, folder / TOKENIZER)
@@ -162,8 +160,7 @@ def _difference(embed: Callable[[str], Vector]) -> float:
     Raises ModelError (model_invalid) above `MAX_DIFFERENCE`, when this machine does not compute the expected vectors.
     """
     difference = max(
-        float(np.abs(embed(calibration.SAMPLES[number])[: len(numbers)] - numbers).max())
-        for number, numbers in calibration.REFERENCE.items()
+        float(np.abs(embed(SAMPLES[number])[: len(numbers)] - numbers).max()) for number, numbers in REFERENCE.items()
     )
     if not difference <= MAX_DIFFERENCE:
         raise ModelError(
@@ -184,7 +181,7 @@ def _staging(destination: Path) -> Iterator[Path]:
 def _publish(folder: Path, destination: Path) -> None:
     """Move the finished folder to its destination, unless another process has put an intact one there meanwhile."""
     for path in (*folder.iterdir(), folder):
-        _fsync(path)
+        fsync(path)
     aside = folder.with_name(f"{folder.name}-damaged")
     if not _intact(destination):
         with contextlib.suppress(FileNotFoundError):
@@ -194,7 +191,7 @@ def _publish(folder: Path, destination: Path) -> None:
     except OSError:
         if not _intact(destination):
             raise
-    _fsync(destination.parent)
+    fsync(destination.parent)
     shutil.rmtree(aside, ignore_errors=True)
 
 
@@ -203,14 +200,6 @@ def _intact(folder: Path) -> bool:
         return files.load_export(folder) is not None
     except ModelError:
         return False
-
-
-def _fsync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _outcome(destination: Path) -> dict[str, Any]:

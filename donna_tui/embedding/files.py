@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -179,6 +180,15 @@ def sha256_of(file: Path) -> str:
         raise _damaged(file.name) from error
 
 
+def fsync(path: Path) -> None:
+    """Flush a file or a folder to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def folder_sha256(folder: Path) -> str:
     """Return one hash, in hex, of all files of a model folder that determine its vectors."""
     files = sorted(file for file in folder.rglob("*") if file.suffix in {".safetensors", ".bin", ".json"})
@@ -187,7 +197,6 @@ def folder_sha256(folder: Path) -> str:
 
 
 def _read_manifest(file: Path) -> Manifest:
-
     try:
         return Manifest.model_validate_json(file.read_bytes())
     except (OSError, ValueError) as error:

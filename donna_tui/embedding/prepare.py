@@ -176,9 +176,13 @@ def _run_child(folder: Path, log: Path, cancel: Event) -> str:
             stderr=messages,
             start_new_session=True,
         )
-    with child, _stopped_at_the_end(child):
-        _wait(child, cancel)
-        return child.stdout.read().decode("utf-8", "replace") if child.stdout else ""
+    with child:
+        try:
+            _wait(child, cancel)
+            return child.stdout.read().decode("utf-8", "replace") if child.stdout else ""
+        finally:
+            if child.poll() is None:
+                _stop(child)
 
 
 def _environment() -> dict[str, str]:
@@ -198,15 +202,6 @@ def _wait(child: subprocess.Popen[bytes], cancel: Event) -> None:
 def _pause(cancel: Event) -> None:
     if cancel.wait(_POLL_SECONDS):
         raise ModelError(Reason.MODEL_MISSING, "Preparing the embedding model was stopped.")
-
-
-@contextlib.contextmanager
-def _stopped_at_the_end(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        if child.poll() is None:
-            _stop(child)
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
