@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
@@ -24,10 +24,8 @@ RETRY_SECONDS = 30.0
 NOTES = "vault"
 
 
-class Write(Protocol):
-    """Run a function on the thread that owns the writable connection."""
-
-    def __call__(self, work: Callable[[], Any]) -> Awaitable[Any]: ...
+Write = Callable[[Callable[[], Any]], Awaitable[Any]]
+"""Run a function on the thread that owns the writable connection."""
 
 
 @dataclass(slots=True)

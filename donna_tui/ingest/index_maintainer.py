@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 from donna_tui.embedding.service import EmbeddingService
@@ -111,7 +112,7 @@ class IndexMaintainer:
         """Retry what failed: one note, or all failed notes and a comparison of the whole vault."""
         for pipeline in self.indexes.pipelines:
             await pipeline.write(pipeline.store.retry_failed)
-            paths = [path] if path else await pipeline.write(lambda each=pipeline: retry_due(each.store.database, None))  # type: ignore[misc]
+            paths = [path] if path else await pipeline.write(partial(retry_due, pipeline.store.database, None))
             pipeline.queue.put(Job(each, "retry", time.time()) for each in paths)
             if pipeline.embeddings:
                 pipeline.embeddings.wake(now=True)
@@ -155,7 +156,7 @@ class IndexMaintainer:
             await asyncio.sleep(ROUND_SECONDS)
             await self._log_invocations()
             pipeline = self.indexes.active
-            due = await pipeline.write(lambda each=pipeline: retry_due(each.store.database, time.time()))  # type: ignore[misc]
+            due = await pipeline.write(partial(retry_due, pipeline.store.database, time.time()))
             pipeline.queue.put(Job(path, "retry") for path in due)
             if not self._root.is_dir():
                 self._root_lost.set()

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.documents import Document
@@ -20,12 +21,11 @@ from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.embedding_queue import EmbeddingQueue
-from donna_tui.ingest.extra_sources import ExtraSource
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
 from donna_tui.ingest.reconcile import Difference, compare
-from donna_tui.ingest.source import MissingFile, Outcome, Unchanged, VaultSource
+from donna_tui.ingest.source import ExtraSource, MissingFile, Outcome, Unchanged, VaultSource
 from donna_tui.ingest.watcher import Hint, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.supervisor import Supervisor
@@ -224,13 +224,10 @@ class Pipeline:
     async def _follow(self, paths: Iterable[str]) -> None:
         root, client = self._parts.root, self._parts.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
-        below = [path for each in found.vanished for path in await self._known_below(each)]
+        below = [path for each in found.vanished for path in await self.write(partial(self._source.paths_below, each))]
         now = time.time()
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
         self.rescan(found.folders)
-
-    async def _known_below(self, prefix: str) -> list[str]:
-        return await self.write(lambda: self._source.paths_below(prefix))
 
     def rescan(self, prefixes: Iterable[str]) -> None:
         """Request a comparison of these folders."""
@@ -273,7 +270,7 @@ class Pipeline:
             # by identity: sets of two comparisons at the same time may be equal
             self._comparisons = [each for each in self._comparisons if each is not read_meanwhile]
         for entry in found.skipped:
-            self._hub.post(await self.write(_later(self._source.skip, entry)))
+            self._hub.post(await self.write(partial(self._source.skip, entry)))
         # a note that was read during the comparison is checked again, but is no longer new
         self.queue.put(Job(path, "changed" if path in read_meanwhile else "new") for path in found.new)
         self.queue.put(Job(path, "rebuild" if reread else "changed") for path in found.changed)
@@ -334,10 +331,6 @@ class Pipeline:
 def _pauses() -> Iterator[float]:
     """Yield the seconds between two checks for completion; short at first, for a vault with few changes."""
     return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))
-
-
-def _later(work: Callable[[Any], T], argument: Any) -> Callable[[], T]:
-    return lambda: work(argument)
 
 
 def _reconciled(why: str, found: Difference, started: float) -> ReconcileDone:

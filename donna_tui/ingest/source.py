@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from donna_tui.index.documents import Document
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, known_paths, save_state, with_etag
 from donna_tui.index.generations import Recipe
 from donna_tui.index.store import MemoryStore, Upserted
-from donna_tui.ingest.extra_sources import NoteObserver, Unobserved
 from donna_tui.ingest.queue import Job
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
@@ -100,6 +100,55 @@ def document_of(note: VaultNote) -> Document:
             "frontmatter": note.frontmatter.data,
         },
     )
+
+
+class NoteObserver(Protocol):
+    """An observer of notes, called on the writer's thread once they are stored. It never raises."""
+
+    def stored(self, note: VaultNote) -> None:
+        """Handle a note that was stored, or stored again."""
+
+    def removed(self, path: str) -> None:
+        """Handle a note that was removed."""
+
+
+class Unobserved:
+    """A null observer."""
+
+    def stored(self, note: VaultNote) -> None:
+        """Do nothing."""
+
+    def removed(self, path: str) -> None:
+        """Do nothing."""
+
+
+class ExtraSource(NoteObserver, Protocol):
+    """Keep the documents of other sources in an index consistent, in a separate task."""
+
+    @property
+    def waiting(self) -> bool:
+        """Return whether there is anything to index, or to score once it is embedded."""
+        ...
+
+    def lacks_scores(self) -> bool:
+        """Return whether an embedded document has no score yet; call it on the writer's thread."""
+        ...
+
+    def request_check(self) -> None:
+        """Request a check for changes; `waiting` is True until it is done."""
+
+    async def run(self) -> None:
+        """Follow changes until cancelled."""
+
+    def backfill(self, source: str) -> Iterator[int]:
+        """Reindex a source in short steps on the writer's thread, yielding the number of documents so far.
+
+        Raises DonnaError.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close all open resources; call it on the writer's thread."""
 
 
 class VaultSource:
