@@ -221,7 +221,8 @@ def insert_chunks(
             " embed_hash, heading_path, token_count, start_line, end_line, start_offset, end_offset, created_at)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
-                chunk_id, document_id, document.user_id, chunk.index, chunk.text, _segments(chunk),
+                chunk_id, document_id, document.user_id, chunk.index, chunk.text,
+                " ".join(segments(" ".join((*chunk.heading_path, chunk.text)))),
                 hashlib.sha256(chunk.text.encode()).hexdigest(), hashed,
                 json.dumps(chunk.heading_path, ensure_ascii=False), chunk.token_count, chunk.start_line,
                 chunk.end_line, chunk.start, chunk.end, now,
@@ -239,10 +240,6 @@ def _fresh_id() -> str:
     the index is.
     """
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(10)}"
-
-
-def _segments(chunk: Chunk) -> str:
-    return " ".join(segments(" ".join((*chunk.heading_path, chunk.text))))
 
 
 def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:

@@ -188,11 +188,7 @@ class MemoryStore:
 
     def attach_cached(self, batch: Sequence[PendingChunk]) -> list[PendingChunk]:
         """Assign cached vectors to the chunks whose text was embedded before; return the others."""
-        cached = {
-            chunk.id
-            for chunk in batch
-            if self.database.value("SELECT 1 FROM embeddings WHERE embed_hash = ?", (chunk.embed_hash,))
-        }
+        cached = {chunk.id for chunk in batch if self._is_cached(chunk)}
         if cached:
             with self.database.transaction():
                 self._stamp(sorted(cached))
@@ -289,13 +285,13 @@ class MemoryStore:
         """Assign the vectors cached for the same text to new chunks; return how many there were."""
         if not self.version:
             return 0
-        known = [
-            row.id
-            for row in rows
-            if self.database.value("SELECT 1 FROM embeddings WHERE embed_hash = ?", (row.embed_hash,))
-        ]
+        known = [row.id for row in rows if self._is_cached(row)]
         self._stamp(known)
         return len(known)
+
+    def _is_cached(self, chunk: PendingChunk | ChunkRow) -> bool:
+        known = "SELECT 1 FROM embeddings WHERE embed_hash = ?"
+        return self.database.value(known, (chunk.embed_hash,)) is not None
 
     def _stamp(self, ids: Sequence[int]) -> None:
         self.database.run_many(

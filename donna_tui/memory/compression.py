@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
@@ -52,7 +52,8 @@ def summary_of(title: str, turns: Iterable[Turn], counter: TokenCounter) -> str:
 
     A sentence scores higher for words frequent in the session, and for names, numbers or preferences.
     """
-    sentences = _thinned([sentence for turn in turns for sentence in _sentences(turn)])
+    sentences = [sentence for turn in turns for sentence in _sentences(turn)]
+    sentences = sentences[:: -(-len(sentences) // SAMPLED_SENTENCES) or 1]
     if not sentences:
         return title
     often = Counter(word for sentence in sentences for word in sentence.stems)
@@ -76,11 +77,6 @@ def _sentences(turn: Turn) -> list[_Sentence]:
         if len(stems) >= FEWEST_WORDS:
             found.append(_Sentence(turn.speaker, text, stems))
     return found
-
-
-def _thinned(sentences: Sequence[_Sentence]) -> Sequence[_Sentence]:
-    step = -(-len(sentences) // SAMPLED_SENTENCES)
-    return sentences[:: max(1, step)]
 
 
 def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRow]:

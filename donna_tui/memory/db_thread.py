@@ -53,7 +53,8 @@ class DbThread:
     async def close(self) -> None:
         """Make a backup if it is due, and close the memory."""
         if self._db:
-            await self.run(_last_things)
+            await self.back_up()
+            await self.run(MemoryDb.close)
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     def _opened(self) -> MemoryDb:
@@ -61,23 +62,16 @@ class DbThread:
             self._db = open_db(self._folder)
             expire_sessions(self._db, time.time() - EXPIRY_SECONDS)
             if self._db.restored:
-                self._hub.post(_restored(self._db.restored))
+                self._hub.post(
+                    ProblemRaised(
+                        reason=Reason.DATABASE_CORRUPT,
+                        message=f"the memory was damaged; its backup {self._db.restored} was restored",
+                        hint="what was remembered since may be missing; the damaged file is next to it",
+                    )
+                )
         return self._db
 
 
 def _renew_backups(db: MemoryDb) -> None:
     drop_backups(db.database.path.parent)
     back_up(db.database, time.time())
-
-
-def _last_things(db: MemoryDb) -> None:
-    back_up_if_due(db.database, time.time())
-    db.close()
-
-
-def _restored(backup: str) -> ProblemRaised:
-    return ProblemRaised(
-        reason=Reason.DATABASE_CORRUPT,
-        message=f"the memory was damaged; its backup {backup} was restored",
-        hint="what was remembered since may be missing; the damaged file is next to it",
-    )

@@ -119,6 +119,7 @@ _FACT_COLUMNS = (
     "id, type, content, created_at, user_id, session_id, sensitive, pinned, source_session_id, compression_source"
 )
 _CORRECTION = "id, field, original, corrected, input, task_type, created_at, user_id, sensitive, pinned"
+_TABLES = {"memory": "memories", "correction": "corrections"}
 _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
 
@@ -237,8 +238,7 @@ def _correction(row: Sequence[object]) -> Correction:
 
 def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
     """Set `forgotten_at` or `pinned` of an item. Call within a transaction. Return False if there is none."""
-    table = {"memory": "memories", "correction": "corrections"}[source]
-    db.database.run(f"UPDATE {table} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
+    db.database.run(f"UPDATE {_TABLES[source]} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
     found = bool(db.database.connection.changes())
     if found:
         db.changed(source, identity)
@@ -272,12 +272,11 @@ def _reinstate(db: MemoryDb, newer: str) -> None:
 
 def erase(db: MemoryDb, source: str, identity: str) -> bool:
     """Delete a row permanently, with what it superseded. Call within a transaction. Return False if there is none."""
-    table = {"memory": "memories", "correction": "corrections"}[source]
     if source == "memory":
         for (older,) in db.database.rows("SELECT id FROM memories WHERE superseded_by = ?", (identity,)):
             erase(db, source, older)
         db.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
-    db.database.run(f"DELETE FROM {table} WHERE id = ?", (identity,))  # noqa: S608
+    db.database.run(f"DELETE FROM {_TABLES[source]} WHERE id = ?", (identity,))  # noqa: S608
     found = bool(db.database.connection.changes())
     if found:
         db.changed(source, identity)

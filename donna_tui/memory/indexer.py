@@ -173,7 +173,8 @@ class ChangeFollower:
     def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
         """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
         for source in _EVENTS:
-            for source_id, user in _documents(self._store, source):
+            stored = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
+            for source_id, user in self._store.database.rows(stored, (source,)):
                 if not self._deriver.holds(db.database, source, source_id, user):
                     self._erase(source, source_id, user)
                     yield 1
@@ -274,11 +275,6 @@ class ChangeFollower:
         if self._db:
             self._db.close()
             self._db = None
-
-
-def _documents(store: MemoryStore, source: str) -> list[tuple[str, str]]:
-    sql = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
-    return [(source_id, user) for source_id, user in store.database.rows(sql, (source,))]
 
 
 def _forget_hashes(database: Database, *sources: str) -> None:
@@ -446,16 +442,11 @@ async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
     if pipeline.extra_source is None:
         return
     steps = pipeline.extra_source.backfill(source.value)
-    while await pipeline.write(partial(_run_flush, steps)):
+    while (await pipeline.write(partial(_flush, steps)))[0]:
         continue
     if pipeline.embeddings:
         pipeline.embeddings.wake()
     pipeline.extra_source.request_check()
-
-
-def _run_flush(steps: Iterator[int]) -> bool:
-    deadline = time.monotonic() + FLUSH_SECONDS
-    return any(time.monotonic() > deadline for _ in steps)
 
 
 async def _count(maintainer: IndexMaintainer, source: MemorySource) -> int:
