@@ -16,7 +16,7 @@ from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, mod
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from donna_tui.config.blocks import Block, HomePath, Line, Number, Switch, Whole, related
+from donna_tui.config.blocks import AbsolutePath, Block, Line, Number, Switch, Whole, related
 from donna_tui.config.routes import checked_server
 from donna_tui.platform.addresses import host_of, is_this_machine
 
@@ -35,8 +35,6 @@ def both(name: str) -> AliasChoices:
 
 def _place(path: Path) -> Path:
     """Check a path that may contain the agent's name. Raises ValueError."""
-    if not path.is_absolute():
-        raise ValueError("must be an absolute path, or begin with ~")
     for name in PLACEHOLDER.findall(str(path)):
         if name not in ("agentId", "agent_id"):
             raise ValueError("may contain {agentId} and nothing else in braces")
@@ -60,7 +58,7 @@ def _server(url: str) -> str:
 
 
 Server = Annotated[Line, AfterValidator(_server)]
-Place = Annotated[HomePath, AfterValidator(_place)]
+Place = Annotated[AbsolutePath, AfterValidator(_place)]
 Variable = Annotated[str, StringConstraints(strict=True), AfterValidator(_variable)]
 Flag = Annotated[bool, Field(strict=True)]
 
@@ -244,7 +242,7 @@ class Agent:
     store: Path | None
 
 
-def _ids_by_prefix(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
+def _distinct(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     """Reject ids that differ only in case, as they would share a folder on some systems. Raises ValueError."""
     names = [agent.id.casefold() for agent in agents]
     for agent in agents:
@@ -253,7 +251,7 @@ def _ids_by_prefix(agents: tuple[AgentConfig, ...]) -> tuple[AgentConfig, ...]:
     return agents
 
 
-Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_ids_by_prefix)]
+Agents = Annotated[tuple[AgentConfig, ...], Field(max_length=MOST_AGENTS), AfterValidator(_distinct)]
 
 
 class AgentsConfig(Block):

@@ -68,6 +68,12 @@ def _home_expanded(path: Path) -> Path:
         raise ValueError("names the home folder of a user who does not exist") from None
 
 
+def _absolute(path: Path) -> Path:
+    if not path.is_absolute():
+        raise ValueError("must be an absolute path, or begin with ~")
+    return path
+
+
 def _glob(pattern: str) -> str:
     if pattern.startswith("!"):
         raise ValueError("cannot begin with '!': a pattern only ever ignores")
@@ -83,6 +89,7 @@ def _top_folder(name: str) -> str:
 
 
 HomePath = Annotated[Path, AfterValidator(_home_expanded)]
+AbsolutePath = Annotated[HomePath, AfterValidator(_absolute)]
 Line = Annotated[str, StringConstraints(strict=True, max_length=500), AfterValidator(_one_line)]
 Glob = Annotated[Line, AfterValidator(_glob)]
 TopFolder = Annotated[Line, AfterValidator(_top_folder)]

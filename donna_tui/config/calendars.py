@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, StringConstraints, field_validator, model_validator
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from donna_tui.config.blocks import Block, HomePath, Line
+from donna_tui.config.blocks import AbsolutePath, Block, Line
 from donna_tui.platform.addresses import is_this_machine
 
 CalendarKind = Literal["ics", "caldav", "google"]
@@ -42,15 +42,17 @@ class CalendarConfig(Block):
 
     name: Line = Field(description="Its name.")
     kind: CalendarKind = Field(description="ics is a file, a folder or a web address of one; the others are servers.")
-    path: HomePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
+    path: AbsolutePath | None = Field(None, description="ics: the .ics file, or the folder of such files.")
     url: Url = Field("", description="ics: its web address. caldav: the address of the calendar or of the server.")
     username: Words = Field("", description="Your user name on that server.")
-    password_file: HomePath | None = Field(
+    password_file: AbsolutePath | None = Field(
         None, description="A file with the password, readable only by you (chmod 600)."
     )
     password_env: Words = Field("", description="The name of an environment variable with the password.")
     calendar_id: Words = Field("primary", description="google: which of your calendars.")
-    client_file: HomePath | None = Field(None, description="google: the JSON file of your OAuth client (desktop app).")
+    client_file: AbsolutePath | None = Field(
+        None, description="google: the JSON file of your OAuth client (desktop app)."
+    )
     notes: Notes = Field(
         "meetings",
         description="Which entries get a draft automatically: meetings with other people, all, or none.",
@@ -66,15 +68,8 @@ class CalendarConfig(Block):
             raise ValueError("a calendar of kind google needs a client_file")
         return self
 
-    @field_validator("path", "password_file", "client_file")
-    @classmethod
-    def _absolute(cls, path: HomePath | None) -> HomePath | None:
-        if path is not None and not path.is_absolute():
-            raise ValueError("must be an absolute path, or begin with ~")
-        return path
 
-
-def _ids_by_prefix(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ...]:
+def _distinct(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ...]:
     names = [calendar.name for calendar in calendars]
     for name in names:
         if names.count(name) > 1:
@@ -85,5 +80,5 @@ def _ids_by_prefix(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfi
 Calendars = Annotated[
     tuple[CalendarConfig, ...],
     Field(max_length=MOST_CALENDARS),
-    AfterValidator(_ids_by_prefix),
+    AfterValidator(_distinct),
 ]

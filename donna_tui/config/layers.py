@@ -92,7 +92,9 @@ def with_space(base: Values, space: Values) -> Values:
             case FromSpace.REPLACE:
                 merged[identifier] = given
             case FromSpace.APPEND:
-                merged[identifier] = _appended(base[identifier], given, identifier)
+                below = base[identifier]
+                items = [*_items(below, identifier), *_items(given, identifier)]
+                merged[identifier] = LayerValue(items, given.origin, given.inner, below)
             case FromSpace.NARROW:
                 merged[identifier] = _narrowed(base[identifier], given, identifier)
     return merged
@@ -116,10 +118,6 @@ def _refuse_single_underscore(name: str, origin: Origin) -> None:
         if name.lower().startswith(f"{block}_"):
             meant = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
             raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
-
-
-def _appended(below: LayerValue, given: LayerValue, identifier: str) -> LayerValue:
-    return LayerValue([*_items(below, identifier), *_items(given, identifier)], given.origin, given.inner, below)
 
 
 def _narrowed(below: LayerValue, given: LayerValue, identifier: str) -> LayerValue:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -18,7 +17,7 @@ from donna_tui.config.document import Layer, Origin, Place, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
 from donna_tui.config.layers import LayerValue, Values, from_document, from_environment, from_overrides, with_space
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.schema import SETTINGS, nearest_inside
+from donna_tui.config.schema import SETTINGS, nearest_inside, raw_value
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
 
@@ -95,12 +94,8 @@ def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedCon
     if agent is None:
         return None
     settings = settings_of(agent, loaded.config)
-    different = (each for each in SETTINGS if _value(settings, each) != _value(loaded.config, each))
+    different = (each for each in SETTINGS if raw_value(settings, each) != raw_value(loaded.config, each))
     return LoadedConfig(settings, loaded.origins | dict.fromkeys(different, loaded.origins["agents.list"]))
-
-
-def _value(config: MemoryConfig, identifier: str) -> object:
-    return reduce(getattr, identifier.split("."), config)
 
 
 def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:

@@ -6,11 +6,23 @@ import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, AliasChoices, Field, field_validator, model_validator
+from pydantic import AfterValidator, AliasChoices, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from donna_tui.config.agents import AgentsConfig
-from donna_tui.config.blocks import Block, FromSpace, Glob, HomePath, Line, Number, Switch, TopFolder, Whole, related
+from donna_tui.config.blocks import (
+    AbsolutePath,
+    Block,
+    FromSpace,
+    Glob,
+    HomePath,
+    Line,
+    Number,
+    Switch,
+    TopFolder,
+    Whole,
+    related,
+)
 from donna_tui.config.calendars import Calendars
 
 Hour = Annotated[
@@ -178,7 +190,7 @@ CANDIDATES_PER_HIT = 4
 class VaultConfig(Block):
     """The folder of notes and its settings."""
 
-    root: HomePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
+    root: AbsolutePath | None = Field(None, description="The folder of Markdown notes. Without one, Donna asks.")
     git_author_name: Line = Field("Donna", description="Author of the commits that Donna makes.")
     git_author_email: Line = Field("donna@homelab.local", description="Address of that author.")
     sync_method: Literal["webdav", "syncthing", "manual"] = Field(
@@ -191,13 +203,6 @@ class VaultConfig(Block):
         (".obsidian/**", ".trash/**", ".git/**", "node_modules/**"),
         description="Files that Donna neither lists, reads nor watches. A folder pattern matches at any depth.",
     )
-
-    @field_validator("root")
-    @classmethod
-    def _absolute(cls, root: Path | None) -> Path | None:
-        if root is not None and not root.is_absolute():
-            raise ValueError("must be an absolute path, or begin with ~")
-        return root
 
 
 class SafetyConfig(Block):

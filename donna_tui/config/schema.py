@@ -6,6 +6,7 @@ import difflib
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
@@ -158,12 +159,14 @@ def plain(value: object) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+def raw_value(config: MemoryConfig, identifier: str) -> object:
+    """Return the value of the setting with this dotted name."""
+    return reduce(getattr, identifier.split("."), config)
+
+
 def value_of(config: MemoryConfig, identifier: str) -> Any:
     """Return the plain value of the setting with this dotted name."""
-    value: Any = config
-    for name in identifier.split("."):
-        value = getattr(value, name)
-    return plain(value)
+    return plain(raw_value(config, identifier))
 
 
 def default_file() -> str:
@@ -173,19 +176,14 @@ def default_file() -> str:
 
 def markdown_reference() -> str:
     """Return the reference page of all settings, as Markdown."""
-    return "\n".join(_section(each) if isinstance(each, Group) else _list_section(each) for each in ROOT.members)
+    return "\n".join(map(_section, ROOT.members))
 
 
-def _section(group: Group) -> str:
-    settings = [setting for setting in SETTINGS.values() if setting.id.startswith(f"{group.id}.")]
+def _section(member: Group | Setting) -> str:
+    """Return the section of a block, or of a setting outside all blocks; items of lists have a row per setting."""
+    settings = list(_all_settings(member)) if isinstance(member, Group) else [member]
     rows = [_row(each) for setting in settings for each in (setting, *item_settings(setting))]
-    return "\n".join([f"## {group.id}", "", _summary(group), "", *_HEADINGS, *rows, ""])
-
-
-def _list_section(setting: Setting) -> str:
-    """Return the section of a setting that is a list of blocks: one row for it and one per setting of an item."""
-    rows = [_row(setting), *(_row(each) for each in item_settings(setting))]
-    return "\n".join([f"## {setting.id}", "", setting.field.description or "", "", *_HEADINGS, *rows, ""])
+    return "\n".join([f"## {member.id}", "", _summary(member), "", *_HEADINGS, *rows, ""])
 
 
 def _row(setting: Setting) -> str:
@@ -208,8 +206,9 @@ def _values(setting: Setting) -> str:
     return f"{least} or more" if most is None else f"{least} to {most}"
 
 
-def _summary(group: Group) -> str:
-    return (group.model.__doc__ or "").strip()
+def _summary(member: Group | Setting) -> str:
+    summary = member.model.__doc__ if isinstance(member, Group) else member.field.description
+    return (summary or "").strip()
 
 
 def _flow(setting: Setting) -> str:
@@ -228,14 +227,12 @@ class _DefaultFile:
     def lines(self, group: Group, depth: int) -> Iterator[str]:
         indent = "  " * depth
         for member in group.members:
+            yield from [] if depth else [""]
+            yield from self._comment(_summary(member), indent)
             if isinstance(member, Group):
-                yield from [] if depth else [""]
-                yield from self._comment(_summary(member), indent)
                 yield f"{indent}{_name(member)}:"
                 yield from self.lines(member, depth + 1)
             else:
-                yield from [] if depth else [""]
-                yield from self._comment(member.field.description or "", indent)
                 yield from _assignment(member, indent)
 
     def _comment(self, text: str, indent: str) -> list[str]:
