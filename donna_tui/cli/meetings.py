@@ -6,6 +6,7 @@ import contextlib
 import datetime
 import time
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
@@ -204,9 +205,7 @@ def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
         "file": str(place),
         "calendar": place.name,
         "count": len(fetched.meetings),
-        "new": stored.new,
-        "changed": stored.changed,
-        "gone": stored.gone,
+        **asdict(stored),
         "complete": fetched.complete,
         "problems": [
             {"id": f"entry {each.number}", "entry": each.number, "uid": each.uid, "message": each.message}
@@ -216,8 +215,7 @@ def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
 
 
 def _import_report(place: Path, fetched: Fetched, stored: Stored) -> str:
-    counts = {"new": stored.new, "changed": stored.changed, "gone": stored.gone}
-    news = ", ".join(f"{number:,} {word}" for word, number in counts.items() if number) or "nothing new"
+    news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
     return f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
 
 

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,20 +27,6 @@ if TYPE_CHECKING:
 
 
 app = new_app()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebdavOptions:
-    """The command line options."""
-
-    host: str
-    port: int
-    certificate: Path | None
-    key: Path | None
-    password_file: Path | None
-    new_password: bool
-    read_only: bool
-    with_private: bool
 
 
 @app.command("serve-webdav")
@@ -67,16 +52,6 @@ def serve_webdav(
     as_json: AsJson = False,
 ) -> None:
     """Serve the vault over WebDAV, to sync it with other devices. The password may be in DONNA_WEBDAV_PASSWORD."""
-    options = WebdavOptions(
-        host=host,
-        port=port,
-        certificate=certificate,
-        key=key,
-        password_file=password_file,
-        new_password=new_password,
-        read_only=read_only,
-        with_private=with_private,
-    )
     session = open_session(space)
     if session.space.agent:
         raise DonnaError(
@@ -88,7 +63,9 @@ def serve_webdav(
         raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} does not exist", hint="mount the disk")
     folder = private_folder(session.space.state / "webdav")
     with _only_server(folder):
-        server = _server(session, options, folder)
+        address = _address(host=host, port=port, certificate=certificate, key=key)
+        password = _password(folder, password_file, renew=new_password)
+        server = _server(session, address, password, read_only=read_only, with_private=with_private)
         run(_serve(session, server, as_json=as_json))
 
 
@@ -102,10 +79,9 @@ def _only_server(folder: Path) -> Iterator[None]:
         yield
 
 
-def _server(session: Session, options: WebdavOptions, folder: Path) -> WebdavServer:
-    address_of = _webdav_parts()
-    address = address_of(host=options.host, port=options.port, certificate=options.certificate, key=options.key)
-    address.check()
+def _server(
+    session: Session, address: Address, password: Password, *, read_only: bool, with_private: bool
+) -> WebdavServer:
     from donna_tui.vault.include import GlobSet
     from donna_tui.vault.paths import VaultRoot
     from donna_tui.vault.write.file_names import EVERYWHERE
@@ -118,23 +94,22 @@ def _server(session: Session, options: WebdavOptions, folder: Path) -> WebdavSer
     ignore = GlobSet(config.vault.ignore_globs)
     safety = config.safety
     private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
-    withheld = (lambda _: False) if options.with_private else private
+    withheld = (lambda _: False) if with_private else private
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     tree = ServedTree(root, ignore, withheld, Preimages(root, writer).keep)
-    password = _password(folder, options)
     writer.record_interrupted()
     sweep(session.space.root)
     return WebdavServer(
         tree,
         password,
         address,
-        read_only=options.read_only,
+        read_only=read_only,
         on_trouble=lambda trouble: print_message(f"donna: {trouble}"),
     )
 
 
-def _webdav_parts() -> type[Address]:
-    """Return the address type of the server. Raises DonnaError if a required package is not installed."""
+def _address(*, host: str, port: int, certificate: Path | None, key: Path | None) -> Address:
+    """Return the valid address of the server. Raises DonnaError if a required package is not installed."""
     try:
         from donna_tui.webdav.server import Address
     except ModuleNotFoundError as error:
@@ -143,14 +118,16 @@ def _webdav_parts() -> type[Address]:
             f"serving over WebDAV needs a package that is not installed ({error.name})",
             hint="pip install 'donna-tui[webdav]'",
         ) from error
-    return Address
+    address = Address(host=host, port=port, certificate=certificate, key=key)
+    address.check()
+    return address
 
 
-def _password(folder: Path, options: WebdavOptions) -> Password:
+def _password(folder: Path, file: Path | None, *, renew: bool) -> Password:
     from donna_tui.webdav.gate import VARIABLE, given_password, make_password, stored_password
 
-    known = given_password(os.environ, options.password_file)
-    if known is None and not options.new_password:
+    known = given_password(os.environ, file)
+    if known is None and not renew:
         known = stored_password(folder)
     if known is not None:
         return known

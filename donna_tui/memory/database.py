@@ -247,11 +247,6 @@ def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
     return [backup for backup in newest_first if backup not in kept]
 
 
-def newest_backup(folder: Path) -> Path | None:
-    """Return the newest backup that passes SQLite's integrity check, or None."""
-    return next((backup for backup in backups(folder) if _is_sound(backup)), None)
-
-
 def drop_backups(folder: Path) -> None:
     """Delete all backups, because they contain what is to be erased."""
     for backup in backups(folder):
@@ -259,6 +254,7 @@ def drop_backups(folder: Path) -> None:
 
 
 def _is_sound(backup: Path) -> bool:
+    """Return whether a backup passes SQLite's integrity check."""
     try:
         with contextlib.closing(open_database(backup, read_only=True)) as database:
             return bool(database.value("PRAGMA quick_check(1)") == "ok")
@@ -408,7 +404,7 @@ def _db(database: Database, restored: str) -> MemoryDb:
 
 def _restore(path: Path) -> str:
     """Replace a damaged memory by the newest good backup. Raises DatabaseError if there is none."""
-    backup = newest_backup(path.parent)
+    backup = next(filter(_is_sound, backups(path.parent)), None)
     if backup is None:
         raise DatabaseError(
             Reason.DATABASE_CORRUPT,

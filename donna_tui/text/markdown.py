@@ -135,7 +135,7 @@ class _Scanner:
         """Begin a block of another kind at the top level, which ends all open blocks."""
         self._paragraph, self._lazy, self._item, self._item_is_empty = -1, False, 0, False
 
-    def _open(self, content: str, closes: Callable[[str], bool], *, closed: bool = False) -> bool:
+    def _open(self, closes: Callable[[str], bool], *, closed: bool = False) -> bool:
         self._interrupt()
         if not closed:
             self._closes = closes
@@ -162,7 +162,7 @@ class _Scanner:
         length = len(content) - len(content.lstrip(mark))
         if length < 3 or (mark == "`" and mark in content[length:]):
             return False
-        return self._open(content, lambda line: _closes_fence(line, mark, length))
+        return self._open(lambda line: _closes_fence(line, mark, length))
 
     def _html(self, content: str, after: int) -> bool:
         if content.startswith("<<<<<<< "):
@@ -170,11 +170,11 @@ class _Scanner:
             self._interrupt()
             return True
         if _RAW_OPEN.match(content):
-            return self._open(content, _ends_raw, closed=_ends_raw(content))
+            return self._open(_ends_raw, closed=_ends_raw(content))
         if _BLOCK_TAG.match(content):
-            return self._open(content, _is_blank)
+            return self._open(_is_blank)
         mark = _html_end(content)
-        return bool(mark) and self._open(content, lambda line: mark in line, closed=mark in content)
+        return bool(mark) and self._open(lambda line: mark in line, closed=mark in content)
 
     def _comment(self, content: str, after: int) -> bool:
         """Open Obsidian's comment block; one without an end extends to the end of the note, as in Obsidian."""
@@ -183,13 +183,13 @@ class _Scanner:
         closed = content.count("%%") % 2 == 0
         if closed and not content.endswith("%%"):
             return False
-        return self._open(content, lambda line: "%%" in line, closed=closed)
+        return self._open(lambda line: "%%" in line, closed=closed)
 
     def _formula(self, content: str, after: int) -> bool:
         """Open a formula block. Marks without an end are prices or typing errors, not formulas."""
         if not content.startswith("$$") or content.count("$$") % 2 == 0 or after > self._last_formula_mark:
             return False
-        return self._open(content, lambda line: "$$" in line)
+        return self._open(lambda line: "$$" in line)
 
     def _quote(self, content: str, after: int) -> bool:
         self._interrupt()

@@ -6,15 +6,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from donna_tui.text.chunker import best_cut, forced_cut, skip_space, trim_end
+from donna_tui.text.chunker import CHARS_PER_TOKEN, COUNTED_AT_ONCE, best_cut, forced_cut, skip_space, trim_end
 from donna_tui.text.tokens import TokenCounter
 
 LEAST_TOKENS, MOST_TOKENS = 50, 300
-
-CHARS_PER_TOKEN = 12
-"""A piece with more characters per permitted token than this is too long, whatever its tokens."""
-
-COUNTED_AT_ONCE = 50_000
 
 Span = tuple[int, int]
 """Half-open character offsets."""
@@ -43,7 +38,7 @@ class _Pieces:
 
     def sentences(self) -> Iterator[Span]:
         """Yield paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
-        for paragraph in _between(self._text, 0, len(self._text), _PARAGRAPH_END):
+        for paragraph in self._paragraphs():
             if self._fits(*paragraph):
                 yield paragraph
                 continue
@@ -69,6 +64,15 @@ class _Pieces:
         if len(joined) > 1 and self._fits(joined[-2][0], joined[-1][1]):
             _, end = joined.pop()
             joined[-1] = (joined[-1][0], end)
+
+    def _paragraphs(self) -> Iterator[Span]:
+        start = skip_space(self._text, 0)
+        for found in _PARAGRAPH_END.finditer(self._text, start):
+            yield start, trim_end(self._text, start, found.start())
+            start = found.end()
+        end = trim_end(self._text, start, len(self._text))
+        if start < end:
+            yield start, end
 
     def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
         start = low
@@ -112,13 +116,3 @@ class _Pieces:
                 high = best_cut(self._text, low, high - COUNTED_AT_ONCE // 10, high) or high
             yield from (low + start for start, _ in self._counter.spans(self._text[low:high]))
             low = high
-
-
-def _between(text: str, low: int, high: int, boundary: re.Pattern[str]) -> Iterator[Span]:
-    start = skip_space(text, low)
-    for found in boundary.finditer(text, start, high):
-        yield start, trim_end(text, start, found.start())
-        start = found.end()
-    end = trim_end(text, start, high)
-    if start < end:
-        yield start, end
