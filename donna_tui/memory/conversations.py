@@ -250,10 +250,7 @@ def _update(db: MemoryDb, session: int, first: int, last: int, column: str, valu
         f"UPDATE turns SET {column} = ? WHERE session = ? AND number BETWEEN ? AND ?{only}",  # noqa: S608
         (value, session, first, last),
     )
-    changed = db.database.connection.changes()
-    if changed:
-        db.changed("chat", session)
-    return changed
+    return db.changed_rows("chat", session)
 
 
 def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -> int:
@@ -265,7 +262,4 @@ def erase_turns(db: MemoryDb, session: int, first: int, last: int, now: float) -
         " WHERE session = ? AND number BETWEEN ? AND ?",
         (now, session, first, last),
     )
-    changed = db.database.connection.changes()
-    if changed:
-        db.changed("chat", session)
-    return changed
+    return db.changed_rows("chat", session)

@@ -299,6 +299,13 @@ class MemoryDb:
         """Record that the documents of an item must be rebuilt. Call within a transaction."""
         self.database.run("INSERT INTO changes (source, item) VALUES (?, ?)", (source, str(item)))
 
+    def changed_rows(self, source: str, item: str | int) -> int:
+        """Call `changed` if the last statement changed any row; return how many it changed."""
+        count = self.database.connection.changes()
+        if count:
+            self.changed(source, item)
+        return count
+
     def close(self) -> None:
         """Close the connection."""
         self.database.close()

@@ -239,10 +239,7 @@ def _correction(row: Sequence[object]) -> Correction:
 def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -> bool:
     """Set `forgotten_at` or `pinned` of an item. Call within a transaction. Return False if there is none."""
     db.database.run(f"UPDATE {_TABLES[source]} SET {column} = ? WHERE id = ?", (value, identity))  # noqa: S608
-    found = bool(db.database.connection.changes())
-    if found:
-        db.changed(source, identity)
-    return found
+    return bool(db.changed_rows(source, identity))
 
 
 def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
@@ -277,10 +274,7 @@ def erase(db: MemoryDb, source: str, identity: str) -> bool:
             erase(db, source, older)
         db.database.run("UPDATE sessions SET summary = '' WHERE summary = ?", (identity,))
     db.database.run(f"DELETE FROM {_TABLES[source]} WHERE id = ?", (identity,))  # noqa: S608
-    found = bool(db.database.connection.changes())
-    if found:
-        db.changed(source, identity)
-    return found
+    return bool(db.changed_rows(source, identity))
 
 
 def _fact_of_row(row: tuple[object, ...]) -> Fact:
