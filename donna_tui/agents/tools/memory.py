@@ -4,198 +4,29 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
-from typing import Annotated, Literal
 
-from pydantic import Field
-
+from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.agents.tools.schemas import (
-    LONGEST_PATH,
-    LONGEST_QUESTION,
-    MOST_RESULTS,
-    Count,
-    Memory,
-    Offset,
-    RecallArgs,
-    RecallOutput,
-    RememberArgs,
-    RememberOutput,
-    Row,
-    ToolArgs,
-    ToolOutput,
-    iso_time,
-)
 from donna_tui.calendar.values import local, local_zone, midnight
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.facts import Fact
-from donna_tui.memory.importers import LONGEST_NAME, SkippedValue, made_turn, moment_of, name_of
+from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, MemoryType, RecallResult
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult
 from donna_tui.types.search import MemorySource
 
 INDEX_WAIT_SECONDS = 2.0
 """Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""
 
-MOST_TURNS = 200
-LONGEST_TEXT = 200_000
-MOST_DAYS = 31
-
 LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 """The sources listed by `memory_list`; notes and tasks have separate tools."""
 
 
-class ChatTurn(Row):
-    """One message of a conversation."""
-
-    role: Literal["user", "assistant", "system"] = Field(description="The role of the speaker.")
-    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The message, word for word.")]
-    speaker: str = Field(default="", max_length=LONGEST_NAME, description="The name of a person; the role if omitted.")
-    timestamp: str = Field(default="", max_length=64, description="When, in ISO 8601; now if omitted.")
-
-
-class ChatAddArgs(ToolArgs):
-    """Messages of the current conversation, in order. Messages added before are not stored twice."""
-
-    turns: Annotated[
-        tuple[ChatTurn, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
-    ]
-    session_id: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="A name for this conversation that you choose once and use for each of its messages.",
-        ),
-    ]
-    title: str = Field(
-        default="", max_length=LONGEST_NAME, description="What the conversation is about, in a few words."
-    )
-    closed: bool = Field(
-        default=False, description="Whether the conversation is over: its last message becomes a memory."
-    )
-
-
-class ChatAddOutput(ToolOutput):
-    """The number of new messages and of known ones. `summarized` counts the old conversations that were summarised."""
-
-    added: Count
-    known: Count
-    summarized: Count
-    suggestions: tuple[str, ...]
-    writes_left: Count
-
-
-class MemoryListArgs(ToolArgs):
-    """Filters and page of a list of memories, the latest first."""
-
-    text: str = Field(
-        default="", max_length=LONGEST_QUESTION, description="Only memories that contain this text, in any case."
-    )
-    types: tuple[MemoryType, ...] = Field(
-        default=(), description="Only these types: procedural are preferences, semantic are facts. All if empty."
-    )
-    sources: tuple[Literal["chat", "memory", "correction"], ...] = Field(
-        default=(), description="Only from chats, facts or corrections."
-    )
-    offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="The maximum number of rows.")] = 20
-
-
-class MemoryListOutput(ToolOutput):
-    """One page of memories, and the total number."""
-
-    memories: tuple[Memory, ...]
-    count: Count
-    total: Count
-
-
-class MemoryForgetArgs(ToolArgs):
-    """The memory to forget."""
-
-    id: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=LONGEST_PATH,
-            description="Exactly as in `id` of a result of recall or memory_list, such as memory:4f1c0a.",
-        ),
-    ]
-
-
-class MemoryForgetOutput(ToolOutput):
-    """The result of a forget: `changed` is false if it was forgotten already. Undo it with `donna forget ID --undo`."""
-
-    id: str
-    changed: bool
-    writes_left: Count
-
-
-class TaskListArgs(ToolArgs):
-    """Filters and page of a list of tasks."""
-
-    done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
-    due_before: str = Field(
-        default="", max_length=10, description="Only tasks due before this day, such as 2026-03-12."
-    )
-    offset: Offset = 0
-    limit: Annotated[int, Field(ge=1, le=200, description="The maximum number of rows.")] = 50
-
-
-class Task(Row):
-    """A check box of a note. Days are ISO 8601, empty if none is given."""
-
-    id: str
-    title: str
-    status: str
-    path: str
-    line: int
-    due: str
-    scheduled: str
-    priority: str
-    tags: tuple[str, ...]
-    sensitive: bool
-
-
-class TaskListOutput(ToolOutput):
-    """One page of tasks, the earliest deadline first, and the total number."""
-
-    tasks: tuple[Task, ...]
-    count: Count
-    total: Count
-
-
-class AgendaArgs(ToolArgs):
-    """The days of an agenda."""
-
-    day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if omitted.")
-    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="The number of days.")] = 1
-
-
-class Meeting(Row):
-    """A meeting. Times are ISO 8601 with the local offset; `path` is its note, empty if there is none."""
-
-    title: str
-    start: str
-    end: str
-    all_day: bool
-    location: str
-    cancelled: bool
-    path: str
-
-
-class AgendaOutput(ToolOutput):
-    """The meetings of the requested days, in order, and the open tasks due by then."""
-
-    day: str
-    meetings: tuple[Meeting, ...]
-    tasks: tuple[Task, ...]
-
-
-async def chat_add(space: ToolContext, args: ChatAddArgs) -> ChatAddOutput:
+async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.host.memory
     turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
@@ -206,7 +37,7 @@ async def chat_add(space: ToolContext, args: ChatAddArgs) -> ChatAddOutput:
             session.quota.give_back()
     summaries = await service.compress_due() if added else ()
     suggestions = await service.suggestions(limit=5) if added else ()
-    return ChatAddOutput(
+    return schemas.ChatAddOutput(
         added=added,
         known=known,
         summarized=len(summaries),
@@ -217,7 +48,7 @@ async def chat_add(space: ToolContext, args: ChatAddArgs) -> ChatAddOutput:
     )
 
 
-def _turn(args: ChatTurn, chat: ChatAddArgs, number: int) -> NewTurn:
+def _turn(args: schemas.ChatTurn, chat: schemas.ChatAddArgs, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
@@ -239,7 +70,7 @@ def _turn(args: ChatTurn, chat: ChatAddArgs, number: int) -> NewTurn:
     return made
 
 
-async def memory_list(space: ToolContext, args: MemoryListArgs) -> MemoryListOutput:
+async def memory_list(space: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
     """Return a page of the memories, without notes."""
     wanted = MemoryFilter(
         types=args.types,
@@ -249,14 +80,14 @@ async def memory_list(space: ToolContext, args: MemoryListArgs) -> MemoryListOut
     )
     service = space.host.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
-    return MemoryListOutput(
+    return schemas.MemoryListOutput(
         memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
     )
 
 
-def memory_row(memory: MemoryChunk) -> Memory:
+def memory_row(memory: MemoryChunk) -> schemas.Memory:
     """Convert a memory to a result row."""
-    return Memory(
+    return schemas.Memory(
         id=memory.id,
         type=memory.memory_type,
         source=memory.source.value,
@@ -264,14 +95,14 @@ def memory_row(memory: MemoryChunk) -> Memory:
         start_line=memory.start_line,
         end_line=memory.end_line,
         content=clean(memory.content),
-        at=iso_time(memory.at),
+        at=schemas.iso_time(memory.at),
         pinned=memory.pinned,
         sensitive=memory.sensitive,
         tokens=memory.tokens,
     )
 
 
-async def memory_forget(space: ToolContext, args: MemoryForgetArgs) -> MemoryForgetOutput:
+async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
     """Forget a memory; the owner can restore it. Raises DonnaError.
 
     A private memory gets the same answer as a missing one.
@@ -285,22 +116,22 @@ async def memory_forget(space: ToolContext, args: MemoryForgetArgs) -> MemoryFor
         with session.quota.taken():
             changed = await service.forget(identity)
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
+    return schemas.MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
 
 
-async def task_list(space: ToolContext, args: TaskListArgs) -> TaskListOutput:
+async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
     """Return a page of the check boxes of notes that this client may see."""
     before = _day(args.due_before).isoformat() if args.due_before else ""
     found = [each for each in await _tasks(space, done=args.done) if not before or (each.due and each.due < before)]
     page = found[args.offset : args.offset + args.limit]
-    return TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
+    return schemas.TaskListOutput(tasks=tuple(page), count=len(page), total=len(found))
 
 
-async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
+async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task]:
     rows = await space.host.memory.tasks(everything=done)
     seen = await space.visible({row.note for row in rows})
     return [
-        Task(
+        schemas.Task(
             id=row.id,
             title=clean_line(row.title),
             status=row.status,
@@ -317,7 +148,7 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[Task]:
     ]
 
 
-async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
+async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
     """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
@@ -326,10 +157,10 @@ async def agenda(space: ToolContext, args: AgendaArgs) -> AgendaOutput:
     rows = await space.host.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
-    return AgendaOutput(
+    return schemas.AgendaOutput(
         day=first.isoformat(),
         meetings=tuple(
-            Meeting(
+            schemas.Meeting(
                 title=clean_line(row.meeting.title),
                 start=local(row.meeting.start, zone).isoformat(),
                 end=local(row.meeting.end, zone).isoformat(),
@@ -351,7 +182,7 @@ def _day(text: str) -> datetime.date:
         raise DonnaError(Reason.USAGE, "this is not a date", hint="write it as 2026-03-12") from None
 
 
-async def recall(space: ToolContext, args: RecallArgs) -> RecallOutput:
+async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
     """Return the memories for a prompt, within a budget of tokens."""
     result = await space.host.memory.recall(
         readable(args.query),
@@ -362,7 +193,7 @@ async def recall(space: ToolContext, args: RecallArgs) -> RecallOutput:
     )
     memories = await _visible_memories(space, result)
     dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
-    return RecallOutput(
+    return schemas.RecallOutput(
         memories=() if args.as_block else tuple(map(memory_row, memories)),
         count=len(memories),
         total_tokens=max(0, result.total_tokens - dropped),
@@ -372,7 +203,7 @@ async def recall(space: ToolContext, args: RecallArgs) -> RecallOutput:
     )
 
 
-async def remember(space: ToolContext, args: RememberArgs) -> RememberOutput:
+async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.RememberOutput:
     """Remember a text, as a private one if the client may read private notes.
 
     Raises DonnaError (`conflict`) if it would replace a preference and the request does not allow that.
@@ -390,7 +221,7 @@ async def remember(space: ToolContext, args: RememberArgs) -> RememberOutput:
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
-    return RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
+    return schemas.RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
 
 
 def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:

@@ -4,29 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
 from donna_tui.agents.tools.memory import forget_session
-from donna_tui.agents.tools.schemas import (
-    Draft,
-    DraftsArgs,
-    DraftsOutput,
-    GetArgs,
-    GetOutput,
-    LinkArgs,
-    LinkOutput,
-    ListArgs,
-    ListOutput,
-    Note,
-    ReadArgs,
-    ReadOutput,
-    Section,
-    SectionArgs,
-    UndoArgs,
-    UndoOutput,
-    WriteArgs,
-    WriteOutput,
-    iso_time,
-)
 from donna_tui.engine.passages import Found, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
@@ -35,8 +15,7 @@ from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
-from donna_tui.types.drafts import Draft as Whole
-from donna_tui.types.drafts import DraftRow
+from donna_tui.types.drafts import Draft, DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote, decode
@@ -49,7 +28,7 @@ from donna_tui.vault.write.writer import VaultWriter
 PREFIX = "vault:"
 
 
-async def memory_get(space: ToolContext, args: GetArgs) -> GetOutput:
+async def memory_get(space: ToolContext, args: schemas.GetArgs) -> schemas.GetOutput:
     """Return lines of a note, or of a conversation or memory that a search found. Raises VaultReadError."""
     path = args.path.removeprefix(PREFIX)
     found: Found | None = await space.read(lambda database: _remembered(database, path, space.access))
@@ -61,10 +40,10 @@ async def memory_get(space: ToolContext, args: GetArgs) -> GetOutput:
     return _lines_of(note.text, args, path=note.path, title=note.title)
 
 
-async def vault_read(space: ToolContext, args: ReadArgs) -> ReadOutput:
+async def vault_read(space: ToolContext, args: schemas.ReadArgs) -> schemas.ReadOutput:
     """Return a whole note, byte for byte, with the etag of this version. Raises VaultReadError."""
     note = await asyncio.to_thread(space.access.read, args.path.removeprefix(PREFIX))
-    return ReadOutput(
+    return schemas.ReadOutput(
         path=note.path,
         title=clean_line(note.title),
         text=note.text,
@@ -72,7 +51,7 @@ async def vault_read(space: ToolContext, args: ReadArgs) -> ReadOutput:
         tags=tuple(map(clean_line, note.tags)),
         type=clean_line(note.note_type),
         sections=tuple(
-            Section(
+            schemas.Section(
                 heading_path=tuple(map(clean_line, each.heading_path)),
                 start_line=each.start_line,
                 end_line=each.end_line,
@@ -82,7 +61,7 @@ async def vault_read(space: ToolContext, args: ReadArgs) -> ReadOutput:
     )
 
 
-async def vault_list(space: ToolContext, args: ListArgs) -> ListOutput:
+async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.ListOutput:
     """Return the notes below a folder, without drafts. Raises VaultReadError for a folder outside the vault."""
     known: Known = await space.read(public_notes)
     drafts: set[str] = await space.read(draft_paths)
@@ -94,20 +73,20 @@ async def vault_list(space: ToolContext, args: ListArgs) -> ListOutput:
         (each for each in found if args.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
     )
     notes = tuple(
-        Note(path=each.path, size=each.size, modified=iso_time(each.mtime_ns / 1e9))
+        schemas.Note(path=each.path, size=each.size, modified=schemas.iso_time(each.mtime_ns / 1e9))
         for each in wanted[args.offset : args.offset + args.limit]
     )
-    return ListOutput(notes=notes, count=len(notes), total=len(wanted))
+    return schemas.ListOutput(notes=notes, count=len(notes), total=len(wanted))
 
 
-async def vault_links(space: ToolContext, args: LinkArgs) -> LinkOutput:
+async def vault_links(space: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
     """Return the notes that a note links to, and those that link to it. Raises VaultReadError."""
     path = args.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
     candidates: list[str] = await space.read(lambda database: _naming(database, path))
     links, back = await asyncio.to_thread(_linked, space.access, note, known, candidates)
-    return LinkOutput(path=path, links=links, linked_from=back)
+    return schemas.LinkOutput(path=path, links=links, linked_from=back)
 
 
 def _linked(
@@ -154,11 +133,11 @@ def _remembered(database: Database, identity: str, access: Access) -> Found | No
     return None if private or found.passage.sensitive else found
 
 
-def _lines_of(text: str, args: GetArgs, *, path: str, title: str) -> GetOutput:
+def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> schemas.GetOutput:
     lines = [_visible(text[low:high]) for low, high, _ in each_line(text)]
     first = min(args.from_, len(lines) + 1)
     shown = lines[first - 1 : first - 1 + args.lines]
-    return GetOutput(
+    return schemas.GetOutput(
         path=path,
         title=clean_line(title),
         text="\n".join(shown),
@@ -183,7 +162,7 @@ WHO_AGREES = (
 )
 
 
-async def vault_write(space: ToolContext, args: WriteArgs) -> WriteOutput:
+async def vault_write(space: ToolContext, args: schemas.WriteArgs) -> schemas.WriteOutput:
     """Write a note as one operation in the name of this client. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     async with session.turn:
@@ -192,7 +171,7 @@ async def vault_write(space: ToolContext, args: WriteArgs) -> WriteOutput:
             outcome = await _applied(space, writer, plan)
         if not outcome.changed:
             session.quota.give_back()
-    return WriteOutput(
+    return schemas.WriteOutput(
         path=args.path,
         changed=outcome.changed,
         operation=outcome.operation,
@@ -203,7 +182,7 @@ async def vault_write(space: ToolContext, args: WriteArgs) -> WriteOutput:
     )
 
 
-async def vault_section(space: ToolContext, args: SectionArgs) -> WriteOutput:
+async def vault_section(space: ToolContext, args: schemas.SectionArgs) -> schemas.WriteOutput:
     """Append to one section of a note, or replace its own text, as one operation. Raises DonnaError."""
     note = await asyncio.to_thread(space.access.read, args.path)
     if note.lossy:
@@ -211,10 +190,10 @@ async def vault_section(space: ToolContext, args: SectionArgs) -> WriteOutput:
     if note.etag != args.etag:
         raise VaultWriteError(Reason.CONFLICT, "the note has changed", hint="read it again", path=note.path)
     text = with_section(note.text, note.body_start, args)
-    return await vault_write(space, WriteArgs(path=note.path, content=text, etag=args.etag, replace=True))
+    return await vault_write(space, schemas.WriteArgs(path=note.path, content=text, etag=args.etag, replace=True))
 
 
-def with_section(text: str, body_start: int, args: SectionArgs) -> str:
+def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
     """Return the text of a note with one section changed.
 
     Raises DonnaError (`missing`) if it has no such section, and (`usage`) if it has several of that name.
@@ -236,7 +215,7 @@ def with_section(text: str, body_start: int, args: SectionArgs) -> str:
     return f"{before}{content}{gap}{after}" if content else f"{before}{newline if after else ''}{after}"
 
 
-async def vault_undo_last(space: ToolContext, args: UndoArgs) -> UndoOutput:
+async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas.UndoOutput:
     """Undo the last operations of this session, and of no other. Raises DonnaError."""
     session, writer = space.session, _writer(space)
     wanted = None if args.everything else args.n
@@ -248,7 +227,7 @@ async def vault_undo_last(space: ToolContext, args: UndoArgs) -> UndoOutput:
         if why_not and not forgotten:
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
-    return UndoOutput(undone=undone, paths=paths, forgotten=forgotten)
+    return schemas.UndoOutput(undone=undone, paths=paths, forgotten=forgotten)
 
 
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:
@@ -267,7 +246,7 @@ def _writer(space: ToolContext) -> VaultWriter:
     return space.writer
 
 
-def _planned(space: ToolContext, writer: VaultWriter, args: WriteArgs) -> Plan:
+def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -> Plan:
     """Plan a write without revealing notes that are invisible to this client."""
     path, access = args.path, space.access
     writer.rules.check_path(path)
@@ -352,13 +331,13 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
         raise
 
 
-async def draft_list(space: ToolContext, args: DraftsArgs) -> DraftsOutput:
+async def draft_list(space: ToolContext, args: schemas.DraftsArgs) -> schemas.DraftsOutput:
     """Return the drafts that this client may see: neither they nor their evidence are private."""
     service = space.host.drafts
     rows = await service.drafts(everything=args.everything)
     if not space.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(space, row)])
-    return DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))
+    return schemas.DraftsOutput(drafts=tuple(map(_row, rows)), count=len(rows))
 
 
 async def _is_public(space: ToolContext, row: DraftRow) -> bool:
@@ -369,7 +348,7 @@ async def _is_public(space: ToolContext, row: DraftRow) -> bool:
     return await asyncio.to_thread(_all_public, space.access, row, draft)
 
 
-def _all_public(access: Access, row: DraftRow, draft: Whole) -> bool:
+def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
     front = parse_frontmatter(draft.text)
     metadata = front.data if front.present else None
     key = access.client.sensitive_key
@@ -389,13 +368,13 @@ def _exists(access: Access, path: str) -> bool:
     return True
 
 
-def _row(row: DraftRow) -> Draft:
-    return Draft(
+def _row(row: DraftRow) -> schemas.Draft:
+    return schemas.Draft(
         id=row.id,
         skill=row.skill,
         title=clean_line(row.title),
         state=row.state.value,
         path=row.path,
         target=row.target,
-        created_at=iso_time(row.created_at),
+        created_at=schemas.iso_time(row.created_at),
     )

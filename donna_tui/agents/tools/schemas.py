@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from donna_tui.memory.importers import LONGEST_NAME
 from donna_tui.types.memory import MemoryType
 from donna_tui.types.search import Mode
 
@@ -16,6 +17,10 @@ LONGEST_PATH = 4_096
 MOST_RESULTS = 50
 MOST_LINES = 2_000
 MOST_BUDGET = 32_000
+MOST_LISTED = 1_000
+MOST_TURNS = 200
+LONGEST_TEXT = 200_000
+MOST_DAYS = 31
 
 Count = Annotated[int, Field(ge=0)]
 NotePath = Annotated[
@@ -227,9 +232,6 @@ class RememberOutput(ToolOutput):
     writes_left: Count
 
 
-MOST_LISTED = 1_000
-
-
 class ReadArgs(ToolArgs):
     """The note to read."""
 
@@ -385,3 +387,150 @@ class DraftsOutput(ToolOutput):
 
     drafts: tuple[Draft, ...]
     count: Count
+
+
+class ChatTurn(Row):
+    """One message of a conversation."""
+
+    role: Literal["user", "assistant", "system"] = Field(description="The role of the speaker.")
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT, description="The message, word for word.")]
+    speaker: str = Field(default="", max_length=LONGEST_NAME, description="The name of a person; the role if omitted.")
+    timestamp: str = Field(default="", max_length=64, description="When, in ISO 8601; now if omitted.")
+
+
+class ChatAddArgs(ToolArgs):
+    """Messages of the current conversation, in order. Messages added before are not stored twice."""
+
+    turns: Annotated[
+        tuple[ChatTurn, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
+    ]
+    session_id: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_NAME,
+            description="A name for this conversation that you choose once and use for each of its messages.",
+        ),
+    ]
+    title: str = Field(
+        default="", max_length=LONGEST_NAME, description="What the conversation is about, in a few words."
+    )
+    closed: bool = Field(
+        default=False, description="Whether the conversation is over: its last message becomes a memory."
+    )
+
+
+class ChatAddOutput(ToolOutput):
+    """The number of new messages and of known ones. `summarized` counts the old conversations that were summarised."""
+
+    added: Count
+    known: Count
+    summarized: Count
+    suggestions: tuple[str, ...]
+    writes_left: Count
+
+
+class MemoryListArgs(ToolArgs):
+    """Filters and page of a list of memories, the latest first."""
+
+    text: str = Field(
+        default="", max_length=LONGEST_QUESTION, description="Only memories that contain this text, in any case."
+    )
+    types: tuple[MemoryType, ...] = Field(
+        default=(), description="Only these types: procedural are preferences, semantic are facts. All if empty."
+    )
+    sources: tuple[Literal["chat", "memory", "correction"], ...] = Field(
+        default=(), description="Only from chats, facts or corrections."
+    )
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=MOST_RESULTS, description="The maximum number of rows.")] = 20
+
+
+class MemoryListOutput(ToolOutput):
+    """One page of memories, and the total number."""
+
+    memories: tuple[Memory, ...]
+    count: Count
+    total: Count
+
+
+class MemoryForgetArgs(ToolArgs):
+    """The memory to forget."""
+
+    id: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_PATH,
+            description="Exactly as in `id` of a result of recall or memory_list, such as memory:4f1c0a.",
+        ),
+    ]
+
+
+class MemoryForgetOutput(ToolOutput):
+    """The result of a forget: `changed` is false if it was forgotten already. Undo it with `donna forget ID --undo`."""
+
+    id: str
+    changed: bool
+    writes_left: Count
+
+
+class TaskListArgs(ToolArgs):
+    """Filters and page of a list of tasks."""
+
+    done: bool = Field(default=False, description="Also tasks that are done or cancelled.")
+    due_before: str = Field(
+        default="", max_length=10, description="Only tasks due before this day, such as 2026-03-12."
+    )
+    offset: Offset = 0
+    limit: Annotated[int, Field(ge=1, le=200, description="The maximum number of rows.")] = 50
+
+
+class Task(Row):
+    """A check box of a note. Days are ISO 8601, empty if none is given."""
+
+    id: str
+    title: str
+    status: str
+    path: str
+    line: int
+    due: str
+    scheduled: str
+    priority: str
+    tags: tuple[str, ...]
+    sensitive: bool
+
+
+class TaskListOutput(ToolOutput):
+    """One page of tasks, the earliest deadline first, and the total number."""
+
+    tasks: tuple[Task, ...]
+    count: Count
+    total: Count
+
+
+class AgendaArgs(ToolArgs):
+    """The days of an agenda."""
+
+    day: str = Field(default="", max_length=10, description="The first day, such as 2026-03-12; today if omitted.")
+    days: Annotated[int, Field(ge=1, le=MOST_DAYS, description="The number of days.")] = 1
+
+
+class Meeting(Row):
+    """A meeting. Times are ISO 8601 with the local offset; `path` is its note, empty if there is none."""
+
+    title: str
+    start: str
+    end: str
+    all_day: bool
+    location: str
+    cancelled: bool
+    path: str
+
+
+class AgendaOutput(ToolOutput):
+    """The meetings of the requested days, in order, and the open tasks due by then."""
+
+    day: str
+    meetings: tuple[Meeting, ...]
+    tasks: tuple[Task, ...]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.agents.tools.schemas import Hit, SearchArgs, SearchOutput
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
-from donna_tui.types.search import Filters, MemorySource, SearchRequest
-from donna_tui.types.search import Hit as Found
+from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest
 from donna_tui.vault.note.read import iso_date
 
 
-async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
+async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
     """Return passages of notes, chats and memories, best first."""
     filters = Filters(
         sources=tuple(map(readable, args.sources)),
@@ -31,7 +30,7 @@ async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
     outcome = await space.host.search_fresh(request)
     hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, args.min_score)]
     near = await _seen(space, outcome.near_misses) if args.near_misses else []
-    return SearchOutput(
+    return schemas.SearchOutput(
         results=tuple(map(_row, hits)),
         count=len(hits),
         near_misses=tuple(map(_row, near)),
@@ -43,7 +42,7 @@ async def memory_search(space: ToolContext, args: SearchArgs) -> SearchOutput:
     )
 
 
-async def _seen(space: ToolContext, hits: Sequence[Found]) -> Sequence[Found]:
+async def _seen(space: ToolContext, hits: Sequence[Hit]) -> Sequence[Hit]:
     """Return the hits whose notes are not private by now, as the index may be outdated."""
     if space.access.sensitive:
         return hits
@@ -51,12 +50,12 @@ async def _seen(space: ToolContext, hits: Sequence[Found]) -> Sequence[Found]:
     return [hit for hit in hits if not hit.sensitive and (not (note := _note_of(hit)) or note in seen)]
 
 
-def _note_of(hit: Found) -> str:
+def _note_of(hit: Hit) -> str:
     """Return the note that contains a passage, or an empty string."""
     return hit.path if hit.source_type == MemorySource.VAULT else str(hit.metadata.get("note", ""))
 
 
-def _is_near_enough(hit: Found, least: float | None) -> bool:
+def _is_near_enough(hit: Hit, least: float | None) -> bool:
     return (
         least is None
         or bool(hit.named)
@@ -65,8 +64,8 @@ def _is_near_enough(hit: Found, least: float | None) -> bool:
     )
 
 
-def _row(hit: Found) -> Hit:
-    return Hit(
+def _row(hit: Hit) -> schemas.Hit:
+    return schemas.Hit(
         path=hit.path,
         start_line=hit.start_line,
         end_line=hit.end_line,
