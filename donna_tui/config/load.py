@@ -24,8 +24,6 @@ from donna_tui.types.errors import ConfigError
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-__all__ = ["LoadedConfig", "Origin", "load_agent", "load_config", "load_trusted", "packaged_file", "user_file"]
-
 _LAYERS: tuple[Layer, ...] = get_args(Layer)
 
 _PLAIN = {

@@ -174,8 +174,6 @@ def _cost(text: str) -> int:
     return len(_ESTIMATE.spans(text))
 
 
-__all__ = ["CHUNKER_VERSION", "Chunk", "chunk_markdown", "embedding_text"]
-
 CHUNKER_VERSION = "markdown_heading-3"
 MIN_TOKENS = 32
 SPECIAL_TOKENS = 2
