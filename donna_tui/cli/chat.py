@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
+from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, require_found
 from donna_tui.cli.progress import bar, draw, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
 from donna_tui.cli.session import Session, engine_for, open_session, run
@@ -234,8 +234,7 @@ def chat_suggestions(
         as_json=as_json,
         human=lambda: (line for each in found for line in _suggestion_lines(each, done)),
     )
-    if not found:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(found)
 
 
 async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tuple[Suggestion, ...], str]:
@@ -260,8 +259,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     sessions = run(_sessions(open_session(space)))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
     emit({"count": len(rows), "sessions": rows}, as_json=as_json, human=lambda: map(_session_line, sessions))
-    if not sessions:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(sessions)
 
 
 async def _sessions(session: Session) -> tuple[SessionRow, ...]:
@@ -287,11 +285,10 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
         as_json=as_json,
         human=lambda: (line for memory in summaries for line in memory_lines(memory)),
     )
-    if not summaries:
-        print_message(
-            "donna: nothing to summarise: no more than recall.compression_threshold conversations are without a summary"
-        )
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(
+        summaries,
+        "donna: nothing to summarise: no more than recall.compression_threshold conversations are without a summary",
+    )
 
 
 async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
@@ -312,8 +309,7 @@ def chat_expand(
     changed = run(_expand(open_session(space), session.removeprefix("chat:")))
     message = f"{session}: {'its turns are recalled again' if changed else 'it has no summary'}"
     emit({"id": session, "changed": changed}, as_json=as_json, human=lambda: [message])
-    if not changed:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(changed)
 
 
 async def _expand(session: Session, name: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.output import emit, require_found
 from donna_tui.cli.write import carry_out_if_agreed, open_writer_of
 from donna_tui.vault.conflicts import Keep
 
@@ -22,9 +22,7 @@ def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson
     copies = open_writer_of(space).resolver.copies()
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
     emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
-    if not rows:
-        print_message("no conflict copies")
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(rows, "no conflict copies")
 
 
 @app.command("resolve")

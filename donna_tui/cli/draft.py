@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.output import ExitCode, emit, named_day, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import agreed_to, agrees_to_repository, writer_for
@@ -51,8 +51,7 @@ def draft_list(
         as_json=as_json,
         human=lambda: map(row_line, rows),
     )
-    if not rows:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(rows)
 
 
 @app.command("show")
@@ -168,9 +167,7 @@ def draft_new(
         as_json=as_json,
         human=lambda: map(row_line, rows),
     )
-    if not rows:
-        print_message("donna: nothing to draft")
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(rows, "donna: nothing to draft")
     if any(row.state is DraftState.FAILED for row in rows):
         raise SystemExit(ExitCode.FAILED)
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.output import emit, require_found
 from donna_tui.cli.write import diff_lines, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import NOTE_ENDINGS
@@ -32,9 +32,7 @@ def log(
     undone = {each.id for each in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
-    if not rows:
-        print_message("no history yet")
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(rows, "no history yet")
 
 
 @app.command("diff")
@@ -48,9 +46,7 @@ def diff(
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]
     emit({"changes": rows}, as_json=as_json, human=lambda: lines)
-    if not rows:
-        print_message("no difference")
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(rows, "no difference")
 
 
 def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:

@@ -18,7 +18,7 @@ import typer
 
 from donna_tui.cli.failure import require_open_streams
 from donna_tui.cli.options import ERRORS_AS_JSON, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit_lines, exit_code, json_text, print_message
+from donna_tui.cli.output import emit_lines, exit_code, json_text, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.http.guard import OncePerMinute
@@ -136,8 +136,7 @@ def _print_answer(name: str, arguments: str, served: Served, space: str | None, 
     emit_lines([json_text(answer)])
     if not answer["ok"]:
         raise SystemExit(exit_code(Reason(answer["reason"])))
-    if not answer.get("count", 1):
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(answer.get("count", 1))
 
 
 def _run_server(served: Served, space: str | None, *, demo: bool) -> None:

@@ -91,6 +91,14 @@ def print_message(*lines: str) -> None:
         _discard(sys.stderr)
 
 
+def require_found(found: object, message: str = "") -> None:
+    """Exit with 1 if nothing was found, after a message if there is one."""
+    if not found:
+        if message:
+            print_message(message)
+        raise SystemExit(ExitCode.NOTHING_FOUND)
+
+
 def print_problem(message: str, hint: str | None) -> None:
     """Print a problem on stderr, with its hint if there is one."""
     print_message(f"donna: {message}", *([f"       {hint}"] if hint else []))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message
+from donna_tui.cli.output import emit, emit_lines, print_message, require_found
 from donna_tui.cli.remember import memory_fields, memory_lines, type_named
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import open_session
@@ -68,8 +68,7 @@ def recall(
         emit_lines(_prompt(result))
     else:
         emit(_fields(result, prompt=prompt), as_json=as_json, human=lambda: _lines(result))
-    if not result.memories:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(result.memories)
 
 
 def _prompt(result: RecallResult) -> Iterator[str]:

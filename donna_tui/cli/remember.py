@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, print_message
+from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType
@@ -82,8 +82,7 @@ def memories(
         print_message(
             f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more"
         )
-    if not page:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(page)
 
 
 async def _memories(
@@ -122,8 +121,7 @@ def forget(
     done = "restored" if undo else "erased" if for_good else "forgotten"
     message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
     emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [message])
-    if not changed:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(changed)
 
 
 async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool) -> bool:

@@ -13,7 +13,7 @@ import typer
 from pydantic import BaseModel, ConfigDict, field_validator
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message
+from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message, require_found
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
@@ -108,8 +108,7 @@ def search(
     _print(outcome, as_json=as_json)
     if not outcome.indexed:
         raise SystemExit(ExitCode.DEGRADED)
-    if not outcome.hits:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(outcome.hits)
 
 
 def question_of(query: str, options: SearchOptions, session: Session) -> SearchRequest:

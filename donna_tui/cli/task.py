@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, MayInitialise, SpaceOption, new_app
-from donna_tui.cli.output import ExitCode, emit, named_day, print_message
+from donna_tui.cli.output import emit, named_day, print_message, require_found
 from donna_tui.cli.search import run_with_index
 from donna_tui.cli.session import Session, open_session
 from donna_tui.cli.write import carry_out, writer_for
@@ -83,8 +83,7 @@ def task_list(
         as_json=as_json,
         human=lambda: map(_line, tasks),
     )
-    if not tasks:
-        raise SystemExit(ExitCode.NOTHING_FOUND)
+    require_found(tasks)
 
 
 def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:
