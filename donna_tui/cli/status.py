@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
@@ -66,7 +66,7 @@ def spaces(as_json: AsJson = False) -> None:
     from donna_tui.ops.status import list_spaces
 
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
-    emit({"spaces": [row.fields() for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
+    emit({"spaces": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
 
 
 def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:

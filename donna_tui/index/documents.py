@@ -163,25 +163,22 @@ _MOST_MERGED = 8
 """Most turns in the run before that are tried to find it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddedPassage:
-    """The parts from which the embedded text of a passage is composed."""
-
-    user_id: str
-    source_type: str
-    source_id: str
-    title: str
-    heading_path: tuple[str, ...]
-    content: str
-
-    def text(self, database: Database, window: int) -> str:
-        """Return the text for a model with a window of `window` tokens."""
-        content = self.content
-        if self.source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
-            before = _turn_before(database, self.user_id, self.source_id)[-int(TURN_BEFORE * window) :]
-            content = "\n".join(filter(None, (before.decode(errors="ignore"), content)))
-        title = embedded_title(self.source_type, self.title)
-        return embedding_text(title, self.heading_path, content, max_tokens=window)
+def embedded_text(
+    database: Database,
+    window: int,
+    *,
+    user_id: str,
+    source_type: str,
+    source_id: str,
+    title: str,
+    heading_path: tuple[str, ...],
+    content: str,
+) -> str:
+    """Compose the embedded text of a passage for a model with a window of `window` tokens."""
+    if source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
+        before = _turn_before(database, user_id, source_id)[-int(TURN_BEFORE * window) :]
+        content = "\n".join(filter(None, (before.decode(errors="ignore"), content)))
+    return embedding_text(embedded_title(source_type, title), heading_path, content, max_tokens=window)
 
 
 def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
@@ -207,14 +204,16 @@ def insert_chunks(
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
-        embedded = EmbeddedPassage(
+        embedded = embedded_text(
+            database,
+            window,
             user_id=document.user_id,
             source_type=document.source_type,
             source_id=document.source_id,
             title=document.title,
             heading_path=chunk.heading_path,
             content=chunk.text,
-        ).text(database, window)
+        )
         chunk_id, hashed = _fresh_id(), hashlib.sha256(embedded.encode()).digest()
         database.run(
             "INSERT INTO memory_chunks (chunk_id, document_id, user_id, chunk_index, content, segments, content_hash,"

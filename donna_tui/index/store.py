@@ -10,9 +10,9 @@ from donna_tui.index.database import Database, give_room_back
 from donna_tui.index.documents import (
     ChunkRow,
     Document,
-    EmbeddedPassage,
     StoredDocument,
     chunks_of,
+    embedded_text,
     find_document,
     forget_words,
     index_words,
@@ -178,10 +178,10 @@ class MemoryStore:
         return [
             PendingChunk(
                 each, document, hashed, path, kind, bool(sensitive), modified,
-                EmbeddedPassage(
-                    user_id=user, source_type=kind, source_id=path, title=title,
+                embedded_text(
+                    self.database, self._window, user_id=user, source_type=kind, source_id=path, title=title,
                     heading_path=tuple(json.loads(heading)), content=content,
-                ).text(self.database, self._window),
+                ),
             )
             for each, document, hashed, path, kind, sensitive, modified, user, title, heading, content in rows
         ]  # fmt: skip

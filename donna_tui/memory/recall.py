@@ -392,19 +392,13 @@ def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted]
         return "no memory matches well enough (retrieval.min_score)"
     parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []
     count = Counter(each.why for each in cut)
-    left = [
-        text
-        for why, text in (
-            (
-                OmittedReason.BUDGET,
-                f"{count[OmittedReason.BUDGET]} that did not fit into {request.token_budget:,} tokens",
-            ),
-            (OmittedReason.COUNT, f"{count[OmittedReason.COUNT]} beyond the {request.top_k} asked for"),
-            (OmittedReason.COMPRESSED, f"{count[OmittedReason.COMPRESSED]} covered by a summary"),
-            (OmittedReason.TYPE, f"{count[OmittedReason.TYPE]} of other types"),
-        )
-        if count[why]
-    ]
+    words = {
+        OmittedReason.BUDGET: f"that did not fit into {request.token_budget:,} tokens",
+        OmittedReason.COUNT: f"beyond the {request.top_k} asked for",
+        OmittedReason.COMPRESSED: "covered by a summary",
+        OmittedReason.TYPE: "of other types",
+    }
+    left = [f"{count[why]} {text}" for why, text in words.items() if count[why]]
     if left:
         parts.append(f"left out: {', '.join(left)}")
     return "; ".join(parts)

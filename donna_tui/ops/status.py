@@ -135,10 +135,6 @@ class SpaceRow:
     notes: int = 0
     maintainer: str = ""
 
-    def fields(self) -> dict[str, Any]:
-        """Return the row as JSON."""
-        return asdict(self)
-
 
 def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
     """List the vaults, last opened first, then the agents in the order of the settings."""

@@ -39,13 +39,10 @@ Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, descr
 def iso_time(at: float) -> str:
     """Format a Unix time as ISO 8601 in UTC; empty for none, or for a time outside the calendar."""
     try:
-        return (
-            f"{datetime.datetime.fromtimestamp(at, datetime.UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
-            if at
-            else ""
-        )
+        moment = datetime.datetime.fromtimestamp(at, datetime.UTC).replace(tzinfo=None)
     except (ValueError, OverflowError, OSError):
         return ""
+    return f"{moment.isoformat(timespec='seconds')}Z" if at else ""
 
 
 class Row(BaseModel):
