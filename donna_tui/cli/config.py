@@ -13,7 +13,6 @@ import typer
 
 from donna_tui.cli.options import AsJson, new_app
 from donna_tui.cli.output import emit, emit_lines, json_text, print_message
-from donna_tui.config.document import Origin
 from donna_tui.config.files import is_folder, space_file
 from donna_tui.config.load import LoadedConfig, load_agent, load_config, packaged_file, user_file
 from donna_tui.config.routes import models_file
@@ -106,8 +105,4 @@ def _places(root: Path | None) -> Iterator[tuple[str, Path]]:
 def _assignments(loaded: LoadedConfig) -> Iterator[str]:
     for name, origin in loaded.origins.items():
         value = json.dumps(value_of(loaded.config, name), ensure_ascii=False)
-        yield f"{name} = {value}  # {_words(origin)}"
-
-
-def _words(origin: Origin) -> str:
-    return "default" if origin.layer == "default" else str(origin)
+        yield f"{name} = {value}  # {'default' if origin.layer == 'default' else origin}"

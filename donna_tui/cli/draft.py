@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -47,7 +47,7 @@ def draft_list(
     """List waiting drafts, and failed ones with the reason."""
     rows = run_with_index(open_session(space), WHAT, lambda engine: engine.drafts.drafts(everything=everything))
     emit(
-        {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
+        {"count": len(rows), "drafts": [asdict(row) for row in rows]},
         as_json=as_json,
         human=lambda: map(row_line, rows),
     )
@@ -59,7 +59,7 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
     """Print a draft with its sources."""
     draft = run_with_index(open_session(space), WHAT, lambda engine: _draft(engine.drafts, named))
     fields = {
-        **row_fields(draft.row),
+        **asdict(draft.row),
         "text": draft.text,
         "etag": draft.etag,
         "evidence": [asdict(each) for each in draft.evidence],
@@ -163,7 +163,7 @@ def draft_new(
 
     rows = run_with_index(session, WHAT, write)
     emit(
-        {"count": len(rows), "drafts": [row_fields(row) for row in rows]},
+        {"count": len(rows), "drafts": [asdict(row) for row in rows]},
         as_json=as_json,
         human=lambda: map(row_line, rows),
     )
@@ -187,14 +187,9 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
 
 def print_row(row: DraftRow, *, as_json: bool) -> None:
     """Print the row of a draft; exit with 5 if it failed."""
-    emit(row_fields(row), as_json=as_json, human=lambda: [row_line(row)])
+    emit(asdict(row), as_json=as_json, human=lambda: [row_line(row)])
     if row.state is DraftState.FAILED:
         raise SystemExit(ExitCode.FAILED)
-
-
-def row_fields(row: DraftRow) -> dict[str, Any]:
-    """Return a row of the queue as JSON."""
-    return {**asdict(row), "state": row.state.value}
 
 
 def row_line(row: DraftRow) -> str:

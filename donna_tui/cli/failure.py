@@ -7,7 +7,6 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -69,7 +68,10 @@ def _logged(error: Exception) -> Path | None:
         "event": "unexpected_error",
         "timestamp": datetime.now(UTC).isoformat().replace("+00:00", "Z"),
         "error": type(error).__name__,
-        "frames": list(_frames(error)),
+        "frames": [
+            f"{frame.filename}:{frame.lineno} {frame.name}"
+            for frame in traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]
+        ],
     }
     try:
         path = app_paths(os.environ).make().log / LOG_NAME
@@ -78,8 +80,3 @@ def _logged(error: Exception) -> Path | None:
     except Exception:  # a full disk, or a home that cannot be created: the sentence is still printed
         return None
     return path
-
-
-def _frames(error: BaseException) -> Iterator[str]:
-    for frame in traceback.extract_tb(error.__traceback__)[-MOST_FRAMES:]:
-        yield f"{frame.filename}:{frame.lineno} {frame.name}"

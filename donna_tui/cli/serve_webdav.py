@@ -100,11 +100,7 @@ def _server(
     writer.record_interrupted()
     sweep(session.space.root)
     return WebdavServer(
-        tree,
-        password,
-        address,
-        read_only=read_only,
-        on_trouble=lambda trouble: print_message(f"donna: {trouble}"),
+        tree, password, address, read_only=read_only, on_trouble=lambda trouble: print_message(f"donna: {trouble}")
     )
 
 

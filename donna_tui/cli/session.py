@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from donna_tui.config.agent_settings import settings_of, workspace_of
-from donna_tui.config.agents import Agent, may_be_agent
+from donna_tui.config.agents import may_be_agent
 from donna_tui.config.load import load_config, load_trusted
 from donna_tui.config.models import MemoryConfig
 from donna_tui.platform.paths import AppPaths, app_paths
@@ -35,22 +35,17 @@ class Session:
 def find_session(named: str | None) -> Session | None:
     """Return the session for the named agent or space, the configured vault, or the last opened one; None without any.
 
-    The id of an agent takes precedence over a folder of that name. Raises SpaceError and ConfigError.
+    The id of an agent takes precedence over a folder of that name; settings in its workspace are ignored, since an
+    agent may write there. Raises SpaceError and ConfigError.
     """
     paths = app_paths(os.environ)
-    if named and may_be_agent(named) and (agent := load_trusted().config.agents.agent(named)):
-        return agent_session(agent, paths)
-    space = find_space(named, None if named else load_config().config.vault.root, paths)
-    return session_for(space, paths) if space else None
-
-
-def agent_session(agent: Agent, paths: AppPaths) -> Session:
-    """Return the session for an agent's memory, which exists even if nothing is indexed. Raises ConfigError.
-
-    Settings in the workspace are ignored, since an agent may write there.
-    """
-    space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
-    return Session(space, settings_of(agent, load_trusted().config), paths)
+    if named and may_be_agent(named):
+        config = load_trusted().config
+        if agent := config.agents.agent(named):  # its memory exists even if nothing is indexed
+            space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
+            return Session(space, settings_of(agent, config), paths)
+    found = find_space(named, None if named else load_config().config.vault.root, paths)
+    return session_for(found, paths) if found else None
 
 
 def session_for(space: Space, paths: AppPaths) -> Session:

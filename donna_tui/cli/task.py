@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -79,7 +79,7 @@ def task_list(
     """List tasks, earliest deadline first."""
     tasks = _tasks(open_session(space), everything=everything)
     emit(
-        {"count": len(tasks), "tasks": [_fields(task) for task in tasks]},
+        {"count": len(tasks), "tasks": [asdict(task) for task in tasks]},
         as_json=as_json,
         human=lambda: map(_line, tasks),
     )
@@ -105,10 +105,6 @@ def _read(session: Session, path: str) -> VaultNote | None:
 def today() -> str:
     """Return the local day in ISO 8601."""
     return datetime.date.today().isoformat()
-
-
-def _fields(task: TaskRow) -> dict[str, Any]:
-    return {**asdict(task), "id": task.id, "tags": list(task.tags)}
 
 
 def _line(task: TaskRow) -> str:

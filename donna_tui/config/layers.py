@@ -61,10 +61,8 @@ def from_environment(environ: Mapping[str, str]) -> Values:
             continue
         name = variable.removeprefix(PREFIX)
         origin = Origin("environment", variable)
-        if "__" in name:
+        if "__" in name or isinstance(ROOT.names.get(name.lower()), Setting):
             _add(values, *_single(name.lower().split("__"), text, origin))
-        elif isinstance(ROOT.names.get(name.lower()), Setting):
-            _add(values, *_single([name.lower()], text, origin))
         else:
             _refuse_single_underscore(name, origin)
     return values

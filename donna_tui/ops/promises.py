@@ -70,17 +70,13 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
 
 
 def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
-    lost = _lost(repo, operations)
+    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
+    known = repo.existing(sorted(set().union(*blobs)))
+    lost = sum(not needed <= known for needed in blobs)
     if lost:
         hint = "their notes are not affected, but these operations cannot be undone"
         return Finding("operations", "fail", f"git lost data of {lost} operations", hint, Reason.UNDO_CONFLICT)
     return Finding("operations", "ok", f"{len(operations)} operations, all complete in git")
-
-
-def _lost(repo: GitRepo, operations: list[Operation]) -> int:
-    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
-    known = repo.existing(sorted(set().union(*blobs)))
-    return sum(not needed <= known for needed in blobs)
 
 
 def _synced(place: RepoLocation) -> Iterator[Finding]:
