@@ -11,10 +11,10 @@ from threading import Event
 from donna_tui.config.agent_settings import AgentEmbedding
 from donna_tui.config.models import EMBEDDING_MODELS, EmbeddingConfig
 from donna_tui.embedding import files
-from donna_tui.embedding.counting import ModelCounter
 from donna_tui.embedding.prepare import OnPhase, prepare_model, prepared_model
 from donna_tui.embedding.provider import EmbeddingProvider
 from donna_tui.embedding.service import EmbeddingService, stamped
+from donna_tui.embedding.tokenizer import ModelCounter
 from donna_tui.platform.lazy import import_numpy
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import ModelError, Reason

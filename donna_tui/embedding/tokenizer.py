@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import functools
+import hashlib
 import os
+from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tokenizers import Encoding, Tokenizer
+from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import ModelError, Reason
 
-from donna_tui.embedding.counting import tokenizer_name, unusable
-
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a pool of threads, for single texts
+if TYPE_CHECKING:
+    from tokenizers import Encoding
 
 
 class ModelTokens:
@@ -21,6 +23,9 @@ class ModelTokens:
 
     def __init__(self, definition: bytes) -> None:
         """Load the content of a `tokenizer.json`. Raises ValueError if it is invalid."""
+        os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # a pool of threads, for single texts
+        from tokenizers import Tokenizer
+
         try:
             self._tokenizer = Tokenizer.from_buffer(definition)
         except Exception as error:
@@ -59,10 +64,47 @@ class ModelTokens:
         return self._tokenizer.encode_batch([encodable(text)], add_special_tokens=special_tokens)[0]
 
 
-@functools.lru_cache(maxsize=2)
+@lru_cache(maxsize=2)
 def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
     """Load a tokenizer, shared by the chunker and the model: loading takes 17 ms."""
     return ModelTokens(file.read_bytes())
+
+
+class ModelCounter(TokenCounter):
+    """Count tokens with a lazily loaded tokenizer.
+
+    Building it takes as long as a search, and an unchanged vault does not need it.
+    """
+
+    def __init__(self, file: Path) -> None:
+        """Open `file`, a `tokenizer.json`. Raises ModelError (model_invalid) if it cannot be read."""
+        self._file = file
+        try:
+            self._name = tokenizer_name(file.read_bytes())
+        except OSError as error:
+            raise unusable(file) from error
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Return the spans of the tokens. Raises ModelError (model_invalid) if the file is no tokenizer."""
+        return self._tokens.spans(text)
+
+    @cached_property
+    def _tokens(self) -> ModelTokens:
+        return ModelTokens.load(self._file)
+
+
+def tokenizer_name(definition: bytes) -> str:
+    """Return a name that changes whenever the content of `tokenizer.json` does."""
+    return f"tokenizer-{hashlib.sha256(definition).hexdigest()[:8]}"
+
+
+def unusable(file: Path) -> ModelError:
+    """Return the error for a tokenizer that cannot be used."""
+    return ModelError(Reason.MODEL_INVALID, f"The tokenizer of the model cannot be used: {file.name}.")
 
 
 def encodable(text: str) -> str:

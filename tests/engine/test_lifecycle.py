@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from donna_tui.embedding import files
-from donna_tui.embedding.counting import unusable
 from donna_tui.embedding.service import EmbeddingService
-from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.embedding.tokenizer import ModelTokens, unusable
 from donna_tui.engine import model_manager
 from donna_tui.index.generations import current_generation
 from donna_tui.ingest import pipeline

@@ -10,7 +10,7 @@ import pytest
 
 from donna_tui.embedding import files
 from donna_tui.embedding.build import build_embedding_provider, build_token_counter
-from donna_tui.embedding.counting import ModelCounter
+from donna_tui.embedding.tokenizer import ModelCounter
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import tokenizer_json, write_export

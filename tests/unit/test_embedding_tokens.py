@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.embedding.counting import ModelCounter
-from donna_tui.embedding.tokenizer import ModelTokens
+from donna_tui.embedding.tokenizer import ModelCounter, ModelTokens
 from donna_tui.types.errors import ModelError, Reason
 from tests.unit.embedding_files import tokenizer_json
 
