@@ -198,19 +198,11 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError, apsw.FormatError) as error:
-        raise DatabaseError(
-            Reason.DATABASE_CORRUPT,
-            f"the index {path.name} is damaged",
-            hint="donna doctor --repair sets it aside and builds a new one from the vault",
-        ) from error
+        raise _corrupt(path, "damaged") from error
     except apsw.SQLError as error:
         if not str(error).startswith("no such "):
             raise
-        raise DatabaseError(
-            Reason.DATABASE_CORRUPT,
-            f"the index {path.name} is incomplete ({error})",
-            hint="donna doctor --repair sets it aside and builds a new one from the vault",
-        ) from error
+        raise _corrupt(path, f"incomplete ({error})") from error
     except (apsw.BusyError, apsw.LockedError) as error:
         raise DatabaseError(
             Reason.DATABASE_LOCKED, f"the index {path.name} is locked by another program", hint="try again in a moment"
@@ -223,3 +215,8 @@ def translated(path: Path) -> Iterator[None]:
         raise DatabaseError(
             Reason.IO_ERROR, f"the index {path.name} cannot be opened, read or written", hint=f"see {path.parent}"
         ) from error
+
+
+def _corrupt(path: Path, how: str) -> DatabaseError:
+    hint = "donna doctor --repair sets it aside and builds a new one from the vault"
+    return DatabaseError(Reason.DATABASE_CORRUPT, f"the index {path.name} is {how}", hint=hint)
