@@ -218,7 +218,7 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
     config, space = session.config, session.space
     hub = engine.hub
     return ToolContext(
-        host=engine,
+        engine=engine,
         access=Access(indexed_client(config, space.root), served.allow_sensitive, served.allow_code),
         session=client,
         writer=open_writer(config, space, announce(hub), on_recovered=report_to(hub)) if served.write else None,

@@ -74,7 +74,7 @@ async def echo(space: ToolContext, asked: EchoArgs) -> EchoOutput:
 async def test_a_tool_for_agents(monkeypatch: pytest.MonkeyPatch) -> None:
     tool = Tool(name="echo", title="Echo", description="Repeat a text.", takes=EchoArgs, gives=EchoOutput, run=echo)
     monkeypatch.setattr(catalogue, "TOOLS", (*catalogue.TOOLS, tool))
-    reader = ToolContext(host=None, access=None, session=None)  # type: ignore[arg-type]  # no part of it is used
+    reader = ToolContext(engine=None, access=None, session=None)  # type: ignore[arg-type]  # no part of it is used
     assert tool in tools_for(write=False)
     assert await call(reader, "echo", {"text": "hello"}) == {"ok": True, "text": "HELLO"}
     assert (await call(reader, "echo", {"words": "hello"}))["reason"] == "usage"

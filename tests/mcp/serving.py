@@ -92,7 +92,7 @@ def workspace(
 ) -> ToolContext:
     config = config or quick_config()
     return ToolContext(
-        host=engine,
+        engine=engine,
         access=Access(indexed_client(config, sandbox.root), sensitive),
         session=ClientSession(actor_of(client), Quota(quota)),
         writer=open_writer(config, sandbox.space, announce(engine.hub)),

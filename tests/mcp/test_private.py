@@ -146,7 +146,7 @@ async def test_a_note_that_became_private_a_moment_ago_is_gone_before_the_index_
 ) -> None:
     async with open_harness(sandbox) as harness:
         path, text = "Projects/plan.md", PUBLIC["Projects/plan.md"]
-        monkeypatch.setattr(harness.space.host, "search_fresh", frozen(await harness.engine.search(kestrels())))
+        monkeypatch.setattr(harness.space.engine, "search_fresh", frozen(await harness.engine.search(kestrels())))
         write(sandbox.root, path, f"---\ndonna: local-only\n---\n{text}")
         found = await harness.fine("memory_search", query="kestrel")
         assert path not in {each["path"] for each in found["results"]}

@@ -173,7 +173,7 @@ class ToolContext:
     `results` is the default number of hits.
     """
 
-    host: Engine
+    engine: Engine
     access: Access
     session: ClientSession
     writer: VaultWriter | None = None
@@ -181,7 +181,7 @@ class ToolContext:
 
     async def read(self, query: Callable[[Database], T]) -> T:
         """Run a query on the index."""
-        return await self.host.context.read(query)
+        return await self.engine.context.read(query)
 
     async def visible(self, notes: Collection[str]) -> set[str]:
         """Return which of some notes exist and may be seen by this client."""

@@ -28,7 +28,7 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 
 async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
-    session, service = space.session, space.host.memory
+    session, service = space.session, space.engine.memory
     turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
@@ -78,7 +78,7 @@ async def memory_list(space: ToolContext, args: schemas.MemoryListArgs) -> schem
         text=readable(args.text),
         sensitive=None if space.access.sensitive else False,
     )
-    service = space.host.memory
+    service = space.engine.memory
     memories = await service.memories(wanted, limit=args.limit, skip=args.offset)
     return schemas.MemoryListOutput(
         memories=tuple(map(memory_row, memories)), count=len(memories), total=await service.count(wanted)
@@ -107,7 +107,7 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
 
     A private memory gets the same answer as a missing one.
     """
-    session, service = space.session, space.host.memory
+    session, service = space.session, space.engine.memory
     identity = readable(args.id)
     async with session.turn:
         known = await service.memory(identity)
@@ -128,7 +128,7 @@ async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.T
 
 
 async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task]:
-    rows = await space.host.memory.tasks(everything=done)
+    rows = await space.engine.memory.tasks(everything=done)
     seen = await space.visible({row.note for row in rows})
     return [
         schemas.Task(
@@ -154,7 +154,7 @@ async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.Agenda
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=args.days)
     span = [midnight(each, zone).timestamp() for each in (first, end)]
-    rows = await space.host.calendar.meetings(*span)
+    rows = await space.engine.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]
     return schemas.AgendaOutput(
@@ -184,7 +184,7 @@ def _day(text: str) -> datetime.date:
 
 async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
     """Return the memories for a prompt, within a budget of tokens."""
-    result = await space.host.memory.recall(
+    result = await space.engine.memory.recall(
         readable(args.query),
         top_k=args.top_k,
         token_budget=args.token_budget,
@@ -211,10 +211,10 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
     session, private = space.session, space.access.sensitive
     async with session.turn:
         if not args.replace:
-            held = await space.host.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
+            held = await space.engine.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
             _refuse_to_replace(held)
         with session.quota.taken():
-            remembered = await space.host.memory.remember(
+            remembered = await space.engine.memory.remember(
                 args.text,
                 session_id=session_name(session.id),
                 memory_type_hint=args.type,

@@ -223,7 +223,7 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
-        forgotten = await forget_session(space.host.memory, session.id) if args.everything else 0
+        forgotten = await forget_session(space.engine.memory, session.id) if args.everything else 0
         if why_not and not forgotten:
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
@@ -333,7 +333,7 @@ async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outco
 
 async def draft_list(space: ToolContext, args: schemas.DraftsArgs) -> schemas.DraftsOutput:
     """Return the drafts that this client may see: neither they nor their evidence are private."""
-    service = space.host.drafts
+    service = space.engine.drafts
     rows = await service.drafts(everything=args.everything)
     if not space.access.sensitive:
         rows = tuple([row for row in rows if await _is_public(space, row)])
@@ -342,7 +342,7 @@ async def draft_list(space: ToolContext, args: schemas.DraftsArgs) -> schemas.Dr
 
 async def _is_public(space: ToolContext, row: DraftRow) -> bool:
     try:
-        draft = await space.host.drafts.draft(row.id)
+        draft = await space.engine.drafts.draft(row.id)
     except DonnaError:
         return False  # its sensitivity is unknown
     return await asyncio.to_thread(_all_public, space.access, row, draft)

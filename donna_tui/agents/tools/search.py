@@ -27,7 +27,7 @@ async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas
         filters=filters,
         near_misses=args.near_misses,
     )
-    outcome = await space.host.search_fresh(request)
+    outcome = await space.engine.search_fresh(request)
     hits = [hit for hit in await _seen(space, outcome.hits) if _is_near_enough(hit, args.min_score)]
     near = await _seen(space, outcome.near_misses) if args.near_misses else []
     return schemas.SearchOutput(
