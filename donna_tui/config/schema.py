@@ -61,13 +61,9 @@ class Group:
         close = difflib.get_close_matches(name, list(self.names), n=1)
         if close:
             return self.names[close[0]].id
-        elsewhere = {spelling: each.id for each in SETTINGS.values() for spelling in _spellings(each)}
+        elsewhere = {spelling: each.id for each in SETTINGS.values() for spelling in (_name(each), *each.aliases)}
         close = difflib.get_close_matches(name, list(elsewhere), n=1, cutoff=0.8)
         return elsewhere[close[0]] if close else None
-
-
-def _spellings(setting: Setting) -> tuple[str, ...]:
-    return (setting.id.rpartition(".")[2], *setting.aliases)
 
 
 def _aliases(name: str, field: FieldInfo) -> tuple[str, ...]:

@@ -119,7 +119,7 @@ class Indexes:
             await self._embed(self.building, service)
 
     async def _embed(self, pipeline: Pipeline, service: EmbeddingService) -> None:
-        await pipeline.embed_with(service, service.version_tag, service.provider.dim, self._input_hash)
+        await pipeline.embed_with(service, self._input_hash)
         if pipeline is self._active:
             self._built = Recipe(self._built.chunking, service.version_tag)
 

@@ -114,10 +114,10 @@ class Pipeline:
             database.close()
             raise
 
-    async def embed_with(self, service: EmbeddingService, version: str, dim: int, input_hash: InputHash) -> None:
+    async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
         """Start embedding chunks with a service."""
         store = self.store
-        await self.write(lambda: store.use_embeddings(version, dim))
+        await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
         self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
         self._tasks.start("embedding", self.embeddings.run)
 

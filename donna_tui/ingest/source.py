@@ -188,8 +188,9 @@ class VaultSource:
             return self._unreadable(job, known, error)
         state = self._state_of(note)
         if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
-            if known.mtime_ns != state.mtime_ns:
-                self._store_times(note)
+            if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
+                self._store.upsert(document_of(note))
+                self._observer.stored(note)
             save_state(self._store.database, state)
             return Unchanged(job.path)
         return self._store_note(job, note, state, known, read_ms=_since(started))
@@ -243,11 +244,6 @@ class VaultSource:
         return _indexed(
             replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         )
-
-    def _store_times(self, note: VaultNote) -> None:
-        """Store the times of a note whose bytes are unchanged, without splitting or embedding it."""
-        self._store.upsert(document_of(note))
-        self._observer.stored(note)
 
     def _moved_from(self, note: VaultNote) -> str | None:
         """Find the one missing note that had these bytes. Duplicates are distinguished by their inode."""

@@ -360,9 +360,7 @@ class MemoryIndexer:
                 self._pipeline.embeddings.wake()
 
     async def _score(self) -> None:
-        steps = score_waiting(self._database)
-        while (await self._pipeline.write(partial(_flush, steps)))[0]:
-            continue
+        await _run_in_flushes(self._pipeline, score_waiting(self._database))
 
     async def _wait_out(self, error: DatabaseError) -> None:
         if error.reason not in PASSING and error.reason is not Reason.DATABASE_CORRUPT:
@@ -386,6 +384,11 @@ class MemoryIndexer:
     def close(self) -> None:
         """Close the memory; the next use opens it again."""
         self._follower.close()
+
+
+async def _run_in_flushes(pipeline: Pipeline, steps: Iterator[int]) -> None:
+    while (await pipeline.write(partial(_flush, steps)))[0]:
+        continue
 
 
 def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
@@ -429,7 +432,7 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
             await maintainer.compare(full=False)
         else:
             for pipeline in maintainer.indexes.pipelines:
-                await _step_through(pipeline, source)
+                await _backfill_one(pipeline, source)
         await maintainer.indexes.wait_until_idle()
         return BackfillRow(source=source.value, state="ok", documents=await _count(maintainer, source))
     except DonnaError as error:
@@ -438,12 +441,10 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
         return BackfillRow(source=source.value, state="failed", message=f"it failed ({type(error).__name__})")
 
 
-async def _step_through(pipeline: Pipeline, source: MemorySource) -> None:
+async def _backfill_one(pipeline: Pipeline, source: MemorySource) -> None:
     if pipeline.extra_source is None:
         return
-    steps = pipeline.extra_source.backfill(source.value)
-    while (await pipeline.write(partial(_flush, steps)))[0]:
-        continue
+    await _run_in_flushes(pipeline, pipeline.extra_source.backfill(source.value))
     if pipeline.embeddings:
         pipeline.embeddings.wake()
     pipeline.extra_source.request_check()
