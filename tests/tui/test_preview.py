@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.tui.lib.markdown import Block, markdown_blocks
 from donna_tui.tui.lib.passage_view import wrapped
+from donna_tui.tui.search.preview import backlinks, heading
 from tests.tui import hostile, scenarios
 from tests.tui.driving import driving, hit, outcome
 from tests.tui.fake_backend import FakeBackend, FakePassage
@@ -233,7 +234,11 @@ async def test_the_passage_is_scrolled_into_view() -> None:
 
 async def test_another_section_is_shown_without_laying_out_the_screen() -> None:
     long, longer = ("\n".join(f"line {number}" for number in range(count)) for count in (100, 300))
-    sections = [passage(long, (20, 21)), replace(passage(longer, (200, 201)), path="Notes/two.md")]
+    other = passage(longer, (200, 201), linked_from=tuple(f"Notes/{number}.md" for number in range(40)))
+    sections = [
+        passage(long, (20, 21)),
+        replace(other, path="Notes/two.md", heading_path=("A long heading",) * 12, truncated=True),
+    ]
     backend = FakeBackend(scenarios.AT_REST, passages=sections)
     backend.answers = lambda request: outcome(request, "one", "two")
     laid_out = list[object]()
@@ -279,6 +284,37 @@ async def test_a_cut_section_and_links_to_it_are_said() -> None:
     screen, _, _ = await shown(
         "text", (10, 10), truncated=True, linked_from=("a/Stand-up.md", "b/[x].md"), sensitive=True
     )
-    assert "The note is longer" in screen
-    assert "Stand-up · [x]" in screen
+    assert "linked from  Stand-up · [x]  " in screen
+    assert "↵ opens the whole note" in screen
     assert "local only" in screen
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (60, "Gateway › Decisions › Cache  local only"),
+        (39, "Gateway › Decisions › Cache  local only"),
+        (38, "… › Decisions › Cache  local only"),
+        (25, "… › Cache  local only"),
+        (17, "Cache  local only"),
+        (16, "C…he  local only"),
+    ],
+)
+def test_of_headings_that_do_not_fit_the_inner_ones_are_kept(width: int, shown: str) -> None:
+    assert heading(("Gateway", "Decisions", "Cache"), width, sensitive=True).plain == shown
+
+
+@pytest.mark.parametrize(
+    ("width", "truncated", "shown"),
+    [
+        (44, False, "linked from  Stand-up · Plan · Retrospective"),
+        (43, False, "linked from  Stand-up · Plan · 1 more"),
+        (36, False, "linked from  Stand-up · 2 more"),
+        (29, False, "linked from  Stand-up · 2 mo…"),
+        (68, True, "linked from  Stand-up · Plan · Retrospective  ↵ opens the whole note"),
+        (67, True, "linked from  Stand-up · Plan · 1 more        ↵ opens the whole note"),
+    ],
+)
+def test_as_many_backlinks_are_shown_as_fit(width: int, truncated: bool, shown: str) -> None:
+    line = backlinks(("a/Stand-up.md", "Plan.md", "Retrospective.md"), width, truncated=truncated)
+    assert line.plain == shown

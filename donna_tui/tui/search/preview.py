@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from textual import events, work
 from textual.app import ComposeResult
 from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
-from textual.widgets import Static
+from textual.widget import Widget
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.search.citations import line_range
 from donna_tui.tui.lib.backend import Backend, Passage
 from donna_tui.tui.lib.containers import Panel, name_panel
-from donna_tui.tui.lib.inputs import set_label
 from donna_tui.tui.lib.jump import JumpTarget
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed, LinkRef, link_in, spots_of
 from donna_tui.tui.lib.passage_view import PassageView
+from donna_tui.tui.search.results import shortened
 from donna_tui.tui.search.wording import note_at
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import Hit
@@ -29,24 +30,42 @@ from donna_tui.types.search import Hit
 if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
-_MOST_LINKS = 6
-
+_MOST_LINKS = 12
+_GAP = 2
+"""Cells between the backlinks and the hint."""
 
 PAUSE = 0.03
 """Seconds that a result is selected before its section is read, so that scrolling through the list reads nothing."""
 
 
-class Preview(Panel):
-    """A preview of the selected result. It keeps the last section until the next is loaded, to avoid flicker."""
+class FittedLine(Widget):
+    """One line of text, made for its width when it is drawn. Another text does not lay out the screen."""
 
-    head = query_one("#preview-head", Static)
+    _fit: Callable[[int], Content] | None = None
+
+    def show(self, fit: Callable[[int], Content] | None = None) -> None:
+        """Show the text that `fit` returns for a width in cells, or none."""
+        self._fit = fit
+        self.refresh()
+
+    def render(self) -> Content:
+        return self._fit(self.content_size.width) if self._fit else Content("")
+
+
+class Preview(Panel):
+    """A preview of the selected result. It keeps the last section until the next is loaded, to avoid flicker.
+
+    The lines above and below the text have a fixed height, so that the screen is not laid out while you type.
+    """
+
+    head = query_one("#preview-head", FittedLine)
     view = query_one("#preview-text", PassageView)
-    foot = query_one("#preview-foot", Static)
+    foot = query_one("#preview-foot", FittedLine)
 
     def compose(self) -> ComposeResult:
-        yield Static(id="preview-head")
+        yield FittedLine(id="preview-head")
         yield PassageView(id="preview-text")
-        yield Static(id="preview-foot")
+        yield FittedLine(id="preview-foot")
 
     def __init__(self, *, id: str) -> None:  # noqa: A002
         super().__init__("Note", id=id)
@@ -57,11 +76,9 @@ class Preview(Panel):
     def jump_targets(self) -> Iterator[JumpTarget]:
         """Yield the visible links and backlinks."""
         yield from self.view.jump_targets()
-        foot, (x, y) = self.foot.content, self.foot.content_region.offset
-        if isinstance(foot, Content) and self.foot.is_on_screen and self.foot.content_region:
-            for number, row in enumerate(foot.wrap(max(1, self.foot.content_region.width))):
-                for spot in spots_of(row, x, y + number):
-                    yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
+        if self.foot.is_on_screen and self.foot.content_region:
+            for spot in spots_of(self.foot.render(), *self.foot.content_region.offset):
+                yield JumpTarget(spot.x, spot.y, partial(self.view.follow, spot.ref))
 
     def on_click(self, event: events.Click) -> None:
         """Follow a backlink."""
@@ -103,8 +120,8 @@ class Preview(Panel):
 
     def _clear(self) -> None:
         name_panel(self, "Note")
-        _set_text(self.head, Content(""))
-        _set_text(self.foot, Content(""))
+        self.head.show()
+        self.foot.show()
         self.view.show("")
 
     @work(group="preview", exclusive=True)
@@ -126,27 +143,17 @@ class Preview(Panel):
         first = passage.start_line
         mark = range(passage.mark_start - first, passage.mark_end - first + 1)
         self.view.show(passage.text, mark, words_in(hit.snippet))
-        _set_text(self.foot, footing(passage))
+        self.foot.show(partial(backlinks, passage.linked_from, truncated=passage.truncated))
 
     def fail(self, hit: Hit, message: str, hint: str) -> None:
         """Show why a note cannot be shown."""
         self._head(hit, hit.heading_path, sensitive=hit.sensitive)
         self.view.show("\n\n".join(filter(None, (message, hint))))
-        _set_text(self.foot, Content(""))
+        self.foot.show()
 
     def _head(self, hit: Hit, headings: tuple[str, ...], *, sensitive: bool) -> None:
         name_panel(self, f"{clean_line(placed(hit))}:{line_range(hit)}")
-        _set_text(self.head, heading(headings, sensitive=sensitive))
-
-
-def _set_text(label: Static, content: Content) -> None:
-    """Update a text, and lay out the screen only if it needs another number of lines."""
-    width, before = label.content_size.width, label.content
-
-    def lines(text: Content) -> int:
-        return len(text.wrap(width)) if width and text else 0
-
-    set_label(label, content, layout=not isinstance(before, Content) or lines(before) != lines(content))
+        self.head.show(partial(heading, headings, sensitive=sensitive))
 
 
 def placed(hit: Hit) -> str:
@@ -154,24 +161,30 @@ def placed(hit: Hit) -> str:
     return " › ".join(filter(None, (hit.space, hit.path)))
 
 
-def heading(headings: tuple[str, ...], *, sensitive: bool) -> Content:
-    """Format the headings of the section, with a mark if the note is local only."""
-    trail = " › ".join(clean_line(each) for each in headings)
-    return Content.assemble((trail, "$text-muted"), ("  local only" if sensitive else "", "$text-warning"))
+def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Content:
+    """Format the headings of a section, without the outer ones if they do not fit, and a mark if it is local only."""
+    mark = Content.styled("  local only" if sensitive else "", "$text-warning")
+    room = width - mark.cell_length
+    names = [clean_line(each) for each in headings]
+    trails = (" › ".join(["…"] * (left > 0) + names[left:]) for left in range(len(names)))
+    trail = next((each for each in trails if cell_len(each) <= room), shortened(" ".join(names[-1:]), room))
+    return Content.assemble((trail, "$text-muted"), mark)
 
 
-def footing(passage: Passage) -> Content:
-    """Format the backlinks of the note, with a hint if it is longer than what is shown."""
-    shown = passage.linked_from[:_MOST_LINKS]
-    names = [Content.styled(clean_line(PurePosixPath(path).stem), LinkRef("note", path).style) for path in shown]
-    more = len(passage.linked_from) - len(names)
-    linked = Content(" · ").join([*names, *([Content(f"{more} more")] if more else [])])
-    parts = [
-        *([Content.styled("The note is longer; ↵ opens it whole.", "$text-muted")] if passage.truncated else []),
-        *(
-            [Content.assemble(("linked from  ", "$text-disabled"), linked.stylize_before("$text-muted"))]
-            if linked
-            else []
-        ),
-    ]
-    return Content("\n").join(parts)
+def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content:
+    """Format as many backlinks as fit, and at the end of the line a hint if the note is longer than what is shown."""
+    hint = Content.styled("↵ opens the whole note" if truncated else "", "$text-muted")
+    room = max(width - (hint.cell_length + _GAP if truncated else 0), 1)
+    fitting = (_linked_from(paths, most) for most in range(min(len(paths), _MOST_LINKS), 0, -1))
+    linked = next((each for each in fitting if each.cell_length <= room), _linked_from(paths, 1))
+    linked = linked.truncate(room, ellipsis=True)
+    return Content.assemble(linked, " " * (width - linked.cell_length - hint.cell_length) if truncated else "", hint)
+
+
+def _linked_from(paths: tuple[str, ...], most: int) -> Content:
+    if not paths:
+        return Content("")
+    names = [Content.styled(clean_line(PurePosixPath(path).stem), LinkRef("note", path).style) for path in paths[:most]]
+    rest = [Content(f"{len(paths) - most} more")] if len(paths) > most else []
+    linked = Content(" · ").join([*names, *rest])
+    return Content.assemble(("linked from  ", "$text-disabled"), linked.stylize_before("$text-muted"))
