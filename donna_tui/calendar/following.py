@@ -13,8 +13,9 @@ from donna_tui.calendar.mirror import Stored, delete_unfollowed, note_problem, s
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.memory.database import MemoryDb
+from donna_tui.types.draft_events import CalendarFetched
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
-from donna_tui.types.events import CalendarFetched, EventHub
+from donna_tui.types.events import EventHub
 
 T = TypeVar("T")
 

@@ -12,16 +12,16 @@ from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set
 from donna_tui.config.calendars import Notes
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.platform.supervisor import set_within
-from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow, Meeting
-from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import (
-    EventHub,
+from donna_tui.types.draft_events import (
     MeetingEndDetected,
     MeetingEndDispatchFailed,
     MeetingEndPollerCancelled,
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
+from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow, Meeting
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.events import EventHub
 
 
 def why_no_draft(meeting: Meeting, me: Collection[str], rule: Notes, without_notes: Collection[str]) -> str:

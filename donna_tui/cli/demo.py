@@ -19,11 +19,11 @@ from donna_tui.calendar.mirror import IMPORTED, meetings_between, set_watermark,
 from donna_tui.calendar.values import Fetched, Window, local_zone
 from donna_tui.cli.session import Session
 from donna_tui.drafts import queue
-from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, db_path, open_db
 from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.demo import is_furnished, record_contents
 from donna_tui.platform.paths import AppPaths, private_folder
 from donna_tui.text.tokens import EstimatedTokens

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,9 +13,11 @@ from donna_tui.cli.output import ExitCode, emit, print_message, print_problem
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BackfillRow
-from donna_tui.types.search import MemorySource
 from donna_tui.types.status import ModelPhase, Status
+
+if TYPE_CHECKING:
+    from donna_tui.types.memory import BackfillRow
+    from donna_tui.types.search import MemorySource
 
 app = new_app()
 

@@ -20,9 +20,10 @@ from donna_tui.drafts.renderer import VaultTemplateRenderer
 from donna_tui.drafts.text import whole_note
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import new_id
+from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.types.events import AutowriteFailed, AutowriteSkipped, Autowritten, EventHub
+from donna_tui.types.events import EventHub
 from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY

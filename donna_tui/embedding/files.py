@@ -24,7 +24,7 @@ class Manifest(BaseModel):
     `cosine` compare the 8-bit graph with the exact one.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, defer_build=True)
 
     recipe: Literal["export-1"] = "export-1"
     name: str

@@ -31,7 +31,6 @@ from donna_tui.search.hybrid import Settings
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, SpaceError
 from donna_tui.types.events import EngineStateChanged, Listener, ProblemRaised
-from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import Filters, Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 from donna_tui.vault.paths import check_relative
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from donna_tui.llm.router import ModelRouter
     from donna_tui.search.reranking import Scorer
     from donna_tui.search.why_not import WhyNot
+    from donna_tui.types.memory import TaskRow
 
 
 class Engine:

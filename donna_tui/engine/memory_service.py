@@ -9,7 +9,7 @@ from pathlib import Path
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.memory.chat import TextSplitter, TurnRules
+from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
 from donna_tui.memory.database import MemoryDb
@@ -36,6 +36,7 @@ from donna_tui.memory.listing import (
     one_memory,
 )
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.memory.tokens import prompt_tokens

@@ -10,15 +10,12 @@ from typing import Any, Generic, TypeVar
 from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
 
 from donna_tui.http.guard import Head, Limits, SmallServer, page
+from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import (
-    AutowriteFailed,
-    AutowriteSkipped,
-    Autowritten,
     EngineEvent,
     EventHub,
     IngestBatch,
-    ModelCalled,
     NoteDeleted,
     NoteEmbedded,
     NoteFailed,

@@ -16,8 +16,8 @@ from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Parts
 from donna_tui.ingest.progress import SyncPolicy, policy_of
 from donna_tui.ingest.source import NoteChunker
-from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.indexer import MemoryIndexer, MemoryIndexerParts
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space
 from donna_tui.platform.supervisor import Supervisor

@@ -32,8 +32,9 @@ from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import Payload, carrying
+from donna_tui.types.draft_events import ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import EventHub, ModelCalled, ProblemRaised
+from donna_tui.types.events import EventHub, ProblemRaised
 
 MOST_WAIT_SECONDS = 20.0
 """Longest pause before a retry; if the server asks for more, the caller may retry."""

@@ -11,9 +11,10 @@ from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
-from donna_tui.memory.chat import TextSplitter, day_of
+from donna_tui.memory.chat import day_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.scores import PREFERENCE, has_preference
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.lines import line_of, line_starts

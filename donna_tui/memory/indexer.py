@@ -1,134 +1,34 @@
-"""Index `memory.db`: follow its change list and store the documents derived from its rows.
+"""Keep the documents of `memory.db` in an index up to date, in a task of its pipeline.
 
-The index stores its position in the change list. A new index begins at the start of the list, so it is complete
-before it replaces the old one.
+What derives and scores documents is imported at the first change: a start without one, or a search from the shell,
+needs none of it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from donna_tui.config.models import SourcesConfig
 from donna_tui.index.database import Database
-from donna_tui.index.documents import Document
-from donna_tui.index.migrations import get_meta, set_meta
-from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.ingest.pipeline import Pipeline
 from donna_tui.ingest.worker import FLUSH_SECONDS, PASSING, PAUSE_SECONDS
-from donna_tui.memory.chat import ChatSource, TextSplitter, title_of
-from donna_tui.memory.conversations import find_session, read_session, read_turns, speakers_of
-from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
-from donna_tui.memory.facts import correction_document, fact_document, read_correction, read_fact
-from donna_tui.memory.scores import finish_deletions, score_waiting, store_scores, waiting
-from donna_tui.memory.tasks import VERSION, TaskSource
+from donna_tui.memory.changes import ChangeFollower
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.supervisor import set_within
-from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.events import (
-    BackfillDone,
-    ChatIngested,
-    CorrectionIngested,
-    EventHub,
-    MemoryIngestFailed,
-    MemoryRemembered,
-    ProblemCleared,
-    ProblemRaised,
-)
-from donna_tui.types.memory import BackfillRow
-from donna_tui.types.search import ME, MemorySource
+from donna_tui.types.events import EventHub, ProblemCleared, ProblemRaised
+from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient, VaultNote
 
-DERIVER_VERSION = "4"
-"""Increment when the derived documents change."""
-
-Made = Iterator[tuple[Document, list[Chunk]]]
-
-_TABLES = {"chat": "sessions", "memory": "memories", "correction": "corrections"}
-
-
-class Deriver:
-    """A stateless builder of documents from rows."""
-
-    def __init__(self, sources: SourcesConfig, splitter: TextSplitter) -> None:
-        self._sources, self._splitter = sources, splitter
-        self._chat = ChatSource(sources.chat, splitter)
-
-    @property
-    def version(self) -> str:
-        """Return a fingerprint of the settings that decide how rows become documents."""
-        sources, splitter = self._sources, self._splitter
-        fingerprint = f"{sources.chat!r}{sources.corrections!r}{splitter.counter.name}{splitter.window}"
-        return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
-
-    def documents(self, db: Database, index: Database, source: str, item: str) -> tuple[str, str, Made]:
-        """Return the user of an item, the prefix of its documents' source ids, and its current documents."""
-        user = str(
-            db.value(f"SELECT user_id FROM {_TABLES[source]} WHERE id = ?", (item,))  # noqa: S608
-            or index.value(
-                "SELECT user_id FROM memory_documents WHERE source_type = ? AND source_id = ?", (source, item)
-            )
-            or ME
-        )
-        if source == "chat":
-            name = db.value("SELECT name FROM sessions WHERE id = ?", (item,))
-            return user, f"{name}:", self._session(db, int(item), user)
-        return user, item, self._derive(db, source, item)
-
-    def _session(self, db: Database, key: int, user: str) -> Made:
-        session = read_session(db, key)
-        if session and self._sources.chat.enabled:
-            title = title_of(session, speakers_of(db, key))
-            yield from self._chat.documents(session, title, read_turns(db, key), user)
-
-    def _derive(self, db: Database, source: str, item: str) -> Made:
-        if source == "memory" and (fact := read_fact(db, item)):
-            yield fact_document(fact, self._splitter)
-        if source == "correction" and self._sources.corrections.enabled and (found := read_correction(db, item)):
-            yield correction_document(found, self._splitter)
-
-    @staticmethod
-    def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
-        """Return the source ids that an index has of an item. `;` is the character after `:`."""
-        if source != "chat":
-            wanted = "source_id = ?"
-            parameters: tuple[str, ...] = (prefix,)
-        else:
-            wanted, parameters = "source_id >= ? AND source_id < ?", (prefix, f"{prefix[:-1]};")
-        rows = index.rows(
-            f"SELECT source_id FROM memory_documents WHERE user_id = ? AND source_type = ? AND {wanted}",  # noqa: S608
-            (user, source, *parameters),
-        )
-        return {each for (each,) in rows if source != "chat" or ":" not in each[len(prefix) :]}
-
-    @staticmethod
-    def items(db: Database, source: str) -> list[str]:
-        """Return all items of a source."""
-        return [str(each) for (each,) in db.rows(f"SELECT id FROM {_TABLES[source]} ORDER BY id")]  # noqa: S608
-
-    @staticmethod
-    def holds(db: Database, source: str, source_id: str, user: str) -> bool:
-        """Return whether the item of a document is in this memory."""
-        if source == "chat":
-            return find_session(db, source_id.rpartition(":")[0], user) is not None
-        return bool(db.value(f"SELECT 1 FROM {_TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608
-
-
-PAGE = 200
-"""Changes read per page."""
-
-_EVENTS: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
-    "chat": ChatIngested,
-    "correction": CorrectionIngested,
-    "memory": MemoryRemembered,
-}
+if TYPE_CHECKING:
+    from donna_tui.types.memory import BackfillRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,148 +40,6 @@ class MemoryIndexerParts:
     client: VaultClient
     splitter: TextSplitter
     hub: EventHub
-
-
-class ChangeFollower:
-    """Apply changes to an index. The generators yield 1 for each document that changed and 0 for the others."""
-
-    def __init__(self, parts: MemoryIndexerParts, store: MemoryStore) -> None:
-        self._parts, self._store, self._hub = parts, store, parts.hub
-        self.tasks = TaskSource(parts.sources.tasks, store, parts.splitter, parts.hub)
-        self._deriver = Deriver(parts.sources, parts.splitter)
-        self._db: MemoryDb | None = None
-
-    def follow(self) -> Iterator[int]:
-        """Apply all changes since the last call."""
-        database = self._store.database
-        if get_meta(database, "tasks") != self._tasks_version():
-            _forget_hashes(database, MemorySource.TASK)
-            yield from self.tasks.backfill(self._parts.client)
-            set_meta(database, "tasks", self._tasks_version())
-        db = self._open_db()
-        if db is None:
-            return
-        if get_meta(database, "memory_book") != db.id:
-            yield from self._begin_anew(db)
-        yield from self._follow_changes(db)
-        finish_deletions(database)
-        finish_erasures(database)
-
-    def _tasks_version(self) -> str:
-        return f"{VERSION}:{self._parts.sources.tasks.enabled}:{self._deriver.version}"
-
-    def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
-        """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
-        for source in _EVENTS:
-            stored = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
-            for source_id, user in self._store.database.rows(stored, (source,)):
-                if not self._deriver.holds(db.database, source, source_id, user):
-                    self._erase(source, source_id, user)
-                    yield 1
-        set_meta(self._store.database, "memory_seq", "0")
-        set_meta(self._store.database, "memory_book", db.id)
-
-    def _follow_changes(self, db: MemoryDb) -> Iterator[int]:
-        database = self._store.database
-        if get_meta(database, "memory_sources") != self._deriver.version:
-            _forget_hashes(database, *_EVENTS)
-            set_meta(database, "memory_seq", "0")
-            set_meta(database, "memory_sources", self._deriver.version)
-        while True:
-            since = int(get_meta(database, "memory_seq") or 0)
-            rows = db.database.rows(
-                "SELECT seq, source, item FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (since, PAGE)
-            )
-            if not rows:
-                return
-            counts: Counter[str] = Counter()
-            started = time.perf_counter()
-            for seq, source, item in rows:
-                for count in self._apply(db, source, item):
-                    counts[source] += count
-                    yield count
-                set_meta(database, "memory_seq", str(seq))
-            self._report(counts, (time.perf_counter() - started) * 1000)
-
-    def _apply(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
-        """Update the documents of one item; yield 1 for each that changed, 0 for the others.
-
-        An unexpected error in one item is reported and does not stop the others.
-        """
-        try:
-            yield from self._replace(db, source, item)
-        except DonnaError:
-            raise
-        except Exception as error:
-            self._hub.post(MemoryIngestFailed(source_type=source, reason=type(error).__name__, item=item))
-
-    def _replace(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
-        user, prefix, made = self._deriver.documents(db.database, self._store.database, source, item)
-        left = self._deriver.existing(self._store.database, source, prefix, user)
-        for document, chunks in made:
-            was_there = document.source_id in left
-            left.discard(document.source_id)
-            changed = self._put(document, chunks)
-            if changed and was_there:
-                erasure_mark(self._store.database.path).touch(mode=0o600)
-            yield int(changed)
-        for source_id in left:
-            self._erase(source, source_id, user)
-            yield 0
-
-    def _erase(self, source: str, source_id: str, user: str) -> None:
-        """Delete a document, and schedule the truncation of the log at the end of the round."""
-        erasure_mark(self._store.database.path).touch(mode=0o600)
-        self._store.delete(source, source_id, user)
-
-    def _put(self, document: Document, chunks: list[Chunk]) -> bool:
-        stored = self._store.upsert(document, chunks)
-        store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
-        return not stored.unchanged
-
-    def _report(self, counts: Counter[str], latency: float) -> None:
-        for source, count in counts.items():
-            if count and source in _EVENTS:
-                self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
-
-    def backfill(self, source: str) -> Iterator[int]:
-        """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
-        started = time.perf_counter()
-        count = 0
-        for count in self._backfill(source):
-            yield count
-        latency = (time.perf_counter() - started) * 1000
-        self._hub.post(BackfillDone(source_type=source, documents=count, latency_ms=latency))
-
-    def _backfill(self, source: str) -> Iterator[int]:
-        if source == MemorySource.TASK:
-            yield from self.tasks.backfill(self._parts.client)
-            return
-        db = self._open_db()
-        count = 0
-        for item in self._deriver.items(db.database, source) if db else []:
-            assert db is not None
-            for _ in self._replace(db, source, item):
-                count += 1
-                yield count
-
-    def _open_db(self) -> MemoryDb | None:
-        if self._db is None:
-            self._db = read_db(self._parts.folder)
-        return self._db
-
-    def close(self) -> None:
-        """Close the memory; the next use opens it again."""
-        if self._db:
-            self._db.close()
-            self._db = None
-
-
-def _forget_hashes(database: Database, *sources: str) -> None:
-    """Clear the content hashes of documents, so that they are stored and embedded again."""
-    database.run_many(
-        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
-    )
 
 
 POLL_SECONDS = 1.0
@@ -346,9 +104,10 @@ class MemoryIndexer:
         embeddings = self._pipeline.embeddings
         if self._unscored and embeddings and embeddings.idle.is_set():
             self._unscored = False
-            await self._score()
-            lacking = await self._pipeline.write(self.lacks_scores)
-            self._unscored = self._unscored or lacking  # more may have been stored meanwhile
+            if await self._pipeline.write(self.lacks_scores):
+                await self._score()
+                lacking = await self._pipeline.write(self.lacks_scores)
+                self._unscored = self._unscored or lacking  # more may have been stored meanwhile
 
     async def _step_through(self, steps: Iterator[int]) -> None:
         """Run a generator in time-limited flushes, so that edits of notes are stored between them."""
@@ -360,6 +119,8 @@ class MemoryIndexer:
                 self._pipeline.embeddings.wake()
 
     async def _score(self) -> None:
+        from donna_tui.memory.scores import score_waiting
+
         await _run_in_flushes(self._pipeline, score_waiting(self._database))
 
     async def _wait_out(self, error: DatabaseError) -> None:
@@ -384,6 +145,16 @@ class MemoryIndexer:
     def close(self) -> None:
         """Close the memory; the next use opens it again."""
         self._follower.close()
+
+
+def waiting(database: Database) -> bool:
+    """Return whether there is an embedded memory without a novelty."""
+    return bool(
+        database.value(
+            "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
+            " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
+        )
+    )
 
 
 async def _run_in_flushes(pipeline: Pipeline, steps: Iterator[int]) -> None:
@@ -427,6 +198,8 @@ async def wait_until_indexed(maintainer: IndexMaintainer, patience: float) -> bo
 
 async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> BackfillRow:
     """Reindex one source. A failure is reported in the row, so that the other sources continue."""
+    from donna_tui.types.memory import BackfillRow
+
     try:
         if source is MemorySource.VAULT:
             await maintainer.compare(full=False)

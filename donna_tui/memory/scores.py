@@ -186,16 +186,6 @@ def in_steps(vector: Vector) -> Total:
     return steps
 
 
-def waiting(database: Database) -> bool:
-    """Return whether there is an embedded memory without a novelty."""
-    return bool(
-        database.value(
-            "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
-            " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
-        )
-    )
-
-
 def score_waiting(database: Database) -> Iterator[int]:
     """Score the novelty of all embedded memories, the oldest first; yield the number scored after each transaction.
 
@@ -275,9 +265,8 @@ def _save(database: Database, user_id: str, centroid: Centroid) -> None:
 
 def finish_deletions(database: Database) -> None:
     """Subtract deleted memories from their centroids."""
-    if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
-        with database.transaction():
-            _subtract_deleted(database)
+    with database.transaction():
+        _subtract_deleted(database)
 
 
 def _subtract_deleted(database: Database) -> None:

@@ -13,9 +13,9 @@ from donna_tui.config.models import TaskSourceConfig
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.index.store import MemoryStore
-from donna_tui.memory.chat import TextSplitter
 from donna_tui.memory.checkboxes import Task, line_of_task, task_key_hash, tasks_in
 from donna_tui.memory.scores import store_scores
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import Chunk
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
@@ -26,8 +26,6 @@ from donna_tui.vault.client import VaultClient, VaultNote
 from donna_tui.vault.note.read import DRAFT_KEY
 
 KIND = MemorySource.TASK.value
-VERSION = "2"
-"""Increment when the documents of tasks change."""
 
 
 def task_text(task: Task, domain: str) -> str:

@@ -10,10 +10,13 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from donna_tui.types.errors import Reason
 from donna_tui.types.status import ModelPhase
+
+if TYPE_CHECKING:
+    from donna_tui.types.draft_events import CalendarEvent, DraftEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,128 +29,6 @@ class Event:
 
 UNLOGGED = {"unlogged": True}
 """The metadata of a field that no log gets."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCalled(Event):
-    """A language model was called. `outcome` is `ok` or the kind of the failure; the cost is in US dollars."""
-
-    name: ClassVar[str] = "model_call"
-    task_type: str
-    alias: str
-    model: str
-    outcome: str
-    latency_ms: float
-    tokens_in: int
-    tokens_out: int
-    cost_usd: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Autowrite(Event):
-    """An automatic draft began. `key` is its idempotency key, such as the id of a meeting."""
-
-    template: str
-    path: str
-    key: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Autowritten(Autowrite):
-    """The draft was written."""
-
-    name: ClassVar[str] = "vault_autowrite_written"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutowriteSkipped(Autowrite):
-    """The draft exists already."""
-
-    name: ClassVar[str] = "vault_autowrite_skipped_idempotent"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AutowriteFailed(Autowrite):
-    """The draft could not be written. `reason` is a reason code, or the kind of the failure."""
-
-    name: ClassVar[str] = "vault_autowrite_failed"
-    reason: str
-
-
-DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CalendarFetched(Event):
-    """A calendar was read. `new`, `changed` and `gone` count the meetings that differ from the mirror.
-
-    `problems` are entries that could not be used as they are. `reason` is a reason code where the whole calendar could
-    not be read, and empty where it could.
-    """
-
-    name: ClassVar[str] = "calendar_fetched"
-    calendar: str
-    kind: str
-    meetings: int = 0
-    new: int = 0
-    changed: int = 0
-    gone: int = 0
-    problems: int = 0
-    reason: str = ""
-    latency_ms: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingEndPollerStarted(Event):
-    """Polling for meetings that have ended began."""
-
-    name: ClassVar[str] = "meeting_end_poller_start"
-    calendars: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingEndPollerCancelled(Event):
-    """Polling for meetings that have ended stopped."""
-
-    name: ClassVar[str] = "meeting_end_poller_cancelled"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingEndPollerCycleFailed(Event):
-    """One poll for ended meetings failed; polling continues. `reason` is a code or the kind of the failure."""
-
-    name: ClassVar[str] = "meeting_end_poller_cycle_failed"
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingEndDetected(Event):
-    """A meeting ended, or the brief for one that is not over is due."""
-
-    name: ClassVar[str] = "meeting_end_detected"
-    calendar: str
-    event_id: str
-    is_over: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeetingEndDispatchFailed(Event):
-    """The note of a meeting that has ended could not be started; it is retried."""
-
-    name: ClassVar[str] = "meeting_end_dispatch_failed"
-    calendar: str
-    event_id: str
-    reason: str
-
-
-CalendarEvent = (
-    CalendarFetched
-    | MeetingEndDetected
-    | MeetingEndDispatchFailed
-    | MeetingEndPollerCancelled
-    | MeetingEndPollerCycleFailed
-    | MeetingEndPollerStarted
-)
 
 
 CHANGED = "something changed"

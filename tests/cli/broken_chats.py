@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from donna_tui.__main__ import main
 from donna_tui.embedding import files
-from donna_tui.memory import indexer
+from donna_tui.memory import deriver
 
 
 def broken(*_: object) -> str:
@@ -14,5 +14,5 @@ def broken(*_: object) -> str:
 
 if __name__ == "__main__":
     files.find_weights = lambda: None
-    indexer.title_of = broken
+    deriver.title_of = broken
     main()

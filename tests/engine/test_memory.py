@@ -372,7 +372,7 @@ async def test_one_source_that_fails_does_not_stop_the_others(
         def broken(*args: object) -> object:
             raise RuntimeError("a fault")
 
-        monkeypatch.setattr("donna_tui.memory.indexer.title_of", broken)
+        monkeypatch.setattr("donna_tui.memory.deriver.title_of", broken)
         rows = {source: (await running.engine.memory.backfill(source)).state for source in MemorySource}
         assert rows == {**dict.fromkeys(MemorySource, "ok"), MemorySource.CHAT: "failed"}
 

@@ -26,7 +26,8 @@ from donna_tui.llm.router import Completion, ModelRouter
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload, Segment
-from donna_tui.types.events import EngineEvent, EventHub, ModelCalled
+from donna_tui.types.draft_events import ModelCalled
+from donna_tui.types.events import EngineEvent, EventHub
 from tests import model_server as server
 from tests.model_server import GOOD, Behaviour, ModelServer
 

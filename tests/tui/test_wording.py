@@ -28,24 +28,26 @@ from donna_tui.tui.lib.event_messages import (
     describe,
     stage_times,
 )
-from donna_tui.types.errors import Reason
-from donna_tui.types.events import (
+from donna_tui.types.draft_events import (
     AutowriteFailed,
     AutowriteSkipped,
     Autowritten,
     CalendarEvent,
     CalendarFetched,
     DraftEvent,
-    EngineEvent,
-    IndexEvent,
-    IndexProgress,
-    IngestBatch,
     MeetingEndDetected,
     MeetingEndDispatchFailed,
     MeetingEndPollerCancelled,
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
     ModelCalled,
+)
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
+    EngineEvent,
+    IndexEvent,
+    IndexProgress,
+    IngestBatch,
     NoteEmbedded,
     NoteFailed,
     NoteIndexed,

@@ -9,11 +9,12 @@ from typing import Any
 
 from donna_tui.config.models import ChatSourceConfig, SourcesConfig
 from donna_tui.index.store import MemoryStore
-from donna_tui.memory.chat import TextSplitter
+from donna_tui.memory.changes import ChangeFollower
 from donna_tui.memory.conversations import Recorder
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.importers import Import
-from donna_tui.memory.indexer import ChangeFollower, MemoryIndexerParts
+from donna_tui.memory.indexer import MemoryIndexerParts
+from donna_tui.memory.splitter import TextSplitter
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.events import EngineEvent, EventHub
 from donna_tui.types.memory import ImportReport, MemoryChunk, MemoryType, SessionRow, Turn

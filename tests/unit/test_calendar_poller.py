@@ -19,18 +19,17 @@ from donna_tui.calendar.values import EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarKind
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.memory.db_thread import DbThread
-from donna_tui.types.drafts import Meeting
-from donna_tui.types.errors import CalendarError, DonnaError, Reason
-from donna_tui.types.events import (
+from donna_tui.types.draft_events import (
     CalendarFetched,
-    EngineEvent,
-    EventHub,
     MeetingEndDetected,
     MeetingEndDispatchFailed,
     MeetingEndPollerCancelled,
     MeetingEndPollerCycleFailed,
     MeetingEndPollerStarted,
 )
+from donna_tui.types.drafts import Meeting
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
+from donna_tui.types.events import EngineEvent, EventHub
 from tests.unit.calendar_parts import BERLIN, calendar, event, meeting, utc
 
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, unpacked
+from donna_tui.memory.indexer import waiting
 from donna_tui.memory.scores import (
     Centroid,
     finish_deletions,
@@ -20,7 +21,6 @@ from donna_tui.memory.scores import (
     read_centroid,
     score_waiting,
     store_scores,
-    waiting,
 )
 from donna_tui.text.tokens import EstimatedTokens
 from tests.unit.index_parts import DIM, note, open_store, unit

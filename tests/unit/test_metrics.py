@@ -16,16 +16,13 @@ import pytest
 
 from donna_tui.engine import metrics as metrics_server
 from donna_tui.engine.metrics import MOST_SERIES, Metrics, serve_metrics
+from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten, ModelCalled
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import (
-    AutowriteFailed,
-    AutowriteSkipped,
-    Autowritten,
     EngineEvent,
     EngineStateChanged,
     EventHub,
     IngestBatch,
-    ModelCalled,
     NoteDeleted,
     NoteEmbedded,
     NoteFailed,

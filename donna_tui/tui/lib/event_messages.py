@@ -10,14 +10,22 @@ from typing import Any
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.error_messages import reason_words
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
-from donna_tui.types.errors import Reason
-from donna_tui.types.events import (
-    CHANGED,
+from donna_tui.types.draft_events import (
     AutowriteFailed,
     AutowriteSkipped,
     Autowritten,
-    BackfillDone,
     CalendarFetched,
+    MeetingEndDetected,
+    MeetingEndDispatchFailed,
+    MeetingEndPollerCancelled,
+    MeetingEndPollerCycleFailed,
+    MeetingEndPollerStarted,
+    ModelCalled,
+)
+from donna_tui.types.errors import Reason
+from donna_tui.types.events import (
+    CHANGED,
+    BackfillDone,
     ChatIngested,
     CorrectionIngested,
     EngineEvent,
@@ -25,14 +33,8 @@ from donna_tui.types.events import (
     IndexProgress,
     IndexSwapped,
     IngestBatch,
-    MeetingEndDetected,
-    MeetingEndDispatchFailed,
-    MeetingEndPollerCancelled,
-    MeetingEndPollerCycleFailed,
-    MeetingEndPollerStarted,
     MemoryIngestFailed,
     MemoryRemembered,
-    ModelCalled,
     ModelStateChanged,
     NoteDeleted,
     NoteEmbedded,

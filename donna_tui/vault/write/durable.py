@@ -8,7 +8,6 @@ from pathlib import Path
 
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.errors import DonnaError, VaultWriteError
-from donna_tui.vault.write.files import refused_write
 
 
 def write_durably(path: Path, text: str) -> None:
@@ -23,6 +22,8 @@ def write_durably(path: Path, text: str) -> None:
         pending.replace(path)
         _sync(path.parent)
     except OSError as error:
+        from donna_tui.vault.write.files import refused_write  # not at the start, which needs no other part of writing
+
         with contextlib.suppress(OSError):
             pending.unlink()
         raise refused_write(error, "") from error

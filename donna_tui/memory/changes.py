@@ -1,0 +1,210 @@
+"""Apply the change list of `memory.db` to an index, and store the documents that differ.
+
+The index stores its position in the change list. A new index begins at the start of the list, so it is complete
+before it replaces the old one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections import Counter
+from collections.abc import Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from donna_tui.index.database import Database
+from donna_tui.index.documents import Document
+from donna_tui.index.migrations import get_meta, set_meta
+from donna_tui.index.store import MemoryStore
+from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, read_db
+from donna_tui.text.chunker import Chunk
+from donna_tui.types.errors import DonnaError
+from donna_tui.types.events import BackfillDone, ChatIngested, CorrectionIngested, MemoryIngestFailed, MemoryRemembered
+from donna_tui.types.search import MemorySource
+
+if TYPE_CHECKING:
+    from donna_tui.memory.deriver import Deriver
+    from donna_tui.memory.indexer import MemoryIndexerParts
+    from donna_tui.memory.tasks import TaskSource
+
+DERIVER_VERSION = "4"
+"""Increment when the derived documents change."""
+
+TASKS_VERSION = "2"
+"""Increment when the documents of tasks change."""
+
+PAGE = 200
+"""Changes read per page."""
+
+_EVENTS: dict[str, type[ChatIngested] | type[CorrectionIngested] | type[MemoryRemembered]] = {
+    "chat": ChatIngested,
+    "correction": CorrectionIngested,
+    "memory": MemoryRemembered,
+}
+
+
+class ChangeFollower:
+    """Apply changes to an index. The generators yield 1 for each document that changed and 0 for the others."""
+
+    def __init__(self, parts: MemoryIndexerParts, store: MemoryStore) -> None:
+        self._parts, self._store, self._hub = parts, store, parts.hub
+        self._db: MemoryDb | None = None
+
+    @cached_property
+    def tasks(self) -> TaskSource:
+        """Return the tasks of notes, imported when a note changes."""
+        from donna_tui.memory.tasks import TaskSource
+
+        return TaskSource(self._parts.sources.tasks, self._store, self._parts.splitter, self._hub)
+
+    @cached_property
+    def _deriver(self) -> Deriver:
+        """Return the deriver of documents, imported when the memory changes."""
+        from donna_tui.memory.deriver import Deriver
+
+        return Deriver(self._parts.sources, self._parts.splitter)
+
+    @property
+    def _version(self) -> str:
+        """Return a fingerprint of the settings that decide how rows become documents."""
+        sources, splitter = self._parts.sources, self._parts.splitter
+        fingerprint = f"{sources.chat!r}{sources.corrections!r}{splitter.counter.name}{splitter.window}"
+        return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
+
+    def follow(self) -> Iterator[int]:
+        """Apply all changes since the last call."""
+        database = self._store.database
+        if get_meta(database, "tasks") != self._tasks_version():
+            _forget_hashes(database, MemorySource.TASK)
+            yield from self.tasks.backfill(self._parts.client)
+            set_meta(database, "tasks", self._tasks_version())
+        db = self._open_db()
+        if db is None:
+            return
+        if get_meta(database, "memory_book") != db.id:
+            yield from self._begin_anew(db)
+        yield from self._follow_changes(db)
+        if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
+            from donna_tui.memory.scores import finish_deletions
+
+            finish_deletions(database)
+        finish_erasures(database)
+
+    def _tasks_version(self) -> str:
+        return f"{TASKS_VERSION}:{self._parts.sources.tasks.enabled}:{self._version}"
+
+    def _begin_anew(self, db: MemoryDb) -> Iterator[int]:
+        """Follow a memory other than the indexed one, such as a restored backup: delete what it lacks."""
+        for source in _EVENTS:
+            stored = "SELECT source_id, user_id FROM memory_documents WHERE source_type = ?"
+            for source_id, user in self._store.database.rows(stored, (source,)):
+                if not self._deriver.holds(db.database, source, source_id, user):
+                    self._erase(source, source_id, user)
+                    yield 1
+        set_meta(self._store.database, "memory_seq", "0")
+        set_meta(self._store.database, "memory_book", db.id)
+
+    def _follow_changes(self, db: MemoryDb) -> Iterator[int]:
+        database = self._store.database
+        if get_meta(database, "memory_sources") != self._version:
+            _forget_hashes(database, *_EVENTS)
+            set_meta(database, "memory_seq", "0")
+            set_meta(database, "memory_sources", self._version)
+        while True:
+            since = int(get_meta(database, "memory_seq") or 0)
+            rows = db.database.rows(
+                "SELECT seq, source, item FROM changes WHERE seq > ? ORDER BY seq LIMIT ?", (since, PAGE)
+            )
+            if not rows:
+                return
+            counts: Counter[str] = Counter()
+            started = time.perf_counter()
+            for seq, source, item in rows:
+                for count in self._apply(db, source, item):
+                    counts[source] += count
+                    yield count
+                set_meta(database, "memory_seq", str(seq))
+            self._report(counts, (time.perf_counter() - started) * 1000)
+
+    def _apply(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
+        """Update the documents of one item; yield 1 for each that changed, 0 for the others.
+
+        An unexpected error in one item is reported and does not stop the others.
+        """
+        try:
+            yield from self._replace(db, source, item)
+        except DonnaError:
+            raise
+        except Exception as error:
+            self._hub.post(MemoryIngestFailed(source_type=source, reason=type(error).__name__, item=item))
+
+    def _replace(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
+        user, prefix, made = self._deriver.documents(db.database, self._store.database, source, item)
+        left = self._deriver.existing(self._store.database, source, prefix, user)
+        for document, chunks in made:
+            was_there = document.source_id in left
+            left.discard(document.source_id)
+            changed = self._put(document, chunks)
+            if changed and was_there:
+                erasure_mark(self._store.database.path).touch(mode=0o600)
+            yield int(changed)
+        for source_id in left:
+            self._erase(source, source_id, user)
+            yield 0
+
+    def _erase(self, source: str, source_id: str, user: str) -> None:
+        """Delete a document, and schedule the truncation of the log at the end of the round."""
+        erasure_mark(self._store.database.path).touch(mode=0o600)
+        self._store.delete(source, source_id, user)
+
+    def _put(self, document: Document, chunks: list[Chunk]) -> bool:
+        from donna_tui.memory.scores import store_scores
+
+        stored = self._store.upsert(document, chunks)
+        store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
+        return not stored.unchanged
+
+    def _report(self, counts: Counter[str], latency: float) -> None:
+        for source, count in counts.items():
+            if count and source in _EVENTS:
+                self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
+
+    def backfill(self, source: str) -> Iterator[int]:
+        """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
+        started = time.perf_counter()
+        count = 0
+        for count in self._backfill(source):
+            yield count
+        latency = (time.perf_counter() - started) * 1000
+        self._hub.post(BackfillDone(source_type=source, documents=count, latency_ms=latency))
+
+    def _backfill(self, source: str) -> Iterator[int]:
+        if source == MemorySource.TASK:
+            yield from self.tasks.backfill(self._parts.client)
+            return
+        db = self._open_db()
+        count = 0
+        for item in self._deriver.items(db.database, source) if db else []:
+            assert db is not None
+            for _ in self._replace(db, source, item):
+                count += 1
+                yield count
+
+    def _open_db(self) -> MemoryDb | None:
+        if self._db is None:
+            self._db = read_db(self._parts.folder)
+        return self._db
+
+    def close(self) -> None:
+        """Close the memory; the next use opens it again."""
+        if self._db:
+            self._db.close()
+            self._db = None
+
+
+def _forget_hashes(database: Database, *sources: str) -> None:
+    """Clear the content hashes of documents, so that they are stored and embedded again."""
+    database.run_many(
+        "UPDATE memory_documents SET content_hash = '' WHERE source_type = ?", [(each,) for each in sources]
+    )

@@ -1,0 +1,49 @@
+"""Split the documents of the memory into passages that fit into the window of the embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from donna_tui.index.documents import Document, embedded_title
+from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk, context_of
+from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic
+from donna_tui.text.tokens import TokenCounter
+
+LEAST_ROOM = 16
+
+
+@dataclass(frozen=True, slots=True)
+class TextSplitter:
+    """Parameters of splitting into passages: the tokenizer, and the encoder's window in tokens."""
+
+    counter: TokenCounter
+    window: int
+
+    def room(self, title: str = "", heading_path: tuple[str, ...] = ()) -> int:
+        """Return the number of tokens left for a passage after its context."""
+        context = context_of(title, heading_path, self.window).line
+        taken = len(self.counter.spans(context)) if context else 0
+        return max(LEAST_ROOM, min(MOST_TOKENS, self.window - SPECIAL_TOKENS - taken))
+
+    def spans(self, text: str, title: str = "", heading_path: tuple[str, ...] = ()) -> list[tuple[int, int]]:
+        """Split a text into passages, as half-open character offsets."""
+        room = self.room(title, heading_path)
+        return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
+
+    def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
+        """Split a document into passages; `line_at` maps a character offset to its line."""
+        title = embedded_title(document.source_type, document.title)
+        return [
+            Chunk(
+                index=index,
+                heading_path=heading_path,
+                text=document.text[low:high],
+                start=low,
+                end=high,
+                start_line=line_at(low),
+                end_line=line_at(high - 1),
+                token_count=len(self.counter.spans(document.text[low:high])),
+            )
+            for index, (low, high) in enumerate(self.spans(document.text, title, heading_path))
+        ]
