@@ -39,11 +39,10 @@ from donna_tui.tui.lib.messages import (
     StepBack,
 )
 from donna_tui.tui.lib.places import QuestionPlace
-from donna_tui.tui.search.bar import ScopePicker, SearchBar
+from donna_tui.tui.search.bar import SearchBar
 from donna_tui.tui.search.preview import Preview
 from donna_tui.tui.search.results import ResultList, Row
 from donna_tui.tui.search.start_page import RepeatSearch, StartPage, start_facts
-from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.search.wording import (
     PAGE,
     Question,
@@ -659,6 +658,8 @@ class SearchPane(BareColumn):
 
     @one_dialog("filter")
     async def _choose_scope(self, backend: Backend) -> None:
+        from donna_tui.tui.search.scope_picker import ScopePicker
+
         try:
             folders, sources = await backend.folders(), await backend.sources()
         except DonnaError as error:
@@ -690,6 +691,8 @@ class SearchPane(BareColumn):
 
     @one_dialog("correct")
     async def _correct(self, backend: Backend, hit: Hit) -> None:
+        from donna_tui.tui.search.why_found import correct, correction_effect
+
         await correct(
             self.app,
             backend.memory,

@@ -46,8 +46,6 @@ from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, Sc
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
-from donna_tui.tui.shell.commands import ELSEWHERE, THEME, KeyList, Palette, pane_of
-from donna_tui.tui.shell.help import HelpScreen
 from donna_tui.tui.shell.lazy_panes import Pane, import_later, later_panes
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.errors import DonnaError, Reason
@@ -523,6 +521,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_app_palette(self) -> None:
         """Pick an action by its name."""
+        from donna_tui.tui.shell.commands import Palette
+
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
@@ -553,10 +553,14 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_app_keys(self) -> None:
         """Pick an action by its key."""
+        from donna_tui.tui.shell.commands import KeyList
+
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
         """Show the help of the current pane."""
+        from donna_tui.tui.shell.help import HelpScreen
+
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
     def action_app_space(self) -> None:
@@ -626,6 +630,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     async def _picked(self, value: str | None) -> None:
+        from donna_tui.tui.shell.commands import ELSEWHERE, THEME
+
         if value is None:
             return
         if value.startswith(THEME):
@@ -637,6 +643,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def _show_where(self, action: Action) -> None:
         """Show the screen of an action, and report its key."""
+        from donna_tui.tui.shell.commands import pane_of
+
         pane = pane_of(action)
         if pane is not None:
             self.show_pane(pane)
