@@ -49,16 +49,6 @@ def address_of(route: Route) -> str:
     return host if parts.port in (None, usual) else f"{host}:{parts.port}"
 
 
-_PASSING = frozenset(
-    {
-        FailureKind.OVER_DAY_LIMIT,
-        FailureKind.UNREACHABLE,
-        FailureKind.RATE_LIMITED,
-        FailureKind.UNAVAILABLE,
-        FailureKind.TIMEOUT,
-    }
-)
-
 _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.NOT_CONFIGURED: ("no language model is configured for this", "name one in models.yaml"),
     FailureKind.NOT_INSTALLED: (
@@ -144,11 +134,6 @@ class ModelCallError(DonnaError):
             words = words.replace(place, value)
         super().__init__(reason, message or words, hint=hint or usual_hint)
         self.kind, self.metadata, self.retry_after = kind, metadata, retry_after
-
-    @property
-    def is_passing(self) -> bool:
-        """Return whether the same request may succeed later, and was not charged now."""
-        return self.kind in _PASSING
 
 
 @dataclass(frozen=True, slots=True)
