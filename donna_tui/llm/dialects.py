@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 from collections.abc import Mapping
@@ -57,8 +58,12 @@ async def only_known_headers(request: httpx2.Request) -> None:
         del request.headers[name]
 
 
-def quietly(library: str) -> None:
-    """Raise a library's log level: at its finest level it logs the whole request."""
+def _load(library: str) -> None:
+    """Import a library, and raise its log level: at its finest level it logs the whole request. Raises CallError."""
+    try:
+        importlib.import_module(library)
+    except ImportError:
+        raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
     logging.getLogger(library).setLevel(logging.WARNING)
 
 
@@ -121,11 +126,7 @@ class AnthropicMessages:
 
     def load(self) -> None:
         """Import the library that sends. Raises CallError without it."""
-        try:
-            import anthropic
-        except ImportError:
-            raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
-        quietly(anthropic.__name__)
+        _load("anthropic")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
@@ -241,11 +242,7 @@ class OpenAIChat:
 
     def load(self) -> None:
         """Import the library that sends. Raises CallError without it."""
-        try:
-            import openai
-        except ImportError:
-            raise CallError(FailureKind.NOT_INSTALLED, charged=False) from None
-        quietly(openai.__name__)
+        _load("openai")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""

@@ -84,7 +84,6 @@ def _whole(text: str) -> str:
 
 T = TypeVar("T", bound=BaseModel)
 
-_BOM = "\ufeff"
 _THOUGHTS = "</think>"
 _BRACE_ON_A_LINE = re.compile(r"^\{", re.M)
 """Indented braces belong to another object."""
@@ -94,9 +93,9 @@ MOST_STARTS = 20
 
 def read_object(body: bytes) -> dict[str, Any]:
     """Parse a body that is one JSON object. Raises ValueError."""
-    text = body.decode("utf-8").removeprefix(_BOM)
-    value, end = _decoded(text.strip(), 0)
-    if text.strip()[end:]:
+    text = body.decode("utf-8-sig").strip()
+    value, end = _decoded(text, 0)
+    if text[end:]:
         raise ValueError("there is extra data after the object")
     return value
 

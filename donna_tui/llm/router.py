@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -91,7 +91,9 @@ async def _once(send: Send) -> bytes:
         raise _stopped(error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
-    raise _not_answered(response)
+    retry_after = stated_pause(response.headers.get("retry-after", ""))
+    again = _AGAIN.get(response.status_code, 0)
+    raise _UnpaidError(_kind(response.status_code), again, retry_after, response.status_code)
 
 
 def _stopped(error: DonnaError) -> CallError:
@@ -99,12 +101,6 @@ def _stopped(error: DonnaError) -> CallError:
     if error.reason is Reason.TOO_LARGE:
         return CallError(FailureKind.TOO_LARGE, charged=True, cause=error)
     return CallError(FailureKind.EGRESS_REFUSED, charged=False, cause=error)
-
-
-def _not_answered(response: httpx2.Response) -> CallError:
-    status = response.status_code
-    retry_after = stated_pause(response.headers.get("retry-after", ""))
-    return _UnpaidError(_kind(status), _AGAIN.get(status, 0), retry_after, status)
 
 
 def _kind(status: int) -> FailureKind:
@@ -283,7 +279,7 @@ class ModelRouter:
             await self._ledger.record(record)
         except DonnaError as error:
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
-        self._hub.post(_call_event(call.task_type, metadata))
+        self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))
         return metadata
 
     def _key(self, route: Route) -> str:
@@ -309,17 +305,4 @@ def _error(failed: CallError, call: _Call, metadata: CompletionMetadata) -> Mode
         metadata=metadata,
         retry_after=failed.retry_after,
         cause=failed.cause,
-    )
-
-
-def _call_event(task_type: str, metadata: CompletionMetadata) -> ModelCalled:
-    return ModelCalled(
-        task_type=task_type,
-        alias=metadata.alias,
-        model=metadata.model,
-        outcome=metadata.outcome,
-        latency_ms=metadata.latency_ms,
-        tokens_in=metadata.tokens_in,
-        tokens_out=metadata.tokens_out,
-        cost_usd=metadata.cost_usd,
     )
