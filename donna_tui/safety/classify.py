@@ -41,11 +41,10 @@ def classify(
     """Return the sensitivity of the note with this frontmatter.
 
     `metadata` is None without frontmatter; `broken` is set if it is unreadable or ambiguous. `head` is the beginning of
-    the
-    whole file, at least 4 KiB of it; `key` is the frontmatter key that marks a note as sensitive.
+    the whole file, at least 4 KiB of it; `key` is the frontmatter key that marks a note as sensitive.
     """
     head = head[:HEAD_CHARS]
-    if _flagged(metadata, key) or (broken and _mentions(key, head)):
+    if _flagged(metadata, key) or (broken and _letters(key) in _letters(head)):
         return Sensitivity.DONNA_SENSITIVE
     if broken or _flagged(metadata, _LOCAL_ONLY_KEY):
         return Sensitivity.LOCAL_ONLY
@@ -68,10 +67,6 @@ def _letters(name: object) -> str:
     """Reduce a name to letters and digits, ignoring case, dashes, full-width forms and invisible characters."""
     folded = unicodedata.normalize("NFKC", str(name)).casefold()
     return "".join(char for char in folded if char.isalnum())
-
-
-def _mentions(key: str, head: str) -> bool:
-    return _letters(key) in _letters(head)
 
 
 def _unparsed_flag(head: str, key: str) -> Sensitivity:

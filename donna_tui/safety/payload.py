@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 
 from donna_tui.safety.classify import Sensitivity
 
-_ORDER = (Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY, Sensitivity.DONNA_SENSITIVE)
 _CARRIED: ContextVar[Sensitivity | None] = ContextVar("carried", default=None)
 
 
@@ -30,13 +29,9 @@ class Payload:
 
     @property
     def sensitivity(self) -> Sensitivity:
-        """Return the sensitivity of the most private segment."""
-        return most_private(segment.sensitivity for segment in self.segments)
-
-
-def most_private(found: Iterator[Sensitivity]) -> Sensitivity:
-    """Return the most private sensitivity; public if there are none."""
-    return max(found, key=_ORDER.index, default=Sensitivity.PUBLIC)
+        """Return the sensitivity of the most private segment; public if there are none."""
+        found = (segment.sensitivity for segment in self.segments)
+        return max(found, key=tuple(Sensitivity).index, default=Sensitivity.PUBLIC)
 
 
 @contextlib.contextmanager
