@@ -10,18 +10,17 @@ import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Answer, Login, Request, calendar_client, exchange, failed, host_of, login_of, origin
+from donna_tui.calendar.http import Answer, Login, Request, calendar_client, exchange, failed, host_of, login_of
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
+from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import Fetched, Window
-from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.safety.egress import origin
 from donna_tui.types.errors import DonnaError, Reason
 
 INSTALL_HINT = "pip install 'donna-tui[calendars]'"
@@ -46,19 +45,8 @@ _FAILURES = {
 
 
 @dataclass(frozen=True, slots=True)
-class CalDav:
+class CalDav(ConfiguredCalendar):
     """A calendar on a server, or all calendars of an account if the URL is that of the account."""
-
-    config: CalendarConfig
-    zone: ZoneInfo
-
-    @property
-    def name(self) -> str:
-        return self.config.name
-
-    @property
-    def kind(self) -> CalendarKind:
-        return "caldav"
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings in the window. Raises CalendarError."""
@@ -81,9 +69,6 @@ class CalDav:
                     return courier.outcome(frame, host)
                 await _send(child, await courier.carry(frame))
         raise failed(_FAILURES["too_much"][0].format(host=host))
-
-    async def version(self) -> Hashable | None:
-        return None
 
 
 @dataclass(slots=True)

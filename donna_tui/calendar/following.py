@@ -7,17 +7,15 @@ import datetime
 import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
 
 from donna_tui.calendar.mirror import Stored, delete_unfollowed, note_problem, store
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
 from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.types.draft_events import CalendarFetched
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
 from donna_tui.types.events import EventHub
-
-T = TypeVar("T")
 
 FRESH_SECONDS = 300.0
 """Seconds after which a calendar is fetched again, unless that is requested or its files have changed."""
@@ -26,12 +24,6 @@ FETCH_SECONDS = 300.0
 """Time limit of one fetch."""
 
 DAYS_BACK, DAYS_AHEAD = 31, 62
-
-
-class DbRunner(Protocol):
-    """Run work with the memory of a space sequentially; see `donna_tui.memory.db_thread.DbThread`."""
-
-    async def run(self, work: Callable[[MemoryDb], T]) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +43,7 @@ class Following:
 
     def __init__(
         self,
-        db_thread: DbRunner,
+        db_thread: DbThread,
         sources: Sequence[CalendarSource],
         hub: EventHub,
         clock: Callable[[], float] = time.time,

@@ -11,7 +11,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable, Hashable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +23,7 @@ import httpx2
 
 from donna_tui.calendar.http import Answer, Request, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, named
+from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import (
     DESCRIPTION_CHARS,
     LOCATION_CHARS,
@@ -33,12 +34,12 @@ from donna_tui.calendar.values import (
     EntryProblem,
     Fetched,
     Window,
+    beginning,
     bounded,
     instant,
     local,
-    midnight,
 )
-from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.config.calendars import CalendarConfig
 from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
 from donna_tui.platform.paths import private_folder
 from donna_tui.types.drafts import Attendee, Meeting
@@ -179,13 +180,13 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     first = _moment(item.get("start", original), "its start cannot be read", zone)
     last = _moment(item.get("end", item.get("start", original)), "its end cannot be read", zone)
     all_day = not isinstance(first, datetime.datetime)
-    start = _instant(first, zone)
+    start = beginning(first, zone)
     return Meeting(
         event_id=_event_id(item, original, zone),
         calendar=calendar,
         title=_text(item, "summary", TITLE_CHARS),
         start=start,
-        end=max(start, _instant(last, zone)),
+        end=max(start, beginning(last, zone)),
         day=local(start, zone).date() if isinstance(first, datetime.datetime) else first,
         all_day=all_day,
         series_id=_text(item, "recurringEventId", ID_CHARS),
@@ -218,10 +219,6 @@ def _moment(value: Any, problem: str, zone: ZoneInfo) -> datetime.date:
         return datetime.date.fromisoformat(value["date"])
     except (TypeError, ValueError, KeyError, OSError) as error:
         raise UnusableError(problem) from error
-
-
-def _instant(value: datetime.date, zone: ZoneInfo) -> datetime.datetime:
-    return instant(value, zone) if isinstance(value, datetime.datetime) else midnight(value, zone)
 
 
 def _text(item: dict[str, Any], name: str, most: int) -> str:
@@ -260,24 +257,11 @@ class Endpoints:
 
 
 @dataclass(frozen=True, slots=True)
-class GoogleCalendar:
+class GoogleCalendar(ConfiguredCalendar):
     """A calendar of the user's Google account."""
 
-    config: CalendarConfig
-    zone: ZoneInfo
     state: Path
     endpoints: Endpoints = Endpoints()
-
-    @property
-    def name(self) -> str:
-        return self.config.name
-
-    @property
-    def kind(self) -> CalendarKind:
-        return "google"
-
-    async def version(self) -> Hashable | None:
-        return None
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings in the window, with series expanded by the server."""

@@ -6,7 +6,6 @@ import contextlib
 import itertools
 import os
 import re
-import stat
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from pathlib import Path
 import httpx2
 
 from donna_tui.config.calendars import CalendarConfig
+from donna_tui.platform import paths
 from donna_tui.platform.paths import private_folder
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
@@ -46,7 +46,7 @@ def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
         return ""
     password = environ.get(config.password_env)
     if password is None:
-        raise _unusable(f"the variable {config.password_env} with the password of {config.name} is not set")
+        raise failed(f"the variable {config.password_env} with the password of {config.name} is not set")
     return password
 
 
@@ -73,20 +73,9 @@ def store_password(folder: Path, name: str, password: str) -> Path:
 def private_text(file: Path) -> str:
     """Read a file that must be readable by its owner only. Raises CalendarError."""
     try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise _unusable(f"{file} cannot be read ({error.strerror})") from error
-    with os.fdopen(descriptor, "rb") as opened:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise _unusable(f"{file} is not a file")
-        if stat.S_IMODE(status.st_mode) & 0o077:
-            raise _unusable(f"{file} is readable by others", hint=f"chmod 600 {file}")
-        return opened.read(MOST_BYTES).decode("utf-8", "replace")
-
-
-def _unusable(message: str, *, hint: str | None = None) -> CalendarError:
-    return CalendarError(Reason.CALENDAR_FAILED, message, hint=hint)
+        return paths.private_text(file, MOST_BYTES)
+    except DonnaError as error:
+        raise failed(error.message, hint=error.hint) from error
 
 
 SECONDS = 30.0
@@ -176,8 +165,3 @@ async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
             return Answer(response.status_code, response.headers, response.content, url.host)
         url = url.join(place)
     raise failed(f"{url.host} redirects in a loop")
-
-
-def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
-    """Return scheme, host and port of a URL, which identify its server."""
-    return url.scheme, url.host, url.port or {"http": 80, "https": 443}.get(url.scheme)

@@ -80,7 +80,7 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
 
     `data` may be several files concatenated, of `most` bytes in all. Unreadable content is a problem, never an error.
     """
-    if not _can_read():
+    if not all(find_spec(name) for name in ("icalendar", "recurring_ical_events")):
         return _nothing("it needs two more packages: pip install 'donna-tui[calendars]'")
     if len(data) > most:
         return _nothing(f"it is larger than {most // 1_000_000} MB")
@@ -95,16 +95,11 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
         "seconds": seconds,
     }
     try:
-        async with asyncio.timeout(seconds * PATIENCE):
-            printed = await _child(json.dumps(request), data)
+        async with asyncio.timeout(seconds * PATIENCE), reading_child(CHILD_MODULE, json.dumps(request)) as child:
+            printed, _ = await child.communicate(data)
     except TimeoutError:
         return _nothing("it takes too long to read")
     return await asyncio.to_thread(_fetched, printed)
-
-
-def _can_read() -> bool:
-    """Check whether the optional calendar libraries are installed."""
-    return all(find_spec(name) for name in ("icalendar", "recurring_ical_events"))
 
 
 def _nothing(why: str) -> Fetched:
@@ -117,13 +112,6 @@ def shared_name(zone: ZoneInfo) -> str:
         return ZoneInfo(zone.key).key if zone.key else ""
     except (ValueError, OSError, KeyError):
         return ""
-
-
-async def _child(request: str, data: bytes) -> bytes:
-    """Return the output of the child."""
-    async with reading_child(CHILD_MODULE, request) as child:
-        printed, _ = await child.communicate(data)
-        return printed
 
 
 @contextlib.asynccontextmanager

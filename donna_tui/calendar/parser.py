@@ -373,10 +373,6 @@ def _value(value: Any) -> Any:
     return None if isinstance(value, vBroken) else getattr(value, "dt", None)
 
 
-def _is_floating(moment: datetime.date) -> bool:
-    return isinstance(moment, datetime.datetime) and moment.tzinfo is None
-
-
 def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
     """Assign a zone to all times; return remarks about an unknown one."""
     unknown = False
@@ -387,7 +383,7 @@ def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
                 for each in value.dts:
                     each.dt = _zoned(each.dt, zone)
             elif isinstance(value, vDDDTypes):
-                unknown = unknown or (_is_floating_time(value.dt) and "TZID" in value.params)
+                unknown = unknown or (_is_floating(value.dt) and "TZID" in value.params)
                 value.dt = _zoned(value.dt, zone)
             elif name in ("RDATE", "EXDATE"):
                 raise UnusableError(f"its {name} cannot be read")
@@ -395,26 +391,24 @@ def _zones_in_order(event: Any, zone: datetime.tzinfo) -> list[str]:
     return ["its time zone is unknown; its times are treated as local"] if unknown else []
 
 
-def _is_floating_time(value: Any) -> bool:
+def _is_floating(value: Any) -> bool:
     return isinstance(value, datetime.datetime) and value.tzinfo is None
 
 
 def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
     if isinstance(value, tuple):
         return tuple(_zoned(each, zone) for each in value)
-    return value.replace(tzinfo=zone) if _is_floating_time(value) else value
+    return value.replace(tzinfo=zone) if _is_floating(value) else value
 
 
 def _end_in_order(event: Any) -> list[str]:
     """Drop an invalid end; return remarks about it."""
-    start = event["DTSTART"].dt
-    if "DTEND" not in event and "DURATION" not in event:
+    problem = _end_problem(event, event["DTSTART"].dt) if "DTEND" in event or "DURATION" in event else ""
+    if not problem:
         return []
-    problem = _end_problem(event, start)
-    if problem:
-        event.pop("DTEND", None)
-        event.pop("DURATION", None)
-    return [problem] if problem else []
+    event.pop("DTEND", None)
+    event.pop("DURATION", None)
+    return [problem]
 
 
 def _end_problem(event: Any, start: datetime.date) -> str:

@@ -7,10 +7,11 @@ import time
 from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass
 
-from donna_tui.calendar.following import DbRunner, Following
+from donna_tui.calendar.following import Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
 from donna_tui.config.calendars import Notes
 from donna_tui.config.models import MeetingNoteConfig
+from donna_tui.memory.db_thread import DbThread
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.draft_events import (
     MeetingEndDetected,
@@ -74,7 +75,7 @@ class MeetingEndPoller:
 
     def __init__(
         self,
-        db_thread: DbRunner,
+        db_thread: DbThread,
         following: Following,
         dispatch: Dispatch,
         hub: EventHub,

@@ -27,9 +27,9 @@ from donna_tui.calendar.values import (
     EntryProblem,
     Fetched,
     Window,
+    beginning,
     instant,
     local,
-    midnight,
 )
 from donna_tui.types.drafts import Meeting
 
@@ -106,7 +106,7 @@ class _Place:
         source = next(event for event in self.series.events if str(event.number) == occurrence["number"])
         first, last = occurrence["start"], occurrence["end"]
         all_day = not isinstance(first, datetime.datetime)
-        start = self._moment(first)
+        start = beginning(first, self.zone)
         details = source.details
         return Meeting(
             event_id=self._event_id(source, first),
@@ -127,11 +127,9 @@ class _Place:
         """Return the end of an occurrence. Hours of a duration are exact, also across a daylight saving change."""
         lasts = source.lasts
         if lasts is None or not isinstance(first, datetime.datetime) or first + lasts != last:
-            return self._moment(last)
-        return self._moment(first + datetime.timedelta(days=lasts.days)) + datetime.timedelta(seconds=lasts.seconds)
-
-    def _moment(self, value: datetime.date) -> datetime.datetime:
-        return instant(value, self.zone) if isinstance(value, datetime.datetime) else midnight(value, self.zone)
+            return beginning(last, self.zone)
+        days, seconds = datetime.timedelta(days=lasts.days), datetime.timedelta(seconds=lasts.seconds)
+        return beginning(first + days, self.zone) + seconds
 
     def _event_id(self, source: ParsedEvent, first: datetime.date) -> str:
         if not self.series.repeats:

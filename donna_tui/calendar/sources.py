@@ -72,8 +72,8 @@ def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
 
 
 @dataclass(frozen=True, slots=True)
-class IcsUrl:
-    """An `.ics` file on a web server."""
+class ConfiguredCalendar:
+    """A calendar of the settings that only fetching tells to have changed; times without a zone are in `zone`."""
 
     config: CalendarConfig
     zone: ZoneInfo
@@ -84,7 +84,15 @@ class IcsUrl:
 
     @property
     def kind(self) -> CalendarKind:
-        return "ics"
+        return self.config.kind
+
+    async def version(self) -> Hashable | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class IcsUrl(ConfiguredCalendar):
+    """An `.ics` file on a web server."""
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings of the file."""
@@ -102,9 +110,6 @@ class IcsUrl:
         async with calendar_client(FILE_BYTES) as client:
             answer = (await exchange(client, request)).accepted()
         return await read_ics(answer.body, self.name, window, self.zone)
-
-    async def version(self) -> Hashable | None:
-        return None
 
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:

@@ -97,6 +97,11 @@ def midnight(day: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
     return instant(datetime.datetime(day.year, day.month, day.day), zone)
 
 
+def beginning(value: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
+    """Return the beginning of a day, or a time, in UTC."""
+    return instant(value, zone) if isinstance(value, datetime.datetime) else midnight(value, zone)
+
+
 def local(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:
     """Convert an aware time to a zone. Overflows are returned unchanged."""
     try:

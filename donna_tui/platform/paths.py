@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,6 +75,23 @@ def private_folder(folder: Path) -> Path:
         message = f"Donna's own folder {folder} cannot be created ({error.strerror})"
         raise DonnaError(Reason.IO_ERROR, message, hint="DONNA_HOME sets another place for Donna's folders") from error
     return folder
+
+
+def private_text(file: Path, most_bytes: int) -> str:
+    """Read the beginning of a file that only its owner may read. Raises DonnaError (`usage`)."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise DonnaError(Reason.USAGE, f"{file} cannot be read ({error.strerror})") from error
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise DonnaError(Reason.USAGE, f"{file} is not a file")
+        if stat.S_IMODE(status.st_mode) & 0o077:
+            raise DonnaError(Reason.USAGE, f"{file} is readable by others", hint=f"chmod 600 {file}")
+        return os.read(descriptor, most_bytes).decode("utf-8", "replace")
+    finally:
+        os.close(descriptor)
 
 
 def expanded(path: Path) -> Path:

@@ -262,11 +262,12 @@ def _check_redirect(url: httpx2.URL, response: httpx2.Response, any_origin: bool
     except httpx2.InvalidURL:
         raise _refused(f"{url.host} redirects to an invalid address", None) from None
     inwards = is_this_machine(target.host) and not is_this_machine(url.host)
-    if _origin(target) != _origin(url) and (inwards or not any_origin):
+    if origin(target) != origin(url) and (inwards or not any_origin):
         raise _refused(f"{url.host} redirects to another address", "check its address")
 
 
-def _origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+def origin(url: httpx2.URL) -> tuple[str, str, int | None]:
+    """Return scheme, host and port of a URL, which identify its server."""
     return url.scheme, url.host, url.port or _PORTS.get(url.scheme)
 
 
