@@ -22,8 +22,9 @@ from donna_tui.vault.write.atomic import NO_LINKS, read_at
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
+from donna_tui.vault.write.orphans import UPLOAD
 from donna_tui.webdav.preimages import Keep, Touched, preserve_nothing
-from donna_tui.webdav.upload import WAITING, Item, Upload
+from donna_tui.webdav.upload import Item, Upload
 
 MOST_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
@@ -110,8 +111,12 @@ class ServedTree:
     def within(self, path: str) -> list[Item]:
         """Return the items of a folder, sorted by name. Raises VaultReadError."""
         parts = path.split("/") if path else []
-        with self._root.open_folder(parts) as folder, _readable(), os.scandir(folder) as found:
-            return [item for each in sorted(found, key=lambda each: each.name) if (item := self._listed(path, each))]
+        try:
+            with self._root.open_folder(parts) as folder, os.scandir(folder) as found:
+                entries = sorted(found, key=lambda each: each.name)
+                return [item for each in entries if (item := self._listed(path, each))]
+        except OSError as error:
+            raise refused(error) from error
 
     def open(self, item: Item) -> BinaryIO:
         """Open a file for reading. Raises VaultReadError, and VaultWriteError (`conflict`) for another version."""
@@ -152,9 +157,8 @@ class ServedTree:
 
         Raises VaultWriteError: `conflict` for another version of either.
         """
-        is_new = replaced is None
         source = self._place(item.path)
-        target = self._place(path, is_new=is_new, besides=item.path)
+        target = self._place(path, is_new=replaced is None, besides=item.path)
         with source as (old_folder, old), target as (new_folder, new):
             _check_version(item, old_folder, old)
             if replaced is None and not item.is_folder:
@@ -218,14 +222,6 @@ class ServedTree:
         return None if self._withheld(item) else item
 
 
-@contextlib.contextmanager
-def _readable() -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise refused(error) from error
-
-
 def _check_version(item: Item, folder: int, name: str) -> None:
     """Raise VaultWriteError (`conflict`) for another version of a file; a folder changes with every file in it."""
     if not item.is_folder and not item.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False)):
@@ -234,7 +230,7 @@ def _check_version(item: Item, folder: int, name: str) -> None:
 
 def _unlink_version(item: Item, folder: int, name: str) -> None:
     """Remove a file only in this version: rename it first, and rename it back if it was saved meanwhile."""
-    waiting = f"{WAITING}{secrets.token_hex(8)}"
+    waiting = f"{UPLOAD}{secrets.token_hex(8)}"
     os.rename(name, waiting, src_dir_fd=folder, dst_dir_fd=folder)
     if not item.is_still(os.stat(waiting, dir_fd=folder, follow_symlinks=False)):
         _rename_file(item, folder, waiting, folder, name)

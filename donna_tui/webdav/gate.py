@@ -8,10 +8,8 @@ import contextlib
 import hashlib
 import hmac
 import json
-import os
 import re
 import secrets
-import stat
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
@@ -19,12 +17,16 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 
 from donna_tui.http.guard import LONGEST_HEADER, LOOPBACK_NAMES, has_long_header, is_loopback, network_of
+from donna_tui.platform.paths import private_text
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.durable import write_durably
+
+if TYPE_CHECKING:
+    from donna_tui.webdav.server import Connection
 
 VARIABLE = "DONNA_WEBDAV_PASSWORD"
 SHORTEST = 12
@@ -73,7 +75,7 @@ class Password:
 def given_password(environ: Mapping[str, str], file: Path | None) -> Password | None:
     """Return the password in the file or the environment, or None. Raises DonnaError."""
     if file is not None:
-        return Password.of(_long_enough(_private_line(file), str(file)))
+        return Password.of(_long_enough(private_text(file, MOST_BYTES).split("\n", 1)[0].rstrip("\r"), str(file)))
     text = environ.get(VARIABLE)
     return None if text is None else Password.of(_long_enough(text, VARIABLE))
 
@@ -107,23 +109,6 @@ def _long_enough(text: str, where: str) -> str:
     return text
 
 
-def _private_line(file: Path) -> str:
-    """Read the first line of a file that only its owner may read."""
-    try:
-        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as error:
-        raise DonnaError(Reason.USAGE, f"{file} cannot be read ({error.strerror})") from error
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise DonnaError(Reason.USAGE, f"{file} is not a file")
-        if stat.S_IMODE(status.st_mode) & 0o077:
-            raise DonnaError(Reason.USAGE, f"{file} is readable by others", hint=f"chmod 600 {file}")
-        return os.read(descriptor, MOST_BYTES).decode("utf-8", "replace").split("\n", 1)[0].rstrip("\r")
-    finally:
-        os.close(descriptor)
-
-
 USER = "donna"
 MOST_XML_BYTES = 64 * 1024
 LONGEST_LOCK_SECONDS = 600
@@ -154,16 +139,6 @@ _HEADERS = (
 
 CONNECTION = "donna.connection"
 """The key of the connection in the environment of a request."""
-
-
-class Connection(Protocol):
-    """The interface of the connection of a request, as used by the gate."""
-
-    def verifying(self) -> contextlib.AbstractContextManager[None]:
-        """Keep the connection open while its password is checked."""
-
-    def trust(self) -> None:
-        """Mark the connection as authenticated."""
 
 
 Environ = dict[str, Any]

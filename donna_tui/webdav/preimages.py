@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -75,7 +74,9 @@ class Preimages:
     @contextlib.contextmanager
     def _in_trash(self, lost: Touched) -> Iterator[None]:
         """Link the file into the trash. That is its only name once the block has ended."""
-        with self._trash() as trash:
+        with self._root.open_folder() as root, contextlib.suppress(FileExistsError):
+            os.mkdir(TRASH, dir_fd=root)
+        with self._root.open_folder([TRASH]) as trash:
             name = _linked(lost, trash)
             try:
                 yield
@@ -83,13 +84,6 @@ class Preimages:
                 remove(trash, name)
                 raise
             os.fsync(trash)
-
-    @contextlib.contextmanager
-    def _trash(self) -> Iterator[int]:
-        with self._root.open_folder() as root, contextlib.suppress(FileExistsError):
-            os.mkdir(TRASH, dir_fd=root)
-        with self._root.open_folder([TRASH]) as trash:
-            yield trash
 
 
 def _is_large(touched: Touched) -> bool:
@@ -128,10 +122,8 @@ def _copied(lost: Touched, trash: int, name: str) -> bool:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         descriptor = os.open(name, flags, 0o666, dir_fd=trash)
-    except OSError as error:
-        if error.errno == errno.EEXIST:
-            return False
-        raise
+    except FileExistsError:
+        return False
     with os.fdopen(descriptor, "wb") as copy:
         copy.write(read_at(lost.folder, lost.name))
         copy.flush()

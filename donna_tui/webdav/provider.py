@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from wsgidav.dav_error import (
@@ -20,6 +20,7 @@ from wsgidav.dav_provider import DAVCollection, DAVNonCollection, DAVProvider
 
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.webdav.files import ServedTree
+from donna_tui.webdav.gate import Environ
 from donna_tui.webdav.upload import Item, Upload
 
 TOO_LARGE = 413
@@ -35,8 +36,6 @@ _STATUS = {
     Reason.GIT_LOCKED: HTTP_SERVICE_UNAVAILABLE,
     Reason.GIT_FAILED: HTTP_SERVICE_UNAVAILABLE,
 }
-
-Environ = dict[str, Any]
 
 
 class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without types
@@ -60,16 +59,59 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
         return None if item is None else _resource(item, environ)
 
 
-class VaultFolder(DAVCollection):  # type: ignore[misc]
+class _Changing:
+    """Move and delete a resource, as folders and files do in the same way."""
+
+    provider: Any
+    remove_all_locks: Callable[..., None]
+    _item: Item
+
+    def get_last_modified(self) -> float:
+        return self._item.mtime_ns / 1e9
+
+    def delete(self) -> None:
+        """Remove the file, or the folder, which by now contains at most files that are not served."""
+        self._check_removable()
+        with _answered():
+            self.provider.tree.remove(self._item)
+        self.remove_all_locks(recursive=True)
+
+    def support_recursive_move(self, dest_path: str) -> bool:
+        return True
+
+    def move_recursive(self, dest_path: str) -> list[tuple[str, DAVError]]:
+        return self._move(dest_path, None)
+
+    def _move(self, dest_path: str, replaced: Item | None) -> list[tuple[str, DAVError]]:
+        self._check_removable()
+        with _answered():
+            self.provider.tree.move(self._item, _relative(dest_path), replaced)
+        self.remove_all_locks(recursive=True)
+        return []
+
+    def _check_removable(self) -> None:
+        if not self._item.path:
+            raise DAVError(HTTP_FORBIDDEN, "the vault itself cannot be moved or deleted")
+
+    def _refuse_existing(self, dest_path: str, *, but_file: bool = False) -> Item | None:
+        """Return the file at a destination.
+
+        Raises DAVError if a folder would be replaced, or would replace something.
+        """
+        with _answered():
+            there: Item | None = self.provider.tree.find(_relative(dest_path))
+        if there is not None and (there.is_folder or not but_file):
+            raise DAVError(HTTP_FORBIDDEN, "a folder can neither be replaced nor replace something")
+        return there
+
+
+class VaultFolder(_Changing, DAVCollection):  # type: ignore[misc]
     """A folder of the vault, or the vault itself."""
 
     def __init__(self, item: Item, environ: Environ) -> None:
         super().__init__(f"/{item.path}", environ)
         self._item = item
         self._tree: ServedTree = self.provider.tree
-
-    def get_last_modified(self) -> float:
-        return self._item.mtime_ns / 1e9
 
     def get_member_names(self) -> list[str]:
         return [item.path.rpartition("/")[2] for item in self._within()]
@@ -97,21 +139,16 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
 
     def handle_delete(self) -> bool:
         """Refuse for the vault itself before anything in it is removed; else let wsgidav remove one by one."""
-        _check_removable(self._item)
+        self._check_removable()
         return False
 
-    def delete(self) -> None:
-        """Remove the folder, which by now contains at most files that are not served."""
-        _remove(self._tree, self._item)
-        self.remove_all_locks(recursive=True)
-
     def handle_move(self, dest_path: str) -> bool:
-        _check_removable(self._item)
-        _refuse_existing(self, dest_path)
+        self._check_removable()
+        self._refuse_existing(dest_path)
         return False
 
     def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
-        _refuse_existing(self, dest_path)
+        self._refuse_existing(dest_path)
         return False
 
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
@@ -119,14 +156,8 @@ class VaultFolder(DAVCollection):  # type: ignore[misc]
         with _answered():
             self._tree.make_folder(_relative(dest_path))
 
-    def support_recursive_move(self, dest_path: str) -> bool:
-        return True
 
-    def move_recursive(self, dest_path: str) -> list[tuple[str, DAVError]]:
-        return _move(self, self._tree, self._item, dest_path, None)
-
-
-class VaultFile(DAVNonCollection):  # type: ignore[misc]
+class VaultFile(_Changing, DAVNonCollection):  # type: ignore[misc]
     """A note, or any other file of the vault."""
 
     def __init__(self, item: Item, environ: Environ, *, is_new: bool = False) -> None:
@@ -138,9 +169,6 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def get_content_length(self) -> int:
         return self._item.size
-
-    def get_last_modified(self) -> float:
-        return self._item.mtime_ns / 1e9
 
     def get_etag(self) -> str | None:
         return None if self._is_new else self._item.etag
@@ -176,21 +204,17 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
             self._item = self._tree.find(self._item.path) or self._item
             self._is_new = not self._item.inode
 
-    def delete(self) -> None:
-        _remove(self._tree, self._item)
-        self.remove_all_locks(recursive=True)
-
     def handle_move(self, dest_path: str) -> bool:
         """Move over another file atomically; wsgidav would remove that one first."""
-        replaced = _refuse_existing(self, dest_path, but_file=True)
+        replaced = self._refuse_existing(dest_path, but_file=True)
         if replaced is None:
             return False
-        _move(self, self._tree, self._item, dest_path, replaced)
+        self._move(dest_path, replaced)
         return True
 
     def handle_copy(self, dest_path: str, *, depth_infinity: bool) -> bool:
         """Copy over another file atomically."""
-        replaced = _refuse_existing(self, dest_path, but_file=True)
+        replaced = self._refuse_existing(dest_path, but_file=True)
         if replaced is None:
             return False
         self._copy(dest_path, replaced)
@@ -198,12 +222,6 @@ class VaultFile(DAVNonCollection):  # type: ignore[misc]
 
     def copy_move_single(self, dest_path: str, *, is_move: bool) -> None:
         self._copy(dest_path, None)
-
-    def support_recursive_move(self, dest_path: str) -> bool:
-        return True
-
-    def move_recursive(self, dest_path: str) -> list[tuple[str, DAVError]]:
-        return _move(self, self._tree, self._item, dest_path, None)
 
     def _copy(self, dest_path: str, replaced: Item | None) -> None:
         with _answered(), self._tree.open(self._item) as source:
@@ -239,36 +257,6 @@ def _relative(path: str) -> str:
 
 def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
     return VaultFolder(item, environ) if item.is_folder else VaultFile(item, environ)
-
-
-def _check_removable(item: Item) -> None:
-    if not item.path:
-        raise DAVError(HTTP_FORBIDDEN, "the vault itself cannot be moved or deleted")
-
-
-def _remove(tree: ServedTree, item: Item) -> None:
-    _check_removable(item)
-    with _answered():
-        tree.remove(item)
-
-
-def _move(
-    resource: VaultFolder | VaultFile, tree: ServedTree, item: Item, dest_path: str, replaced: Item | None
-) -> list[tuple[str, DAVError]]:
-    _check_removable(item)
-    with _answered():
-        tree.move(item, _relative(dest_path), replaced)
-    resource.remove_all_locks(recursive=True)
-    return []
-
-
-def _refuse_existing(resource: VaultFolder | VaultFile, dest_path: str, *, but_file: bool = False) -> Item | None:
-    """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace something."""
-    with _answered():
-        there: Item | None = resource.provider.tree.find(_relative(dest_path))
-    if there is not None and (there.is_folder or not but_file):
-        raise DAVError(HTTP_FORBIDDEN, "a folder can neither be replaced nor replace something")
-    return there
 
 
 @contextlib.contextmanager

@@ -81,7 +81,7 @@ class _Tls(BuiltinSSLAdapter):
             raise FatalSSLAlert(*error.args) from error
 
 
-class _Connection(HTTPConnection):
+class Connection(HTTPConnection):
     """A connection with an initial TLS handshake. It is counted at the door, and again while it holds a thread."""
 
     visitor: Visitor | None = None
@@ -150,12 +150,12 @@ class _Server(Server):
     advance, and each would hold a thread.
     """
 
-    ConnectionClass = _Connection
+    ConnectionClass = Connection
     on_trouble: Callable[[str], None]
     door: FrontDoor
     readers: FrontDoor
 
-    def process_conn(self, conn: _Connection) -> None:
+    def process_conn(self, conn: Connection) -> None:
         if conn.visitor is None:
             conn.visitor = self.door.enter(conn.remote_addr or "", conn.hang_up)
             self.put_conn(conn)

@@ -16,9 +16,6 @@ from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
 from donna_tui.webdav.preimages import Keep, Touched, preserve_nothing
 
-WAITING = UPLOAD
-"""Prefix of incomplete files."""
-
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -54,7 +51,7 @@ class Upload:
     def __init__(self, folder: int, path: str, expected: Item | None, keep: Keep = preserve_nothing) -> None:
         self._path, self._expected, self._keep = path, expected, keep
         self._name = path.rpartition("/")[2]
-        self._waiting = f"{WAITING}{secrets.token_hex(8)}"
+        self._waiting = f"{UPLOAD}{secrets.token_hex(8)}"
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         with vault_errors(path):
             self._file = os.fdopen(os.open(self._waiting, flags, 0o666, dir_fd=folder), "wb")
@@ -78,14 +75,12 @@ class Upload:
             if self._expected is None:
                 self._create(folder)
             else:
-                self._expect(folder, self._name, self._expected)
-                with self._keep(OperationKind.WRITE, (self._touched(folder, self._expected),)):
+                self._expect(folder, self._expected)
+                new = partial(read_at, folder, self._waiting)
+                touched = Touched(folder, self._name, self._path, self._expected.size, self.size, new)
+                with self._keep(OperationKind.WRITE, (touched,)):
                     self._replace(folder, self._expected)
             os.fsync(folder)
-
-    def _touched(self, folder: int, replaced: Item) -> Touched:
-        new = partial(read_at, folder, self._waiting)
-        return Touched(folder, self._name, self._path, replaced.size, self.size, new)
 
     def drop(self) -> None:
         """Discard the received bytes."""
@@ -128,16 +123,16 @@ class Upload:
 
     def _replace(self, folder: int, expected: Item) -> None:
         """Exchange the two files and check the displaced one: if it was saved meanwhile, exchange them back."""
-        self._expect(folder, self._name, expected)
+        self._expect(folder, expected)
         if not exchange(folder, self._waiting, self._name):
             os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
         elif not expected.is_still(os.stat(self._waiting, dir_fd=folder, follow_symlinks=False)):
             exchange(folder, self._waiting, self._name)
             raise changed_meanwhile(self._path)
 
-    def _expect(self, folder: int, name: str, expected: Item) -> None:
+    def _expect(self, folder: int, expected: Item) -> None:
         try:
-            is_still = expected.is_still(os.stat(name, dir_fd=folder, follow_symlinks=False))
+            is_still = expected.is_still(os.stat(self._name, dir_fd=folder, follow_symlinks=False))
         except FileNotFoundError:
             is_still = False
         if not is_still:
@@ -149,7 +144,7 @@ def sweep(root: Path) -> int:
     removed = 0
     for folder, _, names in os.walk(root):
         for name in names:
-            if name.startswith(WAITING):
+            if name.startswith(UPLOAD):
                 with contextlib.suppress(OSError):
                     Path(folder, name).unlink()
                     removed += 1
