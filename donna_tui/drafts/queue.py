@@ -9,10 +9,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, fields, replace
 from typing import Any, Literal
 
-from donna_tui.drafts import queue
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence, Meeting, MeetingRow, MeetingState
@@ -24,11 +23,6 @@ FINISHED = (DraftState.WAITING, *DECIDED)
 
 BACK_OFF = (60.0, 300.0, 1_800.0, 7_200.0, 43_200.0, 86_400.0)
 """Seconds until a failed draft is retried, by the number of failures; after the last it is not retried."""
-
-_COLUMNS = (
-    "id, user_id, skill, key, title, state, target, path, original, answer, evidence, drafter, cost, sensitive,"
-    " created_at, decided_at, reason, detail, attempts, next_try"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +117,15 @@ class Entry:
         )
 
 
+_NAMES = tuple(field.name for field in fields(Entry))
+_COLUMNS = ", ".join(_NAMES)
+
+
 def begin(db: MemoryDb, entry: Entry) -> Entry:
     """Return the row of an occasion, inserting it if it is new."""
     _insert(db, entry, otherwise="IGNORE")
-    known = of_key(db.database, entry.skill, entry.key, entry.user_id)
-    assert known is not None
+    place = (entry.user_id, entry.skill, entry.key)
+    (known,) = _entries(db.database, "user_id = ? AND skill = ? AND key = ?", place)
     return known
 
 
@@ -152,57 +150,40 @@ def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> En
     return save(db, failed)
 
 
-def of_key(database: Database, skill: str, key: str, user_id: str = ME) -> Entry | None:
-    """Return the row of an occasion."""
-    return _one(database, "user_id = ? AND skill = ? AND key = ?", (user_id, skill, key))
-
-
 def of_id(database: Database, identity: str) -> Entry | None:
     """Return the row with this id."""
-    return _one(database, "id = ?", (identity,))
+    return next(iter(_entries(database, "id = ?", (identity,))), None)
 
 
-def entries(database: Database, user_id: str = ME) -> list[Entry]:
+def entries(database: Database) -> list[Entry]:
     """Return the newest 200 rows, including decided ones."""
-    rows = database.rows(
-        f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? ORDER BY created_at DESC, id LIMIT 200",  # noqa: S608
-        (user_id,),
-    )
-    return [_entry(row) for row in rows]
+    return _entries(database, "user_id = ? ORDER BY created_at DESC, id LIMIT 200", (ME,))
 
 
 def due_again(database: Database, now: float, cut_short_before: float) -> list[Entry]:
     """Return failed drafts whose retry is due, and those that were begun before a given time and never finished."""
-    rows = database.rows(
-        f"SELECT {_COLUMNS} FROM drafts WHERE (state = ? AND next_try <= ?)"  # noqa: S608
-        " OR (state IN (?, ?) AND created_at < ?) ORDER BY created_at",
+    return _entries(
+        database,
+        "(state = ? AND next_try <= ?) OR (state IN (?, ?) AND created_at < ?) ORDER BY created_at",
         (DraftState.FAILED.value, now, COMPOSING, READY, cut_short_before),
     )
-    return [_entry(row) for row in rows]
 
 
-def keys_of(database: Database, skill: str, user_id: str = ME) -> dict[str, Entry]:
+def keys_of(database: Database, skill: str) -> dict[str, Entry]:
     """Map the keys of a skill to its rows."""
-    rows = database.rows(f"SELECT {_COLUMNS} FROM drafts WHERE user_id = ? AND skill = ?", (user_id, skill))  # noqa: S608
-    found = [_entry(row) for row in rows]
-    return {entry.key: entry for entry in found}
+    return {entry.key: entry for entry in _entries(database, "user_id = ? AND skill = ?", (ME, skill))}
 
 
-def _one(database: Database, where: str, parameters: Sequence[object]) -> Entry | None:
+def _entries(database: Database, where: str, parameters: Sequence[object]) -> list[Entry]:
     rows = database.rows(f"SELECT {_COLUMNS} FROM drafts WHERE {where}", parameters)  # noqa: S608
-    return _entry(rows[0]) if rows else None
-
-
-def _entry(row: Sequence[Any]) -> Entry:
-    named = dict(zip(_COLUMNS.replace(" ", "").split(","), row, strict=True))
-    return Entry(**{**named, "sensitive": bool(named["sensitive"])})
+    named = (dict(zip(_NAMES, row, strict=True)) for row in rows)
+    return [Entry(**{**each, "sensitive": bool(each["sensitive"])}) for each in named]
 
 
 def _insert(db: MemoryDb, entry: Entry, *, otherwise: Literal["IGNORE", "REPLACE"]) -> None:
-    values = [getattr(entry, name) for name in _COLUMNS.replace(" ", "").split(",")]
-    places = ", ".join("?" * len(values))
+    places = ", ".join("?" * len(_NAMES))
     with db.change():
-        db.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", values)  # noqa: S608
+        db.database.run(f"INSERT OR {otherwise} INTO drafts ({_COLUMNS}) VALUES ({places})", astuple(entry))  # noqa: S608
 
 
 ID_KEY = "donna_id"
@@ -241,8 +222,8 @@ _STATES = {
     DraftState.REJECTED.value: MeetingState.REJECTED,
     DraftState.FAILED.value: MeetingState.FAILED,
     DraftState.GONE.value: MeetingState.REJECTED,
-    queue.COMPOSING: MeetingState.DUE,
-    queue.READY: MeetingState.DUE,
+    COMPOSING: MeetingState.DUE,
+    READY: MeetingState.DUE,
 }
 
 
