@@ -29,7 +29,6 @@ class Gatherer:
 
     search: Search
     read: Read
-    user_id: str = ME
     remote: bool = False
     me: tuple[str, ...] = ()
 
@@ -40,7 +39,7 @@ class Gatherer:
         if most < 1 or not about.strip():
             return []
         filters = Filters(
-            user_id=self.user_id,
+            user_id=ME,
             sources=(source.value,),
             note_type=note_type,
             within=tuple(within),
@@ -61,7 +60,7 @@ class Gatherer:
     async def earlier(self, meeting: Meeting) -> list[Earlier]:
         """Return the notes of the earlier meetings, latest first."""
         invited = self.invited(meeting)
-        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited, self.user_id))
+        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
         if found and self.remote and found[0].note.sensitive:
             return []
         return [each for each in found if not (self.remote and each.note.sensitive)]
@@ -69,7 +68,7 @@ class Gatherer:
     async def background(self, meeting: Meeting) -> list[IndexedNote]:
         """Return project notes that are named in the title of a meeting."""
         invited = self.invited(meeting)
-        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited, self.user_id))
+        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
         return [each for each in found if not (self.remote and each.sensitive)]
 
 

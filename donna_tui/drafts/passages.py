@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
@@ -42,11 +42,7 @@ class Passages:
         known = self._numbers.get(place)
         if known is not None:
             return self.taken[known - 1]
-        numbered = Evidence(
-            number=len(self.taken) + 1, source_type=passage.source_type, path=passage.path, title=passage.title,
-            heading_path=passage.heading_path, start_line=passage.start_line, end_line=passage.end_line,
-            text=passage.text[:LONGEST_TEXT], score=passage.score,
-        )  # fmt: skip
+        numbered = replace(passage, number=len(self.taken) + 1, text=passage.text[:LONGEST_TEXT])
         self.taken.append(numbered)
         self._numbers[place] = numbered.number
         if sensitive:
@@ -78,12 +74,12 @@ class IndexedNote:
     sensitive: bool
 
 
-def approved_notes(database: Database, user_id: str = ME) -> Iterator[IndexedNote]:
+def approved_notes(database: Database) -> Iterator[IndexedNote]:
     """Yield all notes except unapproved drafts."""
     for path, title, modified_at, metadata, sensitive in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
-        (MemorySource.VAULT.value, user_id),
+        (MemorySource.VAULT.value, ME),
     ):
         known = json.loads(metadata or "{}")
         if not is_draft(known):
@@ -91,28 +87,28 @@ def approved_notes(database: Database, user_id: str = ME) -> Iterator[IndexedNot
             yield IndexedNote(path, title or "", modified_at, front if isinstance(front, dict) else {}, bool(sensitive))
 
 
-def notes_of_key(database: Database, key: str, user_id: str = ME) -> list[str]:
+def notes_of_key(database: Database, key: str) -> list[str]:
     """Return the paths of the notes that were written for this occasion."""
     rows = database.rows(
         "SELECT source_id FROM memory_documents WHERE source_type = ? AND user_id = ?"  # noqa: S608
         f" AND deleted_at IS NULL AND ? IN ({_KEYS}) ORDER BY source_id",
-        (MemorySource.VAULT.value, user_id, key),
+        (MemorySource.VAULT.value, ME, key),
     )
     return [path for (path,) in rows]
 
 
-def paths_of_keys(database: Database, keys: Sequence[str], user_id: str = ME) -> dict[str, str]:
+def paths_of_keys(database: Database, keys: Sequence[str]) -> dict[str, str]:
     """Map occasions to the paths of their notes."""
     rows = database.rows(
         "SELECT k.value, source_id FROM memory_documents, json_each(?) k"  # noqa: S608
         " WHERE source_type = ? AND user_id = ?"
         f" AND deleted_at IS NULL AND k.value IN ({_KEYS})",
-        (json.dumps(keys), MemorySource.VAULT.value, user_id),
+        (json.dumps(keys), MemorySource.VAULT.value, ME),
     )
     return dict(rows)
 
 
-def is_noted(database: Database, event_id: str, series_id: str, start: str, user_id: str = ME) -> bool:
+def is_noted(database: Database, event_id: str, series_id: str, start: str) -> bool:
     """Check whether a note names this calendar event, or one of the same series with the same start (as written)."""
     front = "json_extract(metadata_json, '$.frontmatter.{}')"
     event, series, begins = (front.format(name) for name in ("calendar_event_id", "series_id", "event_start"))
@@ -120,36 +116,14 @@ def is_noted(database: Database, event_id: str, series_id: str, start: str, user
         "SELECT 1 FROM memory_documents WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL"  # noqa: S608
         f" AND ({event} = ? OR (? != '' AND {series} = ? AND {begins} = ?)) LIMIT 1"
     )
-    values = (MemorySource.VAULT.value, user_id, event_id, series_id, series_id, start)
+    values = (MemorySource.VAULT.value, ME, event_id, series_id, series_id, start)
     return bool(database.rows(sql, values))
 
 
-def is_any_private(database: Database, paths: Sequence[str], user_id: str = ME) -> bool:
+def is_any_private(database: Database, paths: Sequence[str]) -> bool:
     """Check whether one of these notes must not leave this machine."""
     sql = (
         "SELECT 1 FROM memory_documents JOIN json_each(?) p ON source_id = p.value WHERE source_type = ?"
         " AND user_id = ? AND deleted_at IS NULL AND sensitive LIMIT 1"
     )
-    return bool(database.rows(sql, (json.dumps(paths), MemorySource.VAULT.value, user_id)))
-
-
-def note_passages(database: Database, path: str, most: int, user_id: str = ME) -> list[tuple[Evidence, bool]]:
-    """Return the first passages of a note in order, each with its privacy flag; none of a draft."""
-    rows = database.rows(
-        "SELECT d.metadata_json, d.title, c.heading_path, c.start_line, c.end_line, c.content, d.sensitive"
-        " FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
-        " WHERE d.source_type = ? AND d.user_id = ? AND d.source_id = ? AND d.deleted_at IS NULL"
-        " ORDER BY c.chunk_index LIMIT ?",
-        (MemorySource.VAULT.value, user_id, path, most),
-    )
-    return [
-        (
-            Evidence(
-                number=0, source_type=MemorySource.VAULT.value, path=path, title=title,
-                heading_path=tuple(json.loads(heading)), start_line=start, end_line=end, text=text,
-            ),
-            bool(sensitive),
-        )
-        for metadata, title, heading, start, end, text, sensitive in rows
-        if not is_draft(json.loads(metadata or "{}"))
-    ]  # fmt: skip
+    return bool(database.rows(sql, (json.dumps(paths), MemorySource.VAULT.value, ME)))

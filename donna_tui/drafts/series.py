@@ -20,7 +20,6 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
-from donna_tui.types.search import ME
 from donna_tui.vault.note.read import note_date
 
 MOST_BACKGROUND = 3
@@ -106,13 +105,13 @@ class Invited:
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 
 
-def earlier_notes(index: Database, invited: Invited, user_id: str = ME) -> list[Earlier]:
+def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     """Return the earlier notes of a meeting, latest first: of its series or title or, failing these, of its people.
 
     Empty if the latest of them must not be quoted to the people of this meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
-    for note in approved_notes(index, user_id):
+    for note in approved_notes(index):
         day = day_in(note.path, note.front)
         if day is None or not _is_before(note, day, invited.meeting):
             continue
@@ -142,18 +141,18 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     is_between_two = bool(people) and len(people) <= (2 if names_me else 1)
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
-    if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(_stem(note)):
+    if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
         return _are_the_same(invited, people) if people else _is_named(invited)
     return True
 
 
-def background_notes(index: Database, invited: Invited, user_id: str = ME) -> list[IndexedNote]:
+def background_notes(index: Database, invited: Invited) -> list[IndexedNote]:
     """Return project notes whose name is in the title of the meeting: `Projects/Offsite.md` for “Offsite planning”."""
     title = stems_of(" ".join(invited.key - _ANYBODY))
     if not title:
         return []
     found = []
-    for note in approved_notes(index, user_id):
+    for note in approved_notes(index):
         name = stems_of(_project_name(note))
         if name and (name <= title or (title <= name and len(title) > 1)) and may_be_quoted(note, invited):
             found.append((len(name ^ title), note.path, note))
@@ -306,7 +305,3 @@ def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date
         elif part == f"{old.year:04d}-{old.month:02d}":
             parts[place] = f"{new.year:04d}-{new.month:02d}"
     return PurePosixPath(*parts)
-
-
-def _stem(note: IndexedNote) -> str:
-    return PurePosixPath(note.path).stem
