@@ -151,15 +151,12 @@ class Approver:
         except VaultReadError:
             known = None
         if known is not None:
-            return self._replacing(path, target, etag, known, approved)
+            written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
+            deleted = self._writer.planner.delete(path, seen=expecting(etag))
+            return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
         plan = self._writer.planner.move(path, target, seen=expecting(etag))
-        changes = tuple(_with_text(change, target, approved) for change in plan.changes)
-        return replace(plan, changes=changes)
-
-    def _replacing(self, path: str, target: str, etag: str, known: VaultNote, approved: str) -> Plan:
-        written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
-        deleted = self._writer.planner.delete(path, seen=expecting(etag))
-        return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
+        changes = (replace(each, after=approved.encode()) if each.path == target else each for each in plan.changes)
+        return replace(plan, changes=tuple(changes))
 
 
 def combined(plans: Sequence[Plan]) -> Plan:
@@ -304,10 +301,6 @@ def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
     if not stubs:
         return []
     return [f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People."]
-
-
-def _with_text(change: Change, target: str, text: str) -> Change:
-    return replace(change, after=text.encode()) if change.path == target else change
 
 
 def _body(text: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from donna_tui.drafts.drafters import sentence_spans, stems_of
+from donna_tui.drafts.drafters import TASK_FIELDS, sentence_spans, stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
 from donna_tui.text.lines import each_line, line_of, line_starts
@@ -153,7 +153,7 @@ class Block:
     heading_path: tuple[str, ...]
     start_line: int
     end_line: int
-    is_bullet: bool
+    is_bullet: bool = False
     box: str = ""
     due: str = ""
     parent: int = -1
@@ -200,7 +200,6 @@ _OWN_WHEN = re.compile(r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{1,2} \w
 _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
-_TASK_MARKS = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
 _LABEL = re.compile(r"^\W*(?:decision|decided|resolution|resolved|conclusion|agreed)\W{0,3}:\W*\w", re.IGNORECASE)
 _STRUCK = re.compile(r"~~.*?~~", re.DOTALL)
 
@@ -285,8 +284,10 @@ class _Parser:
         if marked:
             index = self._item(low, high, section, role, parent)
             self._items.append((indent, index if index >= 0 else parent))
-        elif not self._text.startswith(("|", "<", "[!", "!["), low) and _quotable_section(role):
-            self._paragraph(low, high, section, role, parent)
+        elif _quotable_section(role) and not (
+            self._text.startswith(("|", "<", "[!", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
+        ):
+            self._sentences(low, high, section, role, parent)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
@@ -316,11 +317,6 @@ class _Parser:
         )
         return len(self.blocks) - 1
 
-    def _paragraph(self, low: int, high: int, section: Section, role: Role, parent: int) -> None:
-        if self._own and _OWN_WHEN.match(self._text[low:high]):
-            return
-        self._sentences(low, high, section, role, parent)
-
     def _sentences(self, low: int, high: int, section: Section, role: Role, parent: int) -> None:
         for start, end in sentence_spans(self._text[low:high]):
             words = bare(self._text[low + start : low + end])
@@ -336,13 +332,12 @@ class _Parser:
             heading_path=section.heading_path,
             start_line=first,
             end_line=last,
-            is_bullet=False,
         )
 
 
 def bare(raw: str) -> str:
     """Return the words of a bullet or sentence, without markup, block id, struck-through text and Tasks fields."""
-    return words_only(_TASK_MARKS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
+    return words_only(TASK_FIELDS.sub("", _BLOCK_ID.sub("", _STRUCK.sub(" ", raw))), 4 * LONGEST_BLOCK)
 
 
 def is_quotable(block: Block) -> bool:
@@ -364,17 +359,14 @@ def _roles_of(sections: list[Section], *, own: bool) -> list[Role]:
     """Return the role of each section. Without other sections of minutes, the agenda contains the minutes."""
     roles = [_role(section.heading_path, own=own) for section in sections]
     has_minutes = own or any(
-        role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS) and _is_minutes(section.heading_path)
+        role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS)
+        and any(map(_MINUTES.search, section.heading_path[1:] or section.heading_path))
         for role, section in zip(roles, sections, strict=True)
     )
     return roles if has_minutes else [Role.NOTES if role is Role.AGENDA else role for role in roles]
 
 
 _MINUTES = re.compile(r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary)\b", re.IGNORECASE)
-
-
-def _is_minutes(path: tuple[str, ...]) -> bool:
-    return len(path) > 0 and any(_MINUTES.search(heading) for heading in path[1:] or path)
 
 
 def _role(path: tuple[str, ...], *, own: bool) -> Role:

@@ -131,7 +131,7 @@ _TO_DO = re.compile(
 _QUESTIONS = re.compile(r"\b(?:open|unanswered) (?:questions?|issues?|points?)\b|^questions$", re.IGNORECASE)
 _ACTIONS = re.compile(r"\b(?:action items?|actions|next steps?|to[- ]?dos?|follow[- ]?ups?)\b", re.IGNORECASE)
 _DECISIONS = re.compile(r"\b(?:decisions?|decided|conclusions?|outcomes?|resolutions?)\b", re.IGNORECASE)
-_DONE_MARK = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
+TASK_FIELDS = re.compile(r"\s*(?:[✅❌➕⏳🛫📅🆔🔺⏫🔼🔽⏬🔁]\ufe0f?\s*(?:\d{4}-\d\d-\d\d)?)+")
 """The fields that Obsidian Tasks appends to a task."""
 
 _LEANING = re.compile(r"^(?:It|This|That|These|Those|They|He|She|But|And|So|Also|Then|Which|Not|Don['’]t)\b")
@@ -178,11 +178,6 @@ class Sentence:
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
         return not self.is_question and bool(someone or _TO_DO.search(self.text))
 
-    @property
-    def is_self_contained(self) -> bool:
-        """Return whether it is readable without the previous sentence."""
-        return is_self_contained(self.text)
-
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the half-open offsets of each sentence. None ends at an abbreviation, an initial, or inside brackets."""
@@ -223,7 +218,7 @@ def stems_of(text: str) -> frozenset[str]:
 def _sentences(passage: Evidence) -> Iterator[Sentence]:
     heading = passage.heading_path[-1] if passage.heading_path else ""
     for block, box in _blocks(passage.text):
-        bare = _DONE_MARK.sub("", block)
+        bare = TASK_FIELDS.sub("", block)
         for start, end in sentence_spans(bare):
             text = _LEADING.sub("", words_only(bare[start:end], SENTENCE_CHARS))
             stems = stems_of(text)
@@ -291,7 +286,7 @@ class Extract:
 
     def _weight(self, sentence: Sentence) -> float:
         words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
-        weight = DECIDED if sentence.decides else 1.0 if sentence.is_self_contained else LEANING
+        weight = DECIDED if sentence.decides else 1.0 if is_self_contained(sentence.text) else LEANING
         return weight * words / math.sqrt(len(sentence.stems) + 4)
 
     def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
@@ -382,24 +377,19 @@ class ExtractiveDrafter:
 
     async def compose(self, task: Task) -> Composed:
         """Return sentences of the passages, with earlier corrections applied."""
-        return Composed(corrected(extract(task), task.corrections))
+        return Composed(extract(task))
 
 
 def extract(task: Task) -> Answer:
-    """Return the extractive answer from the passages."""
+    """Return the extractive answer from the passages, with earlier corrections applied; its other parts are empty."""
     chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
     found = Extract(chats, task.about)
-    if task.schema is MeetingNoteAnswer:
-        return MeetingNoteAnswer(
-            summary=found.summary(3), action_item_candidates=[], open_questions=[], links_suggested=[]
-        )
+    parts: dict[str, list[str]] = {name: [] for name in task.schema.model_fields}
     if task.schema is CommitmentsAnswer:
-        return CommitmentsAnswer(commitments=found.promises(25))
-    if task.schema is PersonProfileAnswer:
-        return PersonProfileAnswer(summary=[], facts=[], open_threads=[])
-    if task.schema is WeeklyReviewAnswer:
-        return WeeklyReviewAnswer(summary=[], highlights=found.summary(3), carried_over=[], open_questions=[])
-    return DailyReflectionAnswer(summary=[], highlights=found.summary(3), open_questions=[])
+        parts["commitments"] = found.promises(25)
+    elif task.schema is not PersonProfileAnswer:
+        parts["summary" if task.schema is MeetingNoteAnswer else "highlights"] = found.summary(3)
+    return corrected(task.schema.model_validate(parts), task.corrections)
 
 
 def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
@@ -408,24 +398,17 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
     The first of several corrections of a statement counts. Only whole statements are replaced, since a fragment may
     have another meaning in another sentence.
     """
-    known = _known(corrections)
-    changed: dict[str, Any] = {
-        name: [fixed for one in texts if (fixed := _fixed(one, known))] for name, texts in answer.model_dump().items()
-    }
+    fix = correcting(corrections)
+    changed = {name: list(filter(None, map(fix, texts))) for name, texts in answer.model_dump().items()}
     return type(answer).model_validate(changed)
 
 
 def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
     """Return a function that maps a line to its earlier correction, which is empty if the line was removed."""
-    known = _known(corrections)
-    return lambda line: _fixed(line, known)
-
-
-def _known(corrections: Iterable[Corrected]) -> dict[str, str]:
     known: dict[str, str] = {}
     for old, new in (line for each in corrections for line in _by_line(each.before, each.after)):
         known.setdefault(_bare(old), new)
-    return known
+    return lambda line: _fixed(line, known)
 
 
 def _by_line(old: str, new: str) -> list[tuple[str, str]]:
@@ -440,9 +423,8 @@ def _fixed(statement: str, known: Mapping[str, str]) -> str:
     new = known.get(_bare(statement))
     if new is None:
         return statement
-    return (
-        f"{_bare(new)} {''.join(f'[{number}]' for number in _CITES.findall(statement))}".strip() if _bare(new) else ""
-    )
+    words = _bare(new)
+    return f"{words} {''.join(f'[{number}]' for number in _CITES.findall(statement))}".strip() if words else ""
 
 
 def _bare(line: str) -> str:
@@ -528,12 +510,8 @@ class Prompts:
 
 def payload_of(task: Task, system: str) -> Payload:
     """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
-    return Payload(system=system, segments=(*_about(task), *_corrections(task), *_passages(task)))
-
-
-def _about(task: Task) -> Iterator[Segment]:
-    lines = task.facts or (task.about,)
-    yield Segment(text="\n".join(lines), sensitivity=Sensitivity.PUBLIC)
+    about = Segment(text="\n".join(task.facts or (task.about,)), sensitivity=Sensitivity.PUBLIC)
+    return Payload(system=system, segments=(about, *_corrections(task), *_passages(task)))
 
 
 def _corrections(task: Task) -> Iterator[Segment]:

@@ -34,9 +34,7 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
 
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
     """Return the links to people, without duplicates."""
-    count: Counter[str] = Counter()
-    for path in vault_client.list():
-        count[path.rpartition("/")[2].removesuffix(".md").casefold()] += 1
+    count = Counter(path.rpartition("/")[2].removesuffix(".md").casefold() for path in vault_client.list())
     known = set(vault_client.list(FOLDER))
     links = []
     for name in names:
@@ -64,7 +62,8 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     found: list[Change] = []
     for name in names:
         with contextlib.suppress(DonnaError):
-            found += planner.write(f"{FOLDER}/{name}.md", _stub(name), seen=expecting(None)).changes
+            stub = whole_note({"type": "person", "name": name, "stub": True, ID_KEY: name}, f"# {inline(name)}\n")
+            found += planner.write(f"{FOLDER}/{name}.md", stub, seen=expecting(None)).changes
     with contextlib.suppress(DonnaError):
         return planner.possible(found)
     return []
@@ -78,7 +77,3 @@ def is_stub(content: bytes | None) -> bool:
 
 def _names(body: str) -> Iterable[str]:
     return dict.fromkeys(name.strip() for name in _BARE_LINK.findall(body) if can_be_linked(name.strip()))
-
-
-def _stub(name: str) -> str:
-    return whole_note({"type": "person", "name": name, "stub": True, ID_KEY: name}, f"# {inline(name)}\n")

@@ -6,7 +6,6 @@ parents.
 
 from __future__ import annotations
 
-import datetime
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -302,8 +301,3 @@ def _place(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     common = [len(stems & point) for point in agenda]
     best = max(common, default=0)
     return common.index(best) if best else len(agenda)
-
-
-def day_of_note(note: IndexedNote, day: datetime.date | None, zone: datetime.tzinfo) -> datetime.date:
-    """Return the day of a note, or that of its last change if it has none."""
-    return day or datetime.datetime.fromtimestamp(note.modified_at, zone).date()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -94,12 +94,10 @@ def _address(found: re.Match[str]) -> str:
     host = found[1].rpartition("@")[2].removeprefix("www.")
     rest = found[2].partition("?")[0].partition("#")[0]
     path = _URL_PATH.match(rest)
-    end = rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") and not path else ""
-    if path:
-        trimmed = path[0].rstrip(".,;:!")
-        end = path[0][len(trimmed) :] or (rest[path.end() :] if rest[path.end() :] in (",", ";", ":", "!") else "")
-        return f"{host}{trimmed}{end}"
-    return f"{host}{end}"
+    if not path:
+        return host + (rest[-1] if rest[-1:] in (".", ",", ";", ":", "!") else "")
+    ends_in_mark, after = path[0][-1] in ".,;:!", rest[path.end() :]
+    return host + path[0] + (after if not ends_in_mark and after in (",", ";", ":", "!") else "")
 
 
 def inline(text: str, longest: int = LONGEST_LINE) -> str:
@@ -145,8 +143,8 @@ def _last_part(target: str) -> str:
 
 
 def _visible(text: str) -> str:
-    keep: Callable[[str], bool] = lambda char: unicodedata.category(char) not in _INVISIBLE  # noqa: E731
-    return "".join(char if keep(char) else " " if char.isspace() or char in "\n\r\t" else "" for char in text[:20_000])
+    chars = ((char, unicodedata.category(char) not in _INVISIBLE) for char in text[:20_000])
+    return "".join(char if is_shown else " " if char.isspace() else "" for char, is_shown in chars)
 
 
 def _escaped_block(mark: str) -> str:

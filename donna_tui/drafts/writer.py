@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from donna_tui.drafts import queue
-from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, corrected, extract
+from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, extract
 from donna_tui.drafts.page import Autonomy, Context, Page, Run
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry, Rest, is_of
@@ -107,9 +107,7 @@ class MemoryInformedWriter:
     async def preview(self, run: Run) -> tuple[str, Rest]:
         """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
         context = await run.gather()
-        answer = corrected(extract(context.task), context.task.corrections)
-        page = await asyncio.to_thread(self._page, run, context, answer, EXTRACTIVE)
-        note = await asyncio.to_thread(self._rendered, page)
+        page, note = await self._drawn(run, context, extract(context.task), EXTRACTIVE)
         return note, page.rest
 
     async def carry_out(self, run: Run) -> WriteResult:
@@ -179,8 +177,7 @@ class MemoryInformedWriter:
             raise _NoMaterialError
         self._parts.reached("gathered")
         entry, answer, remarks = await self._answered(context, entry)
-        page = await asyncio.to_thread(self._page, run, context, answer, entry.drafter)
-        note = await asyncio.to_thread(self._rendered, page)
+        page, note = await self._drawn(run, context, answer, entry.drafter)
         self._parts.reached("rendered")
         rest = replace(page.rest, remarks=(*remarks, *page.rest.remarks))
         ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
@@ -196,8 +193,7 @@ class MemoryInformedWriter:
         except DonnaError as error:
             if error.reason not in (Reason.MODEL_CALL_FAILED, Reason.EGRESS_REFUSED):
                 raise
-            answer = corrected(extract(context.task), context.task.corrections)
-            composed = Composed(answer, EXTRACTIVE, 0.0)
+            composed = Composed(extract(context.task))
             remarks = (f"Drafted from your notes only: {error.message}",)
         self._parts.reached("composed")
         saved = await self._save(replace(
@@ -215,12 +211,16 @@ class MemoryInformedWriter:
         if context.is_empty:
             raise DonnaError(Reason.MISSING, "there is nothing left to draft from")
         composed: Composed = await self._parts.drafter.compose(context.task)
-        page = await asyncio.to_thread(self._page, run, context, composed.answer, composed.drafter)
-        note = await asyncio.to_thread(self._rendered, page)
+        page, note = await self._drawn(run, context, composed.answer, composed.drafter)
         return replace(
             entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.rest.dumped(),
             drafter=composed.drafter, cost=entry.cost + composed.cost, sensitive=page.is_private,
         )  # fmt: skip
+
+    async def _drawn(self, run: Run, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
+        """Build the page of an answer, and render its note."""
+        page = await asyncio.to_thread(Page.of, run, context, answer, drafter, is_note=self._is_note)
+        return page, await asyncio.to_thread(self._rendered, page)
 
     def _rendered(self, page: Page) -> str:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
@@ -228,9 +228,6 @@ class MemoryInformedWriter:
         data = {**page.context.data, "llm": page.shown, "now_iso": now, "frontmatter": front}
         body, metadata = self._parts.renderer.render(page.run.template, data)
         return whole_note(metadata, body)
-
-    def _page(self, run: Run, context: Context, answer: Answer, drafter: str) -> Page:
-        return Page.of(run, context, answer, drafter, is_note=self._is_note)
 
     def _is_note(self, path: str) -> bool:
         try:

@@ -38,7 +38,7 @@ MOST_NOTES = 60
 
 DECISIONS_A_MEETING, LINES_A_DAY = 6, 8
 
-_NOT_QUOTED = ("person", "weekly_review", "commitments", "reflection")
+_NOT_QUOTED = ("person", "weekly_review", "commitments")
 """Types of notes that are not quoted, since Donna's own reports are not news."""
 
 
@@ -148,7 +148,12 @@ async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
     found: list[tuple[datetime.date, IndexedNote]] = await parts.read(lambda index: _dated_in(index, span))
     allowed = [note for _, note in found if not (parts.gatherer.remote and note.sensitive)][:MOST_NOTES]
-    reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in allowed])
+    return await read_notes(parts, allowed)
+
+
+async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[ReadNote]:
+    """Read notes as they are on disk now, without those that a remote model must not see."""
+    reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in notes])
     return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
 
 
@@ -180,7 +185,7 @@ def _is_daily(note: IndexedNote) -> bool:
     """Check whether a note is a daily note, which has the day as its whole name."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha())
-    return day_in(stem, {}) is not None and len(rest) <= 3 and note.front.get("type") not in _NOT_QUOTED[:3]
+    return day_in(stem, {}) is not None and len(rest) <= 3 and note.front.get("type") not in _NOT_QUOTED
 
 
 async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> None:

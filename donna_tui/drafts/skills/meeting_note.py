@@ -17,7 +17,7 @@ from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correc
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
-from donna_tui.drafts.quotes import Points, Read, day_of_note, open_boxes, points_of
+from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of
 from donna_tui.drafts.series import OVERVIEWS, Earlier, Invited, Match, day_in, may_be_quoted, path_after
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
@@ -206,7 +206,9 @@ class _Quoting:
         return {
             "last_time": self._last_time(*material.last) if material.last else None,
             "still_open": self._boxes(material.still_open),
-            "background": [self._background(read, blocks) for read, blocks in material.background],
+            "background": [
+                {"link": _link(read.note), "lines": self._lines(read, blocks)} for read, blocks in material.background
+            ],
             "tasks": self._boxes(material.open_tasks),
             "related": [],
             "known_links": [_link(read.note) for read in material.reads],
@@ -214,33 +216,22 @@ class _Quoting:
 
     def passages_for_model(self, material: _Material) -> list[Evidence]:
         """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
-        found: list[Evidence] = []
-        for read in material.reads:
-            for evidence in read.sections():
-                found.append(self._add(read, evidence))
-        for read, block in material.still_open:
-            if read in material.reads:
-                continue  # included in its sections
-            found.append(self._add(read, read.evidence(block)))
+        found = [self._add(read, section) for read in material.reads for section in read.sections()]
+        others = (each for each in material.still_open if each[0] not in material.reads)  # those are in the sections
+        found += [self._add(read, read.evidence(block)) for read, block in others]
         return list({each.number: each for each in found}.values())
 
     def _last_time(self, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
-        parts = [
-            ("decisions", self._lines(read, points.decisions)),
-            ("notes", self._lines(read, points.notes)),
-            ("actions", self._lines(read, points.actions)),
-            ("questions", self._lines(read, points.questions)),
-        ]
         return {
             "link": _link(read.note),
             "day": short_day(earlier.day),
             "same_people": earlier.match is Match.PEOPLE,
             "topics": [_heading_link(read.note, path) for path in points.topics],
-            **dict(parts),
+            "decisions": self._lines(read, points.decisions),
+            "notes": self._lines(read, points.notes),
+            "actions": self._lines(read, points.actions),
+            "questions": self._lines(read, points.questions),
         }
-
-    def _background(self, read: Read, blocks: list[Block]) -> dict[str, Any]:
-        return {"link": _link(read.note), "lines": self._lines(read, blocks)}
 
     def _lines(self, read: Read, blocks: Iterable[Block]) -> list[dict[str, str]]:
         lines = []
@@ -266,8 +257,8 @@ class _Quoting:
 
     def _add(self, read: Read, evidence: Evidence) -> Evidence:
         passage = self.passages.add(evidence, sensitive=read.note.sensitive)
-        day = day_of_note(read.note, day_in(read.note.path, read.note.front), self._zone)
-        self.dates[passage.number] = day.isoformat()
+        changed = datetime.datetime.fromtimestamp(read.note.modified_at, self._zone)
+        self.dates[passage.number] = (day_in(read.note.path, read.note.front) or changed.date()).isoformat()
         return passage
 
 

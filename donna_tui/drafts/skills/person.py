@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import re
 from collections import Counter
@@ -17,7 +16,7 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in
-from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, task_line
+from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, read_notes, task_line
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
@@ -205,9 +204,7 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
     )
     notes = {note.path: note for note in (*linking, *found) if note.path != f"{FOLDER}/{name}.md"}
     ordered = sorted(notes.values(), key=_written_at, reverse=True)[:MOST_NOTES]
-    reads = await asyncio.to_thread(lambda: [Read.of(parts.client, note) for note in ordered])
-    allowed = [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
-    return [read for read in allowed if names.are_in(read.text)]
+    return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
 
 
 def _linking_to(index: Database, name: str) -> list[IndexedNote]:

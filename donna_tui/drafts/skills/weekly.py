@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import re
 from pathlib import PurePosixPath
@@ -11,7 +10,6 @@ from donna_tui.drafts.blocks import is_quotable
 from donna_tui.drafts.drafters import WeeklyReviewAnswer
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
-from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.skills.cadence import (
     CadenceParts,
     Material,
@@ -25,6 +23,7 @@ from donna_tui.drafts.skills.cadence import (
     noted_in,
     notes_of,
     open_in,
+    read_notes,
     will_link,
 )
 from donna_tui.drafts.text import iso_week, short_day
@@ -85,8 +84,8 @@ async def _last_review(parts: CadenceParts, span: Span, material: Material) -> t
     week = iso_week(span.first - datetime.timedelta(days=7))
     found: list[IndexedNote] = await parts.read(lambda index: _reviews_of(index, week))
     allowed = [note for note in found if not (parts.gatherer.remote and note.sensitive)]
-    read = await asyncio.to_thread(Read.of, parts.client, allowed[0]) if allowed else None
-    if read is None or (parts.gatherer.remote and read.note.sensitive):
+    read = next(iter(await read_notes(parts, allowed[:1])), None)
+    if read is None:
         return "", []
     await will_link(parts, [read.note.path], material)
     plans = [block for block in read.blocks if block.heading_path and _PLANS.search(block.heading_path[-1])]
