@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from donna_tui.vault.links.resolve import Hit, LinkIndex
-from donna_tui.vault.links.rewrite import Relinked, relink, relink_moved
+from donna_tui.vault.links.rewrite import Relinked, relink
 from donna_tui.vault.links.spans import Link, LinkKind, extract_links, find_links
 
 FOLDERS = ("", "a/", "a/b/", "c/", "Ä ö/", "a (1)/")
@@ -152,10 +152,7 @@ def check_move(seed: int) -> None:
         return
     text = note_in(chance, [old, old, *paths])
     before = LinkIndex(paths)
-    if note == old:
-        found, there = relink_moved(text, old=old, new=new, notes=before), new
-    else:
-        found, there = relink(text, note=note, old=old, new=new, notes=before), note
+    found, there = relink(text, note=note, moves={old: new}, notes=before), new if note == old else note
     check_bytes(text, found)
     links = zip(find_links(text), find_links(found.text), strict=True)
     check_meanings(text, found, list(links), (before, note), (before.moved({old: new}), there), (old, new))
@@ -209,11 +206,11 @@ def test_links_mean_what_they_meant_half_a_million_times(start: int) -> None:
 @settings(deadline=None, max_examples=500)
 @given(text=st.lists(st.sampled_from((*NOISE, "[[n]]", "[t](n.md)", "[r]: n.md")) | st.text(max_size=4)).map("".join))
 def test_a_text_is_only_changed_in_targets(text: str) -> None:
-    found = relink(text, note="z.md", old="n.md", new="c/m.md", notes=LinkIndex(["n.md", "z.md"]))
+    found = relink(text, note="z.md", moves={"n.md": "c/m.md"}, notes=LinkIndex(["n.md", "z.md"]))
     check_bytes(text, found)
     assert found.dangling == 0
     assert (found.text == text) == (found.count == 0)
-    back = relink(found.text, note="z.md", old="c/m.md", new="n.md", notes=LinkIndex(["c/m.md", "z.md"]))
+    back = relink(found.text, note="z.md", moves={"c/m.md": "n.md"}, notes=LinkIndex(["c/m.md", "z.md"]))
     assert back.count == found.count
 
 
@@ -372,7 +369,7 @@ def test_hostile_text_takes_steps_in_proportion(name: str) -> None:
 
     def work(size: int) -> int:
         text = BOMBS[name](size) + "\n\nn [[n]]"
-        return steps(lambda: relink(text, note="z.md", old="n.md", new="m.md", notes=index))
+        return steps(lambda: relink(text, note="z.md", moves={"n.md": "m.md"}, notes=index))
 
     assert work(8_000) < 6 * work(2_000) + 1_000
 
@@ -380,6 +377,6 @@ def test_hostile_text_takes_steps_in_proportion(name: str) -> None:
 @pytest.mark.parametrize("name", BOMBS)
 def test_hostile_text_of_full_size_is_read_to_its_end(name: str) -> None:
     bomb = BOMBS[name](200_000)
-    found = relink(f"{bomb}\n", note="z.md", old="n.md", new="m.md", notes=LinkIndex(["n.md", "z.md"]))
+    found = relink(f"{bomb}\n", note="z.md", moves={"n.md": "m.md"}, notes=LinkIndex(["n.md", "z.md"]))
     assert len(found.text) == len(bomb) + 1
     assert (found.count == 0) == (found.text == f"{bomb}\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.vault.links.resolve import LinkIndex
-from donna_tui.vault.links.rewrite import Relinked, relink, relink_moved, resolve, unlink
+from donna_tui.vault.links.rewrite import Relinked, relink, unlink
 from donna_tui.vault.links.spans import find_links
 
 NOTES = (
@@ -19,8 +19,12 @@ NOTES = (
 )
 
 
+def relink_one(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Relinked:
+    return relink(text, note=note, moves={old: new}, notes=notes)
+
+
 def moved(text: str, note: str = "top.md", old: str = "a/old.md", new: str = "b/new.md") -> str:
-    return relink(text, note=note, old=old, new=new, notes=LinkIndex([*NOTES, note, old])).text
+    return relink_one(text, note=note, old=old, new=new, notes=LinkIndex([*NOTES, note, old])).text
 
 
 @pytest.mark.parametrize(
@@ -158,7 +162,9 @@ def test_names_are_written_as_each_kind_of_link_needs_them(new: str, before: str
 
 @pytest.mark.parametrize("name", ["a#b", "a|b", "[x] y", "a]]b", "a[[b", "a`b", "a%%b", "a-->b", " a", "n" * 400])
 def test_a_name_that_no_wikilink_can_hold_leaves_it_dangling(name: str) -> None:
-    found = relink("[[old|x]] [x](a/old.md)", note="top.md", old="a/old.md", new=f"{name}.md", notes=LinkIndex(NOTES))
+    found = relink_one(
+        "[[old|x]] [x](a/old.md)", note="top.md", old="a/old.md", new=f"{name}.md", notes=LinkIndex(NOTES)
+    )
     assert (found.count, found.dangling) == (1, 1)
     assert found.text.startswith("[[old|x]] [x](")
     assert [link.target for link in find_links(found.text)][1] in (f"{name}.md", f"./{name}.md")
@@ -166,13 +172,13 @@ def test_a_name_that_no_wikilink_can_hold_leaves_it_dangling(name: str) -> None:
 
 def test_a_long_alias_leaves_less_room_for_the_target() -> None:
     alias = "x" * 390
-    found = relink(f"[[old|{alias}]]", note="top.md", old="a/old.md", new="longer name.md", notes=LinkIndex(NOTES))
+    found = relink_one(f"[[old|{alias}]]", note="top.md", old="a/old.md", new="longer name.md", notes=LinkIndex(NOTES))
     assert (found.text, found.dangling) == (f"[[old|{alias}]]", 1)
 
 
 @pytest.mark.parametrize("name", ["it's", 'say "x"', "a, b", "a: b", "{x}", "a & b"])
 def test_a_name_that_could_break_the_frontmatter_stays_out_of_it(name: str) -> None:
-    found = relink(
+    found = relink_one(
         '---\nup: "[[old]]"\n---\n[[old]]', note="top.md", old="a/old.md", new=f"{name}.md", notes=LinkIndex(NOTES)
     )
     assert found == Relinked(f'---\nup: "[[old]]"\n---\n[[{name}]]', 1, 1)
@@ -239,18 +245,20 @@ def test_a_move_that_changes_only_case_renames_what_was_written_exactly() -> Non
     ],
 )
 def test_the_note_that_moves_keeps_its_links(before: str, after: str) -> None:
-    assert relink_moved(before, old="a/old.md", new="c/d/new.md", notes=LinkIndex(NOTES)).text == after
+    assert relink_one(before, note="a/old.md", old="a/old.md", new="c/d/new.md", notes=LinkIndex(NOTES)).text == after
 
 
 def test_a_rename_in_the_same_folder_leaves_other_links_alone() -> None:
     text = "[x](other.md) [[other]] ![](./pic.png)"
-    assert relink_moved(text, old="a/old.md", new="a/new.md", notes=LinkIndex(NOTES)) == Relinked(text, 0)
+    assert relink_one(text, note="a/old.md", old="a/old.md", new="a/new.md", notes=LinkIndex(NOTES)) == Relinked(
+        text, 0
+    )
 
 
 def test_attachments_in_the_index_are_followed_too() -> None:
     notes = LinkIndex([*NOTES, "a/pic.png"])
     assert (
-        relink_moved("![](pic.png) ![[pic.png]]", old="a/old.md", new="c/new.md", notes=notes).text
+        relink_one("![](pic.png) ![[pic.png]]", note="a/old.md", old="a/old.md", new="c/new.md", notes=notes).text
         == "![](../a/pic.png) ![[pic.png]]"
     )
 
@@ -300,7 +308,7 @@ RANKED = (
     ],
 )
 def test_resolve(target: str, note: str, path: str | None) -> None:
-    assert resolve(target, note, RANKED) == path
+    assert LinkIndex(RANKED).resolve(target, note) == path
 
 
 @pytest.mark.parametrize(

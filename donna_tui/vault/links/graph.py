@@ -13,7 +13,7 @@ from donna_tui.types.errors import DonnaError
 from donna_tui.types.notes import Destination, LinkLine, NoteLinks
 from donna_tui.vault.client import NOTE_ENDINGS, VaultClient, decode
 from donna_tui.vault.links.resolve import LinkIndex, is_dotted, joined
-from donna_tui.vault.links.rewrite import may_name
+from donna_tui.vault.links.rewrite import destination_of, may_name
 from donna_tui.vault.links.spans import Link, LinkKind, find_links, link_from
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.files import VaultFiles
@@ -47,7 +47,7 @@ class LinkGraph:
             return Destination(problem="This link does not name a note.")
         if link.kind is not LinkKind.WIKI and _SCHEME.match(link.target):
             return _on_the_web(written.strip("<>"))
-        hit = _found(LinkIndex(self._paths()), link, note)
+        hit = destination_of(link, note, LinkIndex(self._paths()))
         if hit is None:
             return _missing(link, note)
         return self._place_in(hit, link.fragment)
@@ -120,7 +120,7 @@ def _lines_of(text: str, note: str, index: LinkIndex) -> Iterator[LinkLine]:
     starts = line_starts(text)
     seen: set[tuple[int, str]] = set()
     for link in find_links(text):
-        target = _found(index, link, note)
+        target = destination_of(link, note, index)
         missing = "" if target is not None else _missing(link, note).path
         line = line_of(starts, link.start)
         leads = target or missing
@@ -140,12 +140,6 @@ def _around(text: str, start: int, end: int, link: int) -> str:
         start = max(start, min(link - LONGEST_LINE // 2, end - LONGEST_LINE))
         end = min(end, start + LONGEST_LINE)
     return text[start:end].strip()
-
-
-def _found(index: LinkIndex, link: Link, note: str) -> str | None:
-    find = index.find if link.kind is LinkKind.WIKI else index.find_url
-    hit = find(link.target, note)
-    return hit.path if hit is not None else None
 
 
 def _missing(link: Link, note: str) -> Destination:

@@ -52,6 +52,10 @@ class LinkIndex:
         hit = self.find(target, note)
         return hit.path if hit else None
 
+    def lookup(self, target: str, note: str, *, is_wiki: bool) -> Hit | None:
+        """Resolve a link in `note` by the rules of its syntax."""
+        return self.find(target, note) if is_wiki else self.find_url(target, note)
+
     def find(self, target: str, note: str) -> Hit | None:
         """Resolve a wikilink: the exact path if there is one, else a path that ends with the target.
 
@@ -93,11 +97,6 @@ class LinkIndex:
         """Return the path that equals this one except for case and Unicode form, preferring an exact match."""
         found = self._whole.get(folded(path), [])
         return path if path in found else next(iter(found), None)
-
-
-def resolve(target: str, note: str, notes: Collection[str]) -> str | None:
-    """Return the path in `notes` that a wikilink in `note` resolves to. To look up many, reuse a `LinkIndex`."""
-    return LinkIndex(notes).resolve(target, note)
 
 
 def folded(path: str) -> str:

@@ -10,12 +10,10 @@ from urllib.parse import quote
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.links.resolve import Hit, LinkIndex, folded, is_dotted, joined, resolve, way
+from donna_tui.vault.links.resolve import Hit, LinkIndex, folded, is_dotted, joined, way
 from donna_tui.vault.links.spans import Link, LinkKind, find_links
 from donna_tui.vault.write.changes import Change
 from donna_tui.vault.write.plan_context import PlanContext, unseen
-
-__all__ = ["LinkIndex", "Relinked", "leads_to", "may_name", "relink", "relink_all", "relink_moved", "resolve", "unlink"]
 
 _NOT_IN_WIKILINK = re.compile(r"\[\[|\]\]|%%|-->|[|#`\r\n]|^[\[\s]|[\]\s\\]$")
 """Text that would end a wikilink or its target, or combine with preceding text into a code span or comment."""
@@ -40,20 +38,11 @@ class Relinked:
     dangling: int = 0
 
 
-def relink(text: str, *, note: str, old: str, new: str, notes: LinkIndex) -> Relinked:
-    """Rewrite every link to `old` in the note at path `note` to `new`.
+def relink(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) -> Relinked:
+    """Rewrite the links in the note at path `note` for notes that move at once: old path → new.
 
+    The note may be one of those that move; then its links that were relative to its old folder are rewritten too.
     `notes` are all paths before the move. A link keeps its style; only its target changes, and only if necessary.
-    """
-    if not may_name(text, old):
-        return Relinked(text, 0)
-    return _Rewriter(note, note, {old: new}, notes).rewritten(text)
-
-
-def relink_all(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) -> Relinked:
-    """Rewrite the links in the note at path `note` for several notes that move at once: old path → new.
-
-    The note may be one of those that move.
     """
     there = moves.get(note, note)
     if note == there and not _may_name_any(text, moves):
@@ -72,7 +61,7 @@ def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) 
     kept: list[LinkKind] = []
     done = count = dangling = 0
     for link in find_links(text):
-        if _destination(link, note, notes) not in deleted:
+        if destination_of(link, note, notes) not in deleted:
             kept.append(link.kind)
             continue
         label = text[link.label[0] : link.label[1]]
@@ -89,19 +78,10 @@ def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) 
     return Relinked(result, count, dangling)
 
 
-def leads_to(link: Link, note: str, path: str, notes: LinkIndex) -> bool:
-    """Return whether a link written in `note` resolves to the note at `path`."""
-    return _destination(link, note, notes) == path
-
-
-def _destination(link: Link, note: str, notes: LinkIndex) -> str | None:
-    hit = notes.find(link.target, note) if link.kind is LinkKind.WIKI else notes.find_url(link.target, note)
+def destination_of(link: Link, note: str, notes: LinkIndex) -> str | None:
+    """Return the path that a link written in `note` resolves to, or None."""
+    hit = notes.lookup(link.target, note, is_wiki=link.kind is LinkKind.WIKI)
     return hit.path if hit is not None else None
-
-
-def relink_moved(text: str, *, old: str, new: str, notes: LinkIndex) -> Relinked:
-    """Rewrite the links of the moved note itself: links to itself, and links that were relative to its old folder."""
-    return _Rewriter(old, new, {old: new}, notes).rewritten(text)
 
 
 class _Rewriter:
@@ -145,7 +125,7 @@ class _Rewriter:
         return self._known[key]
 
     def _judged(self, target: str, is_wiki: bool) -> tuple[str, ...] | None:
-        found = self._find(self._before, target, self._here, is_wiki)
+        found = self._before.lookup(target, self._here, is_wiki=is_wiki)
         if not found:
             return self._carried(target)
         if found.path not in self._moves and self._here == self._there:
@@ -156,12 +136,9 @@ class _Rewriter:
         spellings = self._spellings(target, found, wanted, is_wiki)
         return tuple(each for each in spellings if self._leads(each, wanted, is_wiki))
 
-    def _find(self, index: LinkIndex, target: str, note: str, is_wiki: bool) -> Hit | None:
-        return index.find(target, note) if is_wiki else index.find_url(target, note)
-
     def _holds(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> bool:
         """Return whether a link resolves after the move as well as it did before."""
-        hit = self._find(self._after, target, self._there, is_wiki)
+        hit = self._after.lookup(target, self._there, is_wiki=is_wiki)
         if not hit or hit.path != wanted or (found.relative and not hit.relative):
             return False
         if found.path not in self._moves:
@@ -170,7 +147,7 @@ class _Rewriter:
 
     def _leads(self, target: str, wanted: str, is_wiki: bool) -> bool:
         """Return whether a target resolves to the wanted note by the rules of both the web and Obsidian."""
-        hit = self._find(self._after, target, self._there, is_wiki)
+        hit = self._after.lookup(target, self._there, is_wiki=is_wiki)
         return bool(hit and hit.path == wanted and hit.sure) and self._after.resolve(target, self._there) == wanted
 
     def _spellings(self, target: str, found: Hit, wanted: str, is_wiki: bool) -> Iterator[str]:
@@ -261,11 +238,11 @@ _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
 
 @dataclass(frozen=True, slots=True)
 class LinksMoved:
-    """The new bytes of the moved note, the changes in other notes, and remarks on links that were kept."""
+    """The new bytes of each note that moves, by its old path, the changes in others, and remarks on links left."""
 
-    own: bytes
-    changes: tuple[Change, ...]
-    remarks: tuple[str, ...]
+    own: Mapping[str, bytes]
+    changes: tuple[Change, ...] = ()
+    remarks: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     """The notes and folders that could not be read, and whose links are unchanged."""
 
@@ -274,39 +251,18 @@ def move_links(vault_state: PlanContext, src: str, dst: str, before: bytes) -> L
     """Rewrite every link to `src` as a link to `dst`, in all notes that Donna may write to. Raises VaultWriteError."""
     listed = vault_state.notes(src)
     index = LinkIndex(listed.paths)
-    text = _decoded(before)
-    own = relink_moved(text or "", old=src, new=dst, notes=index)
 
     def changed(text: str, note: str) -> Relinked:
-        return relink(text, note=note, old=src, new=dst, notes=index)
+        return relink(text, note=note, moves={src: dst}, notes=index)
 
+    text = _decoded(before)
+    found = changed(text or "", src)
+    own = {src: before if text is None else found.text.encode()}
     others = [_other(vault_state, path, src, changed) for path in listed.paths if path != src]
-    found = [other.change for other in others if other.change is not None]
-    left = vault_state.refused(found)
-    unread = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
-    return LinksMoved(
-        own=before if text is None else own.text.encode(),
-        changes=tuple(change for change in found if change.path not in left),
-        remarks=(
-            *_unchanged_links(sorted(left)),
-            *_unread(unread, "to the old name"),
-            *_dangling(own.dangling + sum(other.dangling for other in others)),
-        ),
-        unread=tuple(unread),
-    )
+    return _moved(vault_state, own, others, listed.unreadable, found.dangling, "to the old name")
 
 
-@dataclass(frozen=True, slots=True)
-class FolderMoved:
-    """The new bytes of each note that moves, by its old path; the changes in other notes, and what had to be left."""
-
-    own: Mapping[str, bytes]
-    changes: tuple[Change, ...]
-    remarks: tuple[str, ...]
-    unread: tuple[str, ...] = ()
-
-
-def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> FolderMoved:
+def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
     """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
 
     Raises VaultWriteError.
@@ -316,7 +272,7 @@ def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mappin
     index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])
 
     def changed(text: str, note: str) -> Relinked:
-        return relink_all(text, note=note, moves=moves, notes=index)
+        return relink(text, note=note, moves=moves, notes=index)
 
     own, dangling, opaque = dict(before), 0, []
     for path, data in before.items():
@@ -327,15 +283,22 @@ def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mappin
         found = changed(text, path)
         own[path], dangling = found.text.encode(), dangling + found.dangling
     others = [_other(vault_state, path, first, changed) for path in listed.paths if path not in moves]
-    found_changes = [other.change for other in others if other.change is not None]
-    left = vault_state.refused(found_changes)
-    unread = sorted((*listed.unreadable, *opaque, *(other.path for other in others if not other.read)))
-    return FolderMoved(
+    return _moved(vault_state, own, others, (*listed.unreadable, *opaque), dangling, "to the old names")
+
+
+def _moved(
+    vault_state: PlanContext, own: Mapping[str, bytes], others: Sequence[_Other], unreadable: Sequence[str],
+    dangling: int, links: str,
+) -> LinksMoved:  # fmt: skip
+    found = [other.change for other in others if other.change is not None]
+    left = vault_state.refused(found)
+    unread = sorted((*unreadable, *(other.path for other in others if not other.read)))
+    return LinksMoved(
         own=own,
-        changes=tuple(change for change in found_changes if change.path not in left),
+        changes=tuple(change for change in found if change.path not in left),
         remarks=(
             *_unchanged_links(sorted(left)),
-            *_unread(unread, "to the old names"),
+            *_unread(unread, links),
             *_dangling(dangling + sum(other.dangling for other in others)),
         ),
         unread=tuple(unread),

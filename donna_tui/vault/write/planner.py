@@ -40,7 +40,10 @@ class Planner:
         if before is None:
             self._vault_state.check_new(path)
         elif data != before:
-            data = _in_the_form_of(before, data) if replace else _merged(path, before, content)
+            if replace:
+                data = _in_the_form_of(before, data)
+            else:
+                data = _encoded(path, merge_frontmatter(_decoded(path, before), content))
             self._rules.check_size(path, data)
         change = Change(path=path, before=before, after=data, mode=self._vault_state.mode(path, before))
         self._rules.check(change)
@@ -79,10 +82,10 @@ class Planner:
         if src == dst:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
         self._vault_state.check_new(dst, besides=src)
-        moved = move_links(self._vault_state, src, dst, before) if links else LinksMoved(before, (), ())
+        moved = move_links(self._vault_state, src, dst, before) if links else LinksMoved({src: before})
         mode = self._vault_state.mode(src, before)
         removal = Change(path=src, before=before, after=None, mode=mode)
-        creation = Change(path=dst, before=None, after=moved.own, mode=mode)
+        creation = Change(path=dst, before=None, after=moved.own[src], mode=mode)
         for change in (removal, creation):
             self._rules.check(change)
         # if only the case differs, some systems would find the old file under the new name
@@ -94,10 +97,6 @@ class Planner:
             remarks=moved.remarks,
             unread=moved.unread,
         )
-
-
-def _merged(path: str, before: bytes, content: str) -> bytes:
-    return _encoded(path, merge_frontmatter(_decoded(path, before), content))
 
 
 def _in_the_form_of(before: bytes, data: bytes) -> bytes:
