@@ -173,13 +173,14 @@ class GitCommand:
 
     def _start(self, arguments: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
         try:
-            runner = self._runner()
+            from git import Git
             from git.exc import GitCommandNotFound
         except ImportError:  # GitPython looks for git on import
             raise _not_installed() from None
+        self._git = self._git or Git(str(self._folder))
         try:
             # GitPython starts git in the current directory if the vault is missing; with `-C`, that fails instead.
-            return runner.execute(  # type: ignore[return-value]  # a thin wrapper around the process
+            return self._git.execute(  # type: ignore[return-value]  # a thin wrapper around the process
                 [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
                 istream=subprocess.PIPE,
                 as_process=True,
@@ -191,13 +192,6 @@ class GitCommand:
             raise _not_installed() from None
         except OSError as error:
             raise failed(f"git cannot be started: {(error.strerror or 'unknown error').lower()}") from error
-
-    def _runner(self) -> Git:
-        if self._git is None:
-            from git import Git
-
-            self._git = Git(str(self._folder))
-        return self._git
 
 
 def failed(message: str, hint: str | None = None) -> VaultWriteError:

@@ -114,11 +114,10 @@ class History:
         name = path.rpartition("/")[2]
         newest = next(iter(self.revisions(path, limit=1)), None) if self._repo.find() else None
         operation = newest.operation if newest is not None else None
-        for change in operation.changes if operation is not None else ():
-            if change.path == path and change.after is None and operation is not None:
-                made = [each.path for each in operation.changes if each.before is None]
-                moved = operation.kind is OperationKind.MOVE and len(made) == 1
-                return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
+        if operation and any(change.path == path and change.after is None for change in operation.changes):
+            made = [each.path for each in operation.changes if each.before is None]
+            moved = operation.kind is OperationKind.MOVE and len(made) == 1
+            return f"It was moved to {made[0]}." if moved else "It was deleted; undo can restore it."
         alike = [each for each in self._client.list() if each.rpartition("/")[2] == name]
         if alike:
             return f"A note of that name is at {alike[0]}."
@@ -130,7 +129,8 @@ class History:
         last = min(last, len(lines))
         change = self.outside_change(path)
         old = lines if change is None else _lines(change.before or b"")
-        there = _line_map(old, lines)
+        equal = ((run.left + step, run.right + step) for run in common_runs(old, lines) for step in range(run.size))
+        there = {right + 1: left + 1 for left, right in equal}
         wanted = [there[number] for number in range(first, last + 1) if number in there]
         origins = self._origins(path, min(wanted), max(wanted)) if wanted else {}
         return [
@@ -226,11 +226,6 @@ def _lines(data: bytes) -> list[str]:
     except VaultReadError:
         return []
     return [text[start:end] for start, end, _ in each_line(text)]
-
-
-def _line_map(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Map the line numbers of `new` to those of equal lines in `old`, both 1-based."""
-    return {run.right + step + 1: run.left + step + 1 for run in common_runs(old, new) for step in range(run.size)}
 
 
 def _blame_lines(porcelain: str) -> Iterable[BlameLine]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -124,8 +124,10 @@ def _differing(
         some = paths[start : start + _MOST_PATHS]
         if tip.commit is None:
             output = repo.command.run("ls-files", "-z", "--stage", "--full-name", "--", *some).output
-            for mode_and_blob, path in _pairs(output, b"\t"):
-                found[path] = (None, mode_and_blob.split(" ")[1])
+            for record in os.fsdecode(output).split("\0"):
+                mode_and_blob, tab, path = record.partition("\t")
+                if tab:
+                    found[path] = (None, mode_and_blob.split(" ")[1])
         else:
             arguments = ("--cached", "--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff")
             output = repo.command.run("diff-index", *arguments, tip.commit, "--", *some).output
@@ -135,13 +137,6 @@ def _differing(
                     old, new = (None if set(blob) == {"0"} else blob for blob in meta.split(" ")[2:4])
                     found[next(fields)] = (old, new)
     return found
-
-
-def _pairs(output: bytes, divider: bytes) -> Iterator[tuple[str, str]]:
-    for record in output.split(b"\0"):
-        left, found, right = record.partition(divider)
-        if found:
-            yield os.fsdecode(left), os.fsdecode(right)
 
 
 def follow_tip(

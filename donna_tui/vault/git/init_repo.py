@@ -29,11 +29,14 @@ def begin(repo: GitRepo, files: VaultFiles, rules: WriteRules, author: Author, n
     public = [path for path in notes if _is_public(files, rules, path)]
     attributes = attributes_of(repo, place, public)
     left_out = {*repo.ignored(public), *(path for path, each in attributes.items() if why_not_stored(path, each))}
-    changes = list(_first_changes(files, (path for path in public if path not in left_out)))
+    images = ((path, files.read(path)) for path in public if path not in left_out)
+    changes = [
+        Change(path=path, before=None, after=data, mode=files.mode(path)) for path, data in images if data is not None
+    ]
     stored, extra = stored_changes(repo, place, tip, changes, attributes)
-    images = blobs([*(each.after for each in changes if each.after is not None), *extra])
+    written = blobs([*(each.after for each in changes if each.after is not None), *extra])
     commit = open_commit(tip.ref, 1, author.line(time.time()), SUBJECT, None)
-    repo.fast_import(b"".join([*images, *commit, *entries(place, stored), b"done\n"]))
+    repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
     follow_tip(repo, place, tip, stored)
     return True
 
@@ -45,10 +48,3 @@ def _is_public(files: VaultFiles, rules: WriteRules, path: str) -> bool:
         return data is not None and rules.sensitivity(path, data) is Sensitivity.PUBLIC
     except DonnaError:
         return False
-
-
-def _first_changes(files: VaultFiles, paths: Iterable[str]) -> Iterable[Change]:
-    for path in paths:
-        data = files.read(path)
-        if data is not None:
-            yield Change(path=path, before=None, after=data, mode=files.mode(path))

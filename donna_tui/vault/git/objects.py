@@ -74,10 +74,9 @@ def prepare(
     if operation.is_record_only:
         (recorded,) = repo.fast_import(b"".join([*parts, b"get-mark :2\ndone\n"]))
         return Prepared(replace(operation, commit=tip.commit or ""), recorded)
+    is_revealing = any(path in operation.subject for path in operation.hidden)
     public = replace(
-        operation,
-        changes=operation.published,
-        subject=public_subject(operation.subject, operation.hidden),
+        operation, changes=operation.published, subject="Change notes" if is_revealing else operation.subject
     )
     parts += open_commit(place.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
     parts += entries(place, [change for change in operation.changes if not change.record_only])
@@ -85,23 +84,13 @@ def prepare(
     return Prepared(replace(operation, commit=commit), recorded)
 
 
-def public_subject(subject: str, hidden: Sequence[str]) -> str:
-    """Return the first line of a commit message, which must not name notes that are hidden from the branch."""
-    return "Change notes" if any(path in subject for path in hidden) else subject
-
-
 def prepare_record(
     repo: GitRepo, place: RepoLocation, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
 ) -> tuple[str | None, str]:
     """Write a record outside the branch, referenced by `ref`. Return the previous record and the new one."""
     previous = repo.record()
-    head = open_commit(
-        ref,
-        1,
-        author.line(operation.at),
-        message_of(operation).encode(),
-        previous or _last_operation(repo),
-    )
+    at, before = author.line(operation.at), previous or _last_operation(repo)
+    head = open_commit(ref, 1, at, message_of(operation).encode(), before)
     stream = b"".join((*blobs(images), *head, *_images(operation.changes), b"\nget-mark :1\ndone\n"))
     (record,) = repo.fast_import(stream)
     return previous, record

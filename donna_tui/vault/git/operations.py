@@ -59,7 +59,7 @@ def message_of(operation: Operation) -> str:
             trailers.append(f"Donna-Owner: {change.owner} {path}")
     trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
     trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
-    return f"{_one_line(operation.subject)}\n\n" + "\n".join(trailers) + "\n"
+    return f"{clean_line(operation.subject)[: MOST_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
 
 
 def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
@@ -169,7 +169,3 @@ def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str
             target.append(source.pop(at))
         else:  # older than the known history, so it precedes everything in the target
             target.clear()
-
-
-def _one_line(subject: str) -> str:
-    return clean_line(subject)[: MOST_SUBJECT * 2]

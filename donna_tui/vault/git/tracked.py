@@ -5,7 +5,7 @@ The branch may be pushed. The record, below refs/donna, is local, and is suffici
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from donna_tui.safety.classify import Sensitivity
@@ -22,41 +22,23 @@ def unstorable(
     repo: GitRepo, place: RepoLocation, files: VaultFiles, changes: Sequence[Change], rules: Mapping[str, Attributes]
 ) -> dict[str, VaultWriteError]:
     """Return the reasons why git could not store these changes, by path, for those that it could not."""
-    nested = [change.path for change in changes if files.nested_repository(change.path)]
+    nested = {change.path: folder for change in changes if (folder := files.nested_repository(change.path))}
     rest = [change for change in changes if change.path not in nested]
-    left_out = repo.left_out(place, [change.path for change in rest if change.before is None])
-    ignored = repo.ignored([change.path for change in rest])
+    refusals: dict[str, VaultWriteError] = {}
+
+    def refuse(path: str, message: str, hint: str) -> None:
+        refusals[path] = VaultWriteError(Reason.IGNORED_BY_GIT, message, hint=hint, path=path)
+
+    for path, folder in nested.items():
+        message = f"the folder “{folder}” is a separate repository"
+        refuse(path, message, "open that folder as a vault to change its notes")
+    for path in repo.left_out(place, [change.path for change in rest if change.before is None]):
+        message = "git has a note of this name, but it is outside the sparse checkout"
+        refuse(path, message, "check it out first: git sparse-checkout add FOLDER")
+    for path in repo.ignored([change.path for change in rest]):
+        refuse(path, "git ignores this note, so a change could not be undone", "remove it from .gitignore")
     unstored = filter(None, (why_not_stored(path, each) for path, each in rules.items()))
-    refusals = (*_nested(files, nested), *map(_left_out, left_out), *map(_ignored, ignored), *unstored)
-    return {refusal.path: refusal for refusal in refusals}
-
-
-def _nested(files: VaultFiles, paths: Sequence[str]) -> Iterator[VaultWriteError]:
-    for path in paths:
-        yield VaultWriteError(
-            Reason.IGNORED_BY_GIT,
-            f"the folder “{files.nested_repository(path)}” is a separate repository",
-            hint="open that folder as a vault to change its notes",
-            path=path,
-        )
-
-
-def _left_out(path: str) -> VaultWriteError:
-    return VaultWriteError(
-        Reason.IGNORED_BY_GIT,
-        "git has a note of this name, but it is outside the sparse checkout",
-        hint="check it out first: git sparse-checkout add FOLDER",
-        path=path,
-    )
-
-
-def _ignored(path: str) -> VaultWriteError:
-    return VaultWriteError(
-        Reason.IGNORED_BY_GIT,
-        "git ignores this note, so a change could not be undone",
-        hint="remove it from .gitignore",
-        path=path,
-    )
+    return refusals | {refusal.path: refusal for refusal in unstored}
 
 
 _RESTORING = (OperationKind.UNDO, OperationKind.REDO)

@@ -17,8 +17,6 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import GitCommand, failed
 
-RULE_FILES = (".gitignore", ".gitattributes")
-
 _NEVER_OPENED = frozenset({
     "COMMIT_EDITMSG", "annex", "branches", "description", "gitk.cache", "hooks", "lfs", "modules", "rr-cache", "svn",
 })  # fmt: skip
