@@ -189,12 +189,12 @@ def _create(folder: int, name: str, waiting: str, change: Change) -> None:
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        _create_without_links(folder, name, waiting, change)
+        _create_without_links(folder, name, waiting)
     else:
         remove(folder, waiting)
 
 
-def _create_without_links(folder: int, name: str, waiting: str, change: Change) -> None:
+def _create_without_links(folder: int, name: str, waiting: str) -> None:
     """Create a file on a disk such as FAT: an exclusively created empty file reserves the name, then is replaced."""
     try:
         os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
@@ -237,13 +237,14 @@ def _restore_name(folder: int, name: str, waiting: str) -> None:
     except OSError as error:
         if error.errno not in NO_LINKS:
             raise
-        if not _exists(folder, name):
+        if not exists(folder, name):
             os.rename(waiting, name, src_dir_fd=folder, dst_dir_fd=folder)
         return
     remove(folder, waiting)
 
 
-def _exists(folder: int, name: str) -> bool:
+def exists(folder: int, name: str) -> bool:
+    """Return whether there is anything under a name. Raises OSError."""
     try:
         os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

@@ -127,7 +127,7 @@ class VaultFiles:
         parts = check_relative(path)[:-1]
         for depth in range(1, len(parts) + 1):
             with contextlib.suppress(VaultReadError), self._root.open_folder(parts[:depth]) as folder:
-                if _is_there(folder, ".git"):
+                if atomic.exists(folder, ".git"):
                     return "/".join(parts[:depth])
         return ""
 
@@ -233,11 +233,3 @@ def vault_errors(path: str) -> Iterator[None]:
         raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
     except OSError as error:
         raise refused_write(error, path) from error
-
-
-def _is_there(folder: int, name: str) -> bool:
-    try:
-        os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, attributes_of, stored_changes
 from donna_tui.vault.git.command import HELD, refusal
 from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
@@ -23,7 +23,7 @@ from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.git.tracked import mark_private, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
-from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, refused_write
+from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, refused_write, vault_errors
 from donna_tui.vault.write.journal import Intent, Journal
 from donna_tui.vault.write.rules import WriteRules
 
@@ -129,7 +129,9 @@ def _check(context: WriteContext, place: RepoLocation, plan: Plan) -> Mapping[st
     """Return the attributes of the notes. Raises VaultWriteError for a change that is not allowed or not possible."""
     for change in plan.changes:
         context.rules.check(change)
-        if _read(context, change.path) != (change.after if plan.on_disk else change.before):
+        with vault_errors(change.path):
+            here = context.files.read(change.path)
+        if here != (change.after if plan.on_disk else change.before):
             raise changed_meanwhile(change.path)
     rules = attributes_of(context.repo, place, plan.paths)
     refusals = unstorable(context.repo, place, context.files, plan.changes, rules)
@@ -153,13 +155,6 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
             for each in plan.changes
         ),
     )
-
-
-def _read(context: WriteContext, path: str) -> bytes | None:
-    try:
-        return context.files.read(path)
-    except VaultReadError as error:
-        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=path) from error
 
 
 def _newest_operation(context: WriteContext, tip: Tip) -> str:

@@ -86,14 +86,12 @@ class Restorer:
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
         redo = kind is OperationKind.REDO
+        reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
         self._repo.place()
         available = self.redoable() if redo else self.undoable()
         if n < 1 or not available:
-            what = "redo" if redo else "undo"
-            reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
-            raise VaultWriteError(reason, f"there is nothing to {what}")
+            raise VaultWriteError(reason, f"there is nothing to {'redo' if redo else 'undo'}")
         if n > len(available):
-            reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
             raise VaultWriteError(reason, f"there are only {len(available)} operations", hint="ask for fewer")
         return available[:n]
 
@@ -111,10 +109,11 @@ class Restorer:
             if clash is not None:
                 raise _undo_conflict(kind, clash)
         changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
+        moved_away = next((change.path for change in changed if change.after is None), "")
         for change in changed:
             self._vault_state.rules.check(change)
             if change.before is None:
-                self._vault_state.check_free(change.path, besides=_moved_away(changed))
+                self._vault_state.check_free(change.path, besides=moved_away)
         return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
 
     def _in_its_mode(self, change: Change) -> Change:
@@ -192,10 +191,6 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
 def _subject(kind: OperationKind, chosen: Sequence[Operation]) -> str:
     verb = "Undo" if kind is OperationKind.UNDO else "Redo"
     return f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations"
-
-
-def _moved_away(changes: Sequence[Change]) -> str:
-    return next((change.path for change in changes if change.after is None), "")
 
 
 def _undo_conflict(kind: OperationKind, clash: Clash) -> VaultWriteError:

@@ -91,10 +91,8 @@ class VaultWriter:
         files = VaultFiles(vault)
         self.repo = GitRepo(root)
         vault_state = self._vault_state = PlanContext(client, vault, files, rules, self.repo)
-        self.planner, self.restorer = (
-            Planner(vault_state, self._try_to_recover),
-            Restorer(vault_state, self._try_to_recover),
-        )
+        self.planner = Planner(vault_state, self._try_to_recover)
+        self.restorer = Restorer(vault_state, self._try_to_recover)
         self.selection = SelectionPlanner(vault_state, self._try_to_recover)
         self.history = History(self.repo, client, files)
         self.resolver = Resolver(vault_state, client, self.history)
@@ -128,6 +126,11 @@ class VaultWriter:
             if (trouble := self.recover()) is not None:
                 self._on_recovered(trouble)
 
+    def _recover_alone(self, place: RepoLocation) -> None:
+        """Recover an interrupted write within `alone`, and report what the user should know of it."""
+        if (trouble := recover(self._context, place)) is not None:
+            self._on_recovered(trouble)
+
     def orphans(self) -> list[str]:
         """Return the temporary files of unfinished writes without a journal, relative to the vault."""
         return find_orphans(self._root)
@@ -139,8 +142,8 @@ class VaultWriter:
         """
         place = self.repo.find()
         with alone(place) if place else contextlib.nullcontext():
-            if place and (trouble := recover(self._context, place)) is not None:
-                self._on_recovered(trouble)
+            if place:
+                self._recover_alone(place)
             files = OrphanFiles(VaultRoot(self._root), self.repo, place)
             for path in self.orphans():
                 if not PurePosixPath(path).name.startswith(UPLOAD):
@@ -157,9 +160,7 @@ class VaultWriter:
         place = self.repo.place()
         wait_for_index(place)
         with alone(place):
-            trouble = recover(self._context, place)
-            if trouble is not None:
-                self._on_recovered(trouble)
+            self._recover_alone(place)
             try:
                 outcome = carry_out(self._context, place, plan, actor, session)
             except VaultWriteError:
@@ -202,9 +203,7 @@ class VaultWriter:
         """Store the current version of a note in git and return it, before another program may change it."""
         place = self.repo.place()
         with alone(place):
-            trouble = recover(self._context, place)
-            if trouble is not None:
-                self._on_recovered(trouble)
+            self._recover_alone(place)
             return self._adopter.store_version(place, path)
 
     def plan_since(self, version: Version) -> Plan:
