@@ -45,29 +45,22 @@ class Resolver:
     def plan(self, conflict: Conflict, keep: Keep) -> Plan:
         """Plan to write the kept version to the note and delete the copy. Valid while both files match `conflict`."""
         vault_state, note = self._vault_state, conflict.note
-        deletion = Change(
-            path=conflict.copy,
-            before=conflict.theirs,
-            after=None,
-            mode=vault_state.mode(conflict.copy, conflict.theirs),
-        )
+        mode = vault_state.mode(conflict.copy, conflict.theirs)
+        deletion = Change(path=conflict.copy, before=conflict.theirs, after=None, mode=mode)
         after, remarks = self._resolved(conflict, keep)
         self._check_privacy(conflict, after)
-        changes: tuple[Change, ...] = (deletion,)
-        kind = OperationKind.DELETE
+        kind, changes = OperationKind.DELETE, [deletion]
         if after is not None and after != conflict.mine:
             vault_state.rules.check_path(note)
             vault_state.rules.check_size(note, after)
             if conflict.mine is None:
                 vault_state.check_new(note)
             mode = vault_state.mode(note, conflict.mine)
-            changes, kind = (
-                (Change(path=note, before=conflict.mine, after=after, mode=mode), deletion),
-                OperationKind.WRITE,
-            )
+            kind, written = OperationKind.WRITE, Change(path=note, before=conflict.mine, after=after, mode=mode)
+            changes = [written, deletion]
         for change in changes:
             vault_state.rules.check(change)
-        return Plan(kind=kind, subject=f"Resolve {note}: keep {keep}", changes=changes, remarks=remarks)
+        return Plan(kind=kind, subject=f"Resolve {note}: keep {keep}", changes=tuple(changes), remarks=remarks)
 
     def _resolved(self, conflict: Conflict, keep: Keep) -> tuple[bytes | None, tuple[str, ...]]:
         if conflict.mine is None or keep is not Keep.BOTH:
@@ -88,9 +81,8 @@ class Resolver:
             )
 
     def _read(self, copy: str) -> bytes | None:
-        vault_state = self._vault_state
-        vault_state.rules.check(Change(path=copy, before=b"", after=None))
-        return vault_state.read(copy)
+        self._vault_state.rules.check(Change(path=copy, before=b"", after=None))
+        return self._vault_state.read(copy)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
         """Return the version in the history nearest to the copy, the newest if several are, and its commit.
@@ -133,7 +125,7 @@ def merged(mine: bytes, theirs: bytes, base: bytes | None, path: str = "") -> tu
     assert other is not None
     if old is not None:
         merge = merge_texts(old, other, own)
-        if merge.is_clean and not _is_broken(merge.text):
+        if merge.is_clean and not parse_frontmatter(merge.text).problem:
             return _encoded(merge.text, mine), ()
     remark = "lines that are in only one version are placed one after the other: review the note"
     return _encoded(_united(own, other), mine), (remark,)
@@ -168,10 +160,6 @@ def _united(own: str, other: str) -> str:
 def _encoded(text: str, like: bytes) -> bytes:
     """Encode text, with the byte order mark of the note if it has one."""
     return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
-
-
-def _is_broken(text: str) -> bool:
-    return bool(parse_frontmatter(text).problem)
 
 
 def _lines(text: str) -> list[str]:

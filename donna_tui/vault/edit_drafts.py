@@ -160,7 +160,7 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:
-        return True
+        pass
     return True
 
 

@@ -135,7 +135,9 @@ def _edit(base: _Note, source: _Note, wanted: Mapping[str, Any]) -> str:
     if not changed and not added:
         return base.block
     old, new = _entries(base), _entries(source)
-    _refuse_links([old[key] for key in changed] + [new[key] for key in (*changed, *added) if key in wanted])
+    concerned = [old[key] for key in changed] + [new[key] for key in (*changed, *added) if key in wanted]
+    if any(entry.is_linked for entry in concerned):
+        raise _refusal("a key that changes has an anchor or an alias (“&” or “*”) in its value", _CORRECT_NOTE)
     pieces, at = [], 0
     for key in changed:
         start, end, text = _replace(old[key], new[key]) if key in wanted else (old[key].key, old[key].end, "")
@@ -162,11 +164,6 @@ def _comment_line(entry: _Entry) -> str:
     else:
         found = _COMMENT_OF_KEY.match(entry.block, entry.key_end)
     return f"{found[1]}\n" if found else ""
-
-
-def _refuse_links(entries: list[_Entry]) -> None:
-    if any(entry.is_linked for entry in entries):
-        raise _refusal("a key that changes has an anchor or an alias (“&” or “*”) in its value", _CORRECT_NOTE)
 
 
 def _entries(note: _Note) -> dict[str, _Entry]:

@@ -6,6 +6,7 @@ import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -76,7 +77,7 @@ def tags_of(data: Mapping[str, Any], body: str) -> tuple[str, ...]:
     """Return the tags of the note without `#`, unique regardless of case: from the frontmatter, then from the body."""
     listed = (tag for words in _words(data, "tags", "tag") for tag in _BETWEEN_TAGS.split(words))
     inline = (found[1] for found in _INLINE_TAG.finditer(body))
-    return _unique(tag for raw in _chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
+    return _unique(tag for raw in chain(listed, inline) if (tag := raw.strip("#/ ")) and not tag.isdecimal())
 
 
 def note_type_of(data: Mapping[str, Any]) -> str:
@@ -141,11 +142,6 @@ def _is_word(value: object) -> bool:
 
 def _one_row(value: object) -> str:
     return " ".join(str(value).split())
-
-
-def _chain(*parts: Iterable[str]) -> Iterator[str]:
-    for part in parts:
-        yield from part
 
 
 def _unique(words: Iterable[str]) -> tuple[str, ...]:
