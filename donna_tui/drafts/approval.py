@@ -64,10 +64,7 @@ class Approver:
         keys = frontmatter_block({**_REMOVED, ID_KEY: entry.key}) + _body(without_hunks(note.text, left_out))
         approved = merge_frontmatter(note.text, keys)
         target = self._free(entry, taken)
-        if target == entry.path:
-            plan = self._writer.planner.write(entry.path, approved, seen=expecting(note.etag), replace=True)
-        else:
-            plan = self._moved(entry.path, target, note.etag, approved)
+        plan = self._placed(entry.path, target, note.etag, approved)
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
         remarks = (*plan.remarks, *_stub_remarks(stubs))
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
@@ -109,11 +106,7 @@ class Approver:
         note = self.note_of(entry)
         text = with_lines(note.text, lines)
         text = merge_frontmatter(text, frontmatter_block(times) + _body(text))
-        if target == entry.path:
-            plan = self._writer.planner.write(entry.path, text, seen=expecting(note.etag), replace=True)
-        else:
-            free = self._free(replace(entry, target=target))
-            plan = self._moved(entry.path, free, note.etag, text)
+        plan = self._placed(entry.path, self._free(replace(entry, target=target)), note.etag, text)
         return replace(plan, subject=f"Update {entry.path} from the calendar")
 
     def before(self, entry: Entry) -> str | None:
@@ -145,17 +138,20 @@ class Approver:
                 return name
         raise DonnaError(Reason.CONFLICT, f"there are too many notes named {entry.target}")
 
-    def _moved(self, path: str, target: str, etag: str, approved: str) -> Plan:
+    def _placed(self, path: str, target: str, etag: str, text: str) -> Plan:
+        """Plan to write the text of the draft at `path` to `target`, which may be the same path."""
+        if target == path:
+            return self._writer.planner.write(path, text, seen=expecting(etag), replace=True)
         try:
             known = self._client.read(target)
         except VaultReadError:
             known = None
         if known is not None:
-            written = self._writer.planner.write(target, approved, seen=expecting(known.etag))
+            written = self._writer.planner.write(target, text, seen=expecting(known.etag))
             deleted = self._writer.planner.delete(path, seen=expecting(etag))
             return Plan(kind=OperationKind.WRITE, subject=written.subject, changes=(*written.changes, *deleted.changes))
         plan = self._writer.planner.move(path, target, seen=expecting(etag))
-        changes = (replace(each, after=approved.encode()) if each.path == target else each for each in plan.changes)
+        changes = (replace(each, after=text.encode()) if each.path == target else each for each in plan.changes)
         return replace(plan, changes=tuple(changes))
 
 

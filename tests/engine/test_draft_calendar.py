@@ -123,6 +123,17 @@ async def test_a_draft_says_when_its_meeting_is_also_after_it_moved(tmp_path: Pa
         assert start_in(draft.text) == meeting().start.timestamp()
 
 
+async def test_a_draft_under_a_number_keeps_its_name_when_its_meeting_moves(tmp_path: Path) -> None:
+    other = "Inbox/2024-01-17-gateway-team.md"
+    async with draft_engine(tmp_path, notes={other: "# Mine\n"}, meeting_note={"autonomy_level": "low"}) as here:
+        row = await here.write(meeting())
+        assert row.path == "Inbox/2024-01-17-gateway-team-2.md"
+        await follow(here, moved(datetime.timedelta(hours=2), meeting()))
+        assert here.front(row.path)["event_start"].startswith("2024-01-17T12:00")
+        assert (await here.row(row.id)).path == row.path
+        assert here.text(other) == "# Mine\n"
+
+
 async def test_a_meeting_that_is_over_keeps_its_draft(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
