@@ -74,8 +74,7 @@ class EditDrafts:
         """Return all stored edits, sorted by path. Files that are not edits are skipped.
 
         Text saved by an editor takes precedence over an edit stored earlier. Unchanged copies of a program that has
-        ended are
-        removed.
+        ended are removed.
         """
         files = sorted(self._folder.glob("*.json")) if self._folder.is_dir() else []
         found = {edit.path: edit for edit in (_edit(file) for file in files) if edit}

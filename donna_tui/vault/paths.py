@@ -59,8 +59,7 @@ class VaultRoot:
         """Open a regular file below the root and yield its descriptor.
 
         Every part is opened relative to the one before it and no symbolic link is followed, so that a folder replaced
-        meanwhile
-        cannot lead outside. A FIFO or device does not block. Raises VaultReadError.
+        meanwhile cannot lead outside. A FIFO or device does not block. Raises VaultReadError.
         """
         *folders, name = check_relative(path)
         with self.open_folder(folders) as folder, opened_in(folder, name) as descriptor:

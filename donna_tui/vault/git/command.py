@@ -139,9 +139,8 @@ class GitCommand:
         """Run git with these arguments, `given` on its standard input, and an alternative `index` if one is given.
 
         Paths among the arguments are `literal`, not patterns, except for commands that do not support the option.
-        Settings
-        and variables in `as_configured` are not forced: the user's own configuration applies.
-        Raises VaultWriteError: `git_failed` if git is not installed or does not answer in time.
+        Settings and variables in `as_configured` are not forced: the user's own configuration applies. Raises
+        VaultWriteError: `git_failed` if git is not installed or does not answer in time.
         """
         variables = _environment(as_configured) | ({"GIT_INDEX_FILE": str(index)} if index else {})
         process = self._start(("--literal-pathspecs", *arguments) if literal else arguments, variables)

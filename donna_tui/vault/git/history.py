@@ -157,8 +157,7 @@ class History:
         nanoseconds.
 
         Git would re-read files as young as its index, through the filters that a vault configures. It is therefore
-        given a
-        copy of the index that is older than all of them, and the young files count as touched.
+        given a copy of the index that is older than all of them, and the young files count as touched.
         """
         index = place.git_dir / "index"
         with tempfile.TemporaryDirectory() as folder:

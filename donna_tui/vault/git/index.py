@@ -83,7 +83,7 @@ def _of_branch(changes: Sequence[BlobChange]) -> list[BlobChange]:
 
 def _staged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[BlobChange]) -> set[str]:
     """Return the notes whose index entry equals neither the tip, nor the bytes on disk, nor those being written."""
-    entries = _differing(repo, place, tip, [change.path for change in changes])
+    entries = _differing(repo, tip, [change.path for change in changes])
     known = {place.full(change.path): change for change in changes}
     return {
         known[path].path
@@ -115,9 +115,7 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 
-def _differing(
-    repo: GitRepo, place: RepoLocation, tip: Tip, paths: Sequence[str]
-) -> dict[str, tuple[str | None, str | None]]:
+def _differing(repo: GitRepo, tip: Tip, paths: Sequence[str]) -> dict[str, tuple[str | None, str | None]]:
     """Return the blobs of tip and index, by repository path, for those of these vault paths where they differ."""
     found: dict[str, tuple[str | None, str | None]] = {}
     for start in range(0, len(paths), _MOST_PATHS):
@@ -145,8 +143,7 @@ def follow_tip(
     """Update the index entries of these notes from `tip` to the current branch. Return False if the index is busy.
 
     Otherwise git would show a staged change that reverts Donna's. Staged changes of other notes are kept. `since` is
-    the
-    stamp of an index that has been checked already.
+    the stamp of an index that has been checked already.
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     changes = _of_branch(changes)

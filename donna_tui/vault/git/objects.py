@@ -65,8 +65,7 @@ def prepare(
     """Write the commit and the record of an operation, referenced by Donna's pending refs of this `home`.
 
     `images` are the bytes before and after that git does not have yet. Record-only changes are not in the commit and
-    not
-    named in its message; if there are no others, no commit is written.
+    not named in its message; if there are no others, no commit is written.
     """
     at, before = author.line(operation.at), tip.record or _last_operation(repo)
     record = open_commit(place.pending(home, "record"), 2, at, message_of(operation).encode(), before)
@@ -85,7 +84,7 @@ def prepare(
 
 
 def prepare_record(
-    repo: GitRepo, place: RepoLocation, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
+    repo: GitRepo, operation: Operation, author: Author, images: Iterable[bytes], *, ref: str
 ) -> tuple[str | None, str]:
     """Write a record outside the branch, referenced by `ref`. Return the previous record and the new one."""
     previous = repo.record()

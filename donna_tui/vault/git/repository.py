@@ -209,8 +209,7 @@ class GitRepo:
         """Move the branch and the chain of operations in one transaction. Return False if either has moved meanwhile.
 
         The branch is left unchanged if it is at `commit` already. Waits for locks of other programs; raises
-        VaultWriteError
-        (`git_locked`) if one is not released.
+        VaultWriteError (`git_locked`) if one is not released.
         """
         branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
         return self._update(message, *branch, (self._records(), record, tip.record))

@@ -60,8 +60,7 @@ class LinkIndex:
         """Resolve a wikilink: the exact path if there is one, else a path that ends with the target.
 
         Of several, the first below the note's own folder is taken, else the first of all: the shortest, then
-        alphabetically.
-        Case and Unicode form are ignored, and the extension of a note may be omitted.
+        alphabetically. Case and Unicode form are ignored, and the extension of a note may be omitted.
         """
         if not target:
             return Hit(note)

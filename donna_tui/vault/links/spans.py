@@ -77,9 +77,8 @@ class Link:
     """A link with its target at `text[start:end]`; `target` is the decoded form. Both exclude the heading.
 
     `fragment` is the heading or block (`^id`) that it points to; empty for the whole note. `whole` is the span of the
-    link
-    with its markup, and `label` that of its displayed text; both are empty for a link definition. `room` is the maximum
-    length of a wikilink's target; `in_yaml` is set for a link in frontmatter.
+    link with its markup, and `label` that of its displayed text; both are empty for a link definition. `room` is the
+    maximum length of a wikilink's target; `in_yaml` is set for a link in frontmatter.
     """
 
     kind: LinkKind

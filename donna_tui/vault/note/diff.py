@@ -36,10 +36,8 @@ class DiffLine:
     """A line with its 1-based number before and after; None if it does not exist on that side.
 
     `text` is raw and excludes its line break `ending`. `spans` are the changed words. `partner` is the line number, on
-    the
-    other side, of the line that it replaces or that replaces it. `remark` describes an invisible difference: another
-    line
-    ending, or a missing one.
+    the other side, of the line that it replaces or that replaces it. `remark` describes an invisible difference:
+    another line ending, or a missing one.
     """
 
     kind: LineKind

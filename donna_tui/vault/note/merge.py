@@ -33,11 +33,9 @@ def merge_frontmatter(existing: str, incoming: str) -> str:
     """Return the text to write when `incoming` replaces the note `existing`: its body, under the frontmatter of both.
 
     Keys that `incoming` does not name are kept; null removes a key; any other value replaces the old one in the source
-    form
-    of `incoming`, or is appended. A key whose value is equal keeps its bytes, as do comments, order, line endings and
-    byte
-    order mark of the note. Without frontmatter in `incoming`, the note's is kept whole.
-    Raises VaultWriteError (`invalid_frontmatter`) if the result would be uncertain.
+    form of `incoming`, or is appended. A key whose value is equal keeps its bytes, as do comments, order, line endings
+    and byte order mark of the note. Without frontmatter in `incoming`, the note's is kept whole. Raises VaultWriteError
+    (`invalid_frontmatter`) if the result would be uncertain.
     """
     before = _split(existing.removeprefix(_BOM), "the note", _CORRECT_NOTE)
     new_text = _with_line_ends_of(existing, incoming.removeprefix(_BOM))

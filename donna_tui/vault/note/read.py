@@ -34,8 +34,7 @@ class Frontmatter:
     """The frontmatter of a note. The body begins at offset `body_start` of its text.
 
     `data` is JSON-serialisable. `problem` says why the block cannot be parsed or is ambiguous, else it is empty; the
-    block
-    is excluded from the body either way. `present` is False for a note without frontmatter.
+    block is excluded from the body either way. `present` is False for a note without frontmatter.
     """
 
     data: dict[str, Any]

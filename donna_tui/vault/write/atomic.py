@@ -61,8 +61,7 @@ def open_for_writing(descriptor: int) -> bool:
     """Return whether a program has the file of a read-only descriptor open for writing.
 
     Also False if the system or the disk cannot report it. Source: leases of fcntl(2), Linux 2.4. The lease is held only
-    for
-    the query, and its signal (SIGURG) is ignored by default.
+    for the query, and its signal (SIGURG) is ignored by default.
     """
     if not hasattr(fcntl, "F_SETLEASE"):
         return False

@@ -97,8 +97,7 @@ class BlobChange:
 
     `stored_before` and `stored_after` are the blobs in the branch, if git's attributes make them differ. `record_only`
     changes are of private notes that are not in the branch, and must not be. A note that has become private again has
-    an
-    empty `stored_after`: it is removed from the branch.
+    an empty `stored_after`: it is removed from the branch.
     """
 
     path: str

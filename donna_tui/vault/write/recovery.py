@@ -65,10 +65,8 @@ def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | Non
     """Complete or roll back the write that a crash interrupted. Must be called within `alone`.
 
     Return a message for the user if somebody edited a note meanwhile: then nothing is written, and the earlier text of
-    the
-    note is kept as a record. No displaced file is removed before git has it below a ref. Raises VaultWriteError if
-    recovery
-    is not possible now; the next call continues.
+    the note is kept as a record. No displaced file is removed before git has it below a ref. Raises VaultWriteError if
+    recovery is not possible now; the next call continues.
     """
     intent = context.journal.read()
     remove_stale_locks(place, intent)
@@ -247,7 +245,7 @@ def record_changes(
             redoes=(),
         )
         ref = place.pending(context.journal.home(), "kept")
-        previous, commit = prepare_record(context.repo, place, record, context.author, images, ref=ref)
+        previous, commit = prepare_record(context.repo, record, context.author, images, ref=ref)
         if context.repo.append_record(previous, commit, f"donna: {record.kind}"):
             return record.id
         if time.monotonic() > deadline:

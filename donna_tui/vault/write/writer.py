@@ -70,8 +70,7 @@ class VaultWriter:
 
     `planner` and `restorer` make plans, `apply` executes them, and `write`, `delete`, `move`, `undo_last` and `redo` do
     both. All raise VaultWriteError with a reason, and then nothing has changed. `on_recovered` receives what the user
-    should
-    know of an interrupted write that a call found and cleaned up.
+    should know of an interrupted write that a call found and cleaned up.
     """
 
     def __init__(
@@ -219,17 +218,15 @@ class VaultWriter:
         """Record changes that the block makes by other means: the bytes before and after, as one undo step.
 
         The branch does not move. The bytes are in git, below a ref, before the block is entered; the record is appended
-        to the
-        history once it has ended, and is dropped if it fails. Changes that Donna or git may not revert are recorded
-        too, but are
-        no undo step. Raises VaultWriteError, and then the block has not been entered.
+        to the history once it has ended, and is dropped if it fails. Changes that Donna or git may not revert are
+        recorded too, but are no undo step. Raises VaultWriteError, and then the block has not been entered.
         """
         place = self.repo.place()
         with alone(place):
             context, record = self._context, self._operation_of(kind, changes, place, actor)
             ref = place.pending(context.journal.home(), f"{BESIDE}{record.id}")
             images = [data for change in changes for data in (change.before, change.after) if data is not None]
-            previous, commit = prepare_record(context.repo, place, record, context.author, images, ref=ref)
+            previous, commit = prepare_record(context.repo, record, context.author, images, ref=ref)
             try:
                 yield
             except BaseException:
