@@ -16,7 +16,7 @@ from typing import Any
 from donna_tui.drafts.drafters import TASK_FIELDS, sentence_spans, stems_of
 from donna_tui.drafts.text import words_only
 from donna_tui.memory.checkboxes import parse_task
-from donna_tui.text.lines import each_line, line_of, line_starts
+from donna_tui.text.lines import line_of, line_starts, split_lines
 from donna_tui.text.markdown import Section, split_sections
 from donna_tui.text.prose import prose
 from donna_tui.types.drafts import Claim, Hunk
@@ -29,7 +29,7 @@ _ITEM = re.compile(r"\s{0,3}(?:[-*+]|\d{1,3}[.)])\s")
 
 def hunks_of(text: str) -> tuple[Hunk, ...]:
     """Return the list items and paragraphs of a note in order, without headings and frontmatter."""
-    lines = _lines(text)
+    lines = split_lines(text)
     first = _first_line(text)
     return tuple(Hunk(number, start, end) for number, (start, end) in enumerate(_blocks(lines, first), 1))
 
@@ -40,7 +40,7 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
     if not left_out:
         return text
     removed = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
-    lines = _lines(text)
+    lines = split_lines(text)
     emptied = _emptied(lines, removed, _first_line(text))
     kept = [line for number, line in enumerate(lines, 1) if number not in removed | emptied]
     return _without_double_blanks(kept, _first_line(text))
@@ -49,7 +49,7 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
 def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[Claim, ...]:
     """Find the lines that contain statements verbatim, with the numbers of the passages that the statements cite."""
     found = []
-    for number, line in enumerate(_lines(text), 1):
+    for number, line in enumerate(split_lines(text), 1):
         bare = line.replace("\\", "")
         numbers = [each for statement, rests in statements if statement and statement in bare for each in rests]
         if numbers:
@@ -57,13 +57,9 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
     return tuple(found)
 
 
-def _lines(text: str) -> list[str]:
-    return [text[start:end] for start, end, _ in each_line(text)]
-
-
 def _first_line(text: str) -> int:
     """Return the number of the first line of the body."""
-    return len(_lines(text[: parse_frontmatter(text).body_start])) + 1
+    return len(split_lines(text[: parse_frontmatter(text).body_start])) + 1
 
 
 def _fenced(lines: Sequence[str], first: int) -> set[int]:

@@ -21,6 +21,11 @@ def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
         yield start, len(text), len(text)
 
 
+def split_lines(text: str, *, keep_ends: bool = False) -> list[str]:
+    """Return the lines of a text, with or without their line breaks."""
+    return [text[start : after if keep_ends else end] for start, end, after in each_line(text)]
+
+
 def line_starts(text: str) -> list[int]:
     """Return the offset of each line, in order; never empty, because even an empty text has a first line."""
     return [start for start, _, _ in each_line(text)] or [0]

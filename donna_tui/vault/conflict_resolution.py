@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import common_runs, merge_texts, shared_stretches
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient, decode
@@ -145,7 +145,7 @@ def _left_out(conflict: Conflict, resolved: bytes) -> tuple[str, ...]:
 def _united(own: str, other: str) -> str:
     start, other_start = parse_frontmatter(own).body_start, parse_frontmatter(other).body_start
     front = own[:start] or other[:other_start]
-    left, right = _lines(own[start:]), _lines(other[other_start:])
+    left, right = (split_lines(text, keep_ends=True) for text in (own[start:], other[other_start:]))
     shared = [left[run.left + step] for run in common_runs(left, right) for step in range(run.size)]
     here, lines = (0, 0), list[str]()
     for (_, at, beside), size in shared_stretches(shared, left, right):
@@ -162,13 +162,9 @@ def _encoded(text: str, like: bytes) -> bytes:
     return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
 
 
-def _lines(text: str) -> list[str]:
-    return [text[start:after] for start, _, after in each_line(text)]
-
-
 def _lines_of(data: bytes) -> list[str]:
     try:
-        return _lines(decode(data)[0])
+        return split_lines(decode(data)[0], keep_ends=True)
     except VaultReadError:
         return []
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import common_runs
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.notes import BlameLine
@@ -221,10 +221,9 @@ def _raw_entries(output: bytes) -> Iterator[tuple[str, str | None, str | None, i
 
 def _lines(data: bytes) -> list[str]:
     try:
-        text, _ = decode(data)
+        return split_lines(decode(data)[0])
     except VaultReadError:
         return []
-    return [text[start:end] for start, end, _ in each_line(text)]
 
 
 def _blame_lines(porcelain: str) -> Iterable[BlameLine]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 from donna_tui.text.markdown import split_sections
 from donna_tui.text.merge import Run, common_runs
 from donna_tui.text.word_diff import Spans, changed_words, partners
@@ -97,7 +97,8 @@ def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context:
 
     Bytes that are not UTF-8 become lone surrogates (PEP 383), so that nothing is lost.
     """
-    old, new = (_lines((data or b"").decode("utf-8", "surrogateescape")) for data in (before, after))
+    texts = ((data or b"").decode("utf-8", "surrogateescape") for data in (before, after))
+    old, new = (split_lines(text, keep_ends=True) for text in texts)
     runs = common_runs(old, new)
     lines = list(_diff_lines(old, new, runs))
     groups = list(_groups(lines, context))
@@ -140,10 +141,6 @@ def _hunk_head(hunk: Hunk) -> str:
 
 def _extent(numbers: list[int]) -> str:
     return f"{numbers[0]},{len(numbers)}" if numbers else "0,0"
-
-
-def _lines(text: str) -> list[str]:
-    return [text[start:after] for start, _, after in each_line(text)]
 
 
 def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[DiffLine]:
