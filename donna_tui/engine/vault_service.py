@@ -189,7 +189,7 @@ class VaultService:
 
     async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the conflicts of an undo or redo that was refused with `undo_conflict`."""
-        return await self._run(self._writer.clashes, kind, n)
+        return await self._run(self._writer.restorer.clashes, kind, n)
 
     async def create_repository(self) -> None:
         """Create the git repository, with the user's consent."""
@@ -266,7 +266,9 @@ class VaultService:
     def _note(self, path: str) -> NoteText:
         note = self._client.read(path)
         data = note.text.encode()
-        objection = self._writer.rules.objection(path, data) or _not_utf8(note.etag, data)
+        objection = self._writer.rules.objection(Change(path=path, before=data, after=None)) or _not_utf8(
+            note.etag, data
+        )
         return NoteText(
             path=path,
             text=note.text,

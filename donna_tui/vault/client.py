@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import EVERYTHING, GlobSet, Include
@@ -152,12 +152,7 @@ class VaultClient:
             note_type=note_type_of(frontmatter.data),
             stat=before,
             etag=hashlib.sha256(data).hexdigest(),
-            sensitivity=classify(
-                frontmatter.data if frontmatter.present else None,
-                text,
-                key=self.sensitive_key,
-                broken=bool(frontmatter.problem),
-            ),
+            sensitivity=frontmatter.sensitivity(text, self.sensitive_key),
             lossy=lossy,
         )
 

@@ -12,7 +12,7 @@ from functools import partial
 from threading import Lock
 from typing import BinaryIO
 
-from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS, decode
 from donna_tui.vault.include import GlobSet
@@ -65,9 +65,7 @@ class PrivateFiles:
                 text, _ = decode(file.read(self._max_bytes))
         except (DonnaError, OSError):
             return in_doubt
-        front = parse_frontmatter(text)
-        metadata = front.data if front.present else None
-        return classify(metadata, text, key=self._key, broken=bool(front.problem)) is not Sensitivity.PUBLIC
+        return parse_frontmatter(text).sensitivity(text, self._key) is not Sensitivity.PUBLIC
 
 
 _FATAL = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})

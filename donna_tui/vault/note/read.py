@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
+from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.lines import each_line
 from donna_tui.vault.note.yaml import YamlBlock, YamlError, load_yaml
 
@@ -41,6 +42,10 @@ class Frontmatter:
     body_start: int
     problem: str
     present: bool
+
+    def sensitivity(self, text: str, key: str) -> Sensitivity:
+        """Classify the note with this frontmatter and text; `key` marks a note as sensitive."""
+        return classify(self.data if self.present else None, text, key=key, broken=bool(self.problem))
 
 
 ABSENT = Frontmatter({}, 0, "", False)

@@ -110,7 +110,7 @@ class PlanContext:
         place = self.repo.place()
         rules = attributes_of(self.repo, place, [change.path for change in changes])
         not_ours = set(unstorable(self.repo, place, self._files, changes, rules))
-        return not_ours | {change.path for change in changes if self.rules.refuses(change)}
+        return not_ours | {change.path for change in changes if self.rules.objection(change)}
 
 
 def note_missing(path: str) -> VaultWriteError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import decode
 from donna_tui.vault.include import GlobSet
@@ -54,28 +54,18 @@ class WriteRules:
                 message = f"this note is marked {self.sensitive_key}: Donna never changes it"
                 raise VaultWriteError(Reason.SENSITIVE, message, hint="change it yourself", path=change.path)
 
-    def refuses(self, change: Change) -> bool:
-        """Return whether `check` raises."""
-        try:
-            self.check(change)
-        except DonnaError:
-            return True
-        return False
-
     def sensitivity(self, path: str, data: bytes) -> Sensitivity:
         """Return the sensitivity of a note with these bytes. Raises VaultWriteError (`encoding`) if not text."""
         try:
             text, _ = decode(data)
         except VaultReadError as error:
             raise VaultWriteError(Reason.ENCODING, "it is not a text file", path=path) from error
-        front = parse_frontmatter(text)
-        metadata = front.data if front.present else None
-        return classify(metadata, text, key=self.sensitive_key, broken=bool(front.problem))
+        return parse_frontmatter(text).sensitivity(text, self.sensitive_key)
 
-    def objection(self, path: str, data: bytes) -> DonnaError | None:
-        """Return the reason why Donna may not change this note, or None."""
+    def objection(self, change: Change) -> DonnaError | None:
+        """Return the reason why Donna may not make this change, or None."""
         try:
-            self.check(Change(path=path, before=data, after=None))
+            self.check(change)
         except DonnaError as error:
             return error
         return None
