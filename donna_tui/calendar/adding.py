@@ -64,21 +64,19 @@ async def add_calendar(
     `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
     only the user can read. Raises DonnaError (`conflict`) if the name exists.
     """
-    password_file = (
-        await asyncio.to_thread(store_password, file.parent, name or _name(where), password) if password else None
-    )
+    stored: dict[str, Path] = {}
+    if password:
+        stored["password_file"] = await asyncio.to_thread(store_password, file.parent, name or _name(where), password)
     try:
-        if password_file is not None:
-            login = {**login, "password_file": password_file}
-        config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
+        config, fetched = await find_calendar(where, zone, state, now, name=name, **{**login, **stored})
         if config.name in known:
             raise DonnaError(
                 Reason.CONFLICT, f"a calendar named {config.name} already exists", hint="choose another name"
             )
         await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
     except BaseException:
-        if password_file is not None:
-            password_file.unlink(missing_ok=True)
+        for written in stored.values():
+            written.unlink(missing_ok=True)
         raise
     return config, fetched
 

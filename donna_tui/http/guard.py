@@ -114,10 +114,10 @@ class FrontDoor:
         for each in late:
             each.close()
 
-    async def sweep_forever(self, seconds: float = 1.0) -> None:
+    async def sweep_forever(self) -> None:
         """Sweep until cancelled."""
         while True:
-            await asyncio.sleep(seconds)
+            await asyncio.sleep(1.0)
             self.sweep()
 
     def _without_place(self, newcomer: Visitor) -> Visitor | None:

@@ -28,8 +28,7 @@ class Restorer:
     def undo(self, n: int = 1) -> Plan:
         """Plan to undo the last `n` operations in one step, if every note is still as Donna left it."""
         self._recover()
-        chosen = self._chosen(OperationKind.UNDO, n)
-        return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
+        return self._restoring(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
         """Undo one operation of those that can be undone, whatever was done since to other notes.
@@ -40,7 +39,7 @@ class Restorer:
         chosen = tuple(each for each in self.undoable() if each.id == identity)
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "this change was already undone, or is too old to undo")
-        return self._restoring(OperationKind.UNDO, chosen, undoes=(identity,))
+        return self._restoring(OperationKind.UNDO, chosen)
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
         """Plan to undo a client session, or its last `n` operations, in one step.
@@ -52,13 +51,12 @@ class Restorer:
         chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
         if not chosen:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
-        return self._restoring(OperationKind.UNDO, chosen, undoes=tuple(each.id for each in chosen))
+        return self._restoring(OperationKind.UNDO, chosen)
 
     def redo(self, n: int = 1) -> Plan:
         """Plan to redo the last `n` undone operations in one step."""
         self._recover()
-        chosen = self._chosen(OperationKind.REDO, n)
-        return self._restoring(OperationKind.REDO, chosen, redoes=tuple(each.id for each in chosen))
+        return self._restoring(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
     def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
         """Return the notes that conflict with an undo or redo, in three versions; empty if none does."""
@@ -95,14 +93,7 @@ class Restorer:
             raise VaultWriteError(reason, f"there are only {len(available)} operations", hint="ask for fewer")
         return available[:n]
 
-    def _restoring(
-        self,
-        kind: OperationKind,
-        chosen: Sequence[Operation],
-        *,
-        undoes: tuple[str, ...] = (),
-        redoes: tuple[str, ...] = (),
-    ) -> Plan:
+    def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
         changes = self._images(_net(_effects(kind, chosen)))
         for change in changes:
             clash = self._clash(change)
@@ -114,7 +105,10 @@ class Restorer:
             self._vault_state.rules.check(change)
             if change.before is None:
                 self._vault_state.check_free(change.path, besides=moved_away)
-        return Plan(kind=kind, subject=_subject(kind, chosen), changes=changed, undoes=undoes, redoes=redoes)
+        ids, subject = tuple(each.id for each in chosen), _subject(kind, chosen)
+        if kind is OperationKind.UNDO:
+            return Plan(kind=kind, subject=subject, changes=changed, undoes=ids)
+        return Plan(kind=kind, subject=subject, changes=changed, redoes=ids)
 
     def _in_its_mode(self, change: Change) -> Change:
         """Use the current mode for an existing note, as the user may have changed it."""

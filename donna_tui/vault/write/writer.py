@@ -23,7 +23,6 @@ from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.adopt import Adopter
 from donna_tui.vault.write.changes import (
     Change,
-    Clash,
     Operation,
     OperationKind,
     Outcome,
@@ -321,10 +320,6 @@ class VaultWriter:
     def redoable(self) -> tuple[Operation, ...]:
         """Return the operations that can be redone, the next one first."""
         return self.restorer.redoable()
-
-    def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """Return the notes that conflict with an undo or redo, in three versions."""
-        return self.restorer.clashes(kind, n)
 
     def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
         if etag is not None:
