@@ -189,7 +189,7 @@ _MAILTO = "mailto:"
 def invited(organiser: Any, attendees: Iterable[Any]) -> tuple[Attendee, ...]:
     """Return the people of an event from the addresses of `icalendar`, organiser first, without rooms."""
     addresses = [each for each in (organiser, *attendees) if each is not None]
-    return distinct(_person(each) for each in addresses if _is_person(each))
+    return distinct(_person(each) for each in addresses if str(_parameter(each, "CUTYPE")).upper() not in _THINGS)
 
 
 def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
@@ -214,10 +214,6 @@ def named(name: str, email: str, *, declined: bool = False) -> Attendee:
 def _is_more_complete(person: Attendee, known: Attendee) -> bool:
     """Check whether a person has a name, where the known one has only a mail address."""
     return known.name == known.email.partition("@")[0] and bool(person.name) and person.name != known.name
-
-
-def _is_person(address: Any) -> bool:
-    return str(_parameter(address, "CUTYPE")).upper() not in _THINGS
 
 
 def _person(address: Any) -> Attendee:

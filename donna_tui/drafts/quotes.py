@@ -241,13 +241,11 @@ def _chosen_notes(
         topic = (_above(blocks, number) or [-1])[0], blocks[number].heading_path
         seen[topic] += 1
         ranks[number] = -_worth(blocks[number], agenda), seen[topic], number
-    ranked = sorted(chosen, key=lambda number: ranks[number])
     chosen_lines: set[int] = set()
-    for number in ranked:
+    for number in sorted(ranks, key=ranks.__getitem__):
         line = {number, *_above(blocks, number)}
-        if len(chosen_lines | line) > most:
-            continue
-        chosen_lines |= line
+        if len(chosen_lines | line) <= most:
+            chosen_lines |= line
     return sorted(chosen_lines)
 
 

@@ -103,7 +103,7 @@ def _address(found: re.Match[str]) -> str:
 def inline(text: str, longest: int = LONGEST_LINE) -> str:
     """Return the plain words of a text as Markdown that shows exactly them, at any position in a line."""
     escaped = _SPECIAL.sub(lambda found: "".join(f"\\{char}" for char in found[0]), words_only(text, longest))
-    return _BLOCK.sub(lambda found: _escaped_block(found[1]), escaped)
+    return _BLOCK.sub(lambda found: f"{found[1][:-1]}\\{found[1][-1]}", escaped)
 
 
 def shortened(line: str, longest: int) -> str:
@@ -125,17 +125,13 @@ def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
 def wikilink(path: str, shown: str = "") -> str:
     """Return a link to a note of the vault by its path; `shown` is the displayed text."""
     target = path.removesuffix(".md")
-    alias = _in_link(words_only(shown, 120)) if shown else ""
+    alias = re.sub(r"[\[\]|#^\\]", " ", words_only(shown, 120)).strip()
     return f"[[{target}|{alias}]]" if alias and alias != target else f"[[{target}]]"
 
 
 def can_be_linked(name: str) -> bool:
     """Check whether a wikilink can contain this name unchanged."""
     return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")
-
-
-def _in_link(text: str) -> str:
-    return re.sub(r"[\[\]|#^\\]", " ", text).strip()
 
 
 def _last_part(target: str) -> str:
@@ -145,10 +141,6 @@ def _last_part(target: str) -> str:
 def _visible(text: str) -> str:
     chars = ((char, unicodedata.category(char) not in _INVISIBLE) for char in text[:20_000])
     return "".join(char if is_shown else " " if char.isspace() else "" for char, is_shown in chars)
-
-
-def _escaped_block(mark: str) -> str:
-    return f"\\{mark}" if not mark[0].isdigit() else f"{mark[:-1]}\\{mark[-1]}"
 
 
 def _within(name: str, longest: int) -> str:

@@ -120,18 +120,13 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIO
     answer = repo.command.run_unchecked(
         *_AS_IN_LOG, f"--max-count={limit}", *([record, "--"] if record else ["HEAD", "--", "."])
     )
+    fields = answer.output.decode("utf-8", "replace").split("\0") if answer.status == 0 else []
     seen: set[str] = set()
-    for commit, at, message in _each_commit(answer.output if answer.status == 0 else b""):
-        operation = parse_message(message, commit=commit, at=at)
+    for commit, at, message in zip(fields[0::4], fields[1::4], fields[2::4], strict=False):
+        operation = parse_message(message, commit=commit.strip(), at=float(at or 0))
         if operation is not None and operation.id not in seen:
             seen.add(operation.id)
             yield operation
-
-
-def _each_commit(output: bytes) -> Iterator[tuple[str, float, str]]:
-    fields = output.decode("utf-8", "replace").split("\0")
-    for commit, at, message in zip(fields[0::4], fields[1::4], fields[2::4], strict=False):
-        yield commit.strip(), float(at or 0), message
 
 
 @dataclass(frozen=True, slots=True)

@@ -398,7 +398,4 @@ def _counted(number: int, what: str) -> str:
 
 
 def _dangling(number: int) -> tuple[str, ...]:
-    if not number:
-        return ()
-    links = "1 link cannot" if number == 1 else f"{number} links cannot"
-    return (f"{links} contain the new name, and will be broken",)
+    return (f"{_counted(number, 'link')} cannot contain the new name, and will be broken",) if number else ()
