@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from enum import Enum
+from itertools import takewhile
 from typing import Any
 
 DEFAULT_SENSITIVE_KEY = "donna_sensitive"
@@ -75,7 +76,7 @@ def _unparsed_flag(head: str, key: str) -> Sensitivity:
     if not lines:
         return Sensitivity.PUBLIC
     fence = next((fence for fence in _FENCES if lines[0].startswith(fence)), "")
-    found = _search_block(lines, fence) if fence else _whole_lines(lines)
+    found = _search_block(lines, fence) if fence else list(takewhile(str.strip, lines))
     if any(_asserts(line, key, r"[\w-]++", whole=not fence) for line in found):
         return Sensitivity.DONNA_SENSITIVE
     if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", whole=not fence) for line in found):
@@ -87,12 +88,6 @@ def _search_block(lines: list[str], fence: str) -> list[str]:
     """Return the lines of the metadata block that `fence` opens; all lines if it is unterminated."""
     closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
     return lines[: next(closing, len(lines))]
-
-
-def _whole_lines(lines: list[str]) -> list[str]:
-    """Return the lines before the first blank one."""
-    blank = next((number for number, line in enumerate(lines) if not line.strip()), len(lines))
-    return lines[:blank]
 
 
 def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:
