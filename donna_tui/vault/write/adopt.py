@@ -54,25 +54,16 @@ class Adopter:
         committed = self._committed(place, version.path)
         if committed != version.committed and committed is not None:
             before = _in_the_form_of(now, self._context.repo.blobs([committed])[0])
-        return _plan(
-            [Change(path=version.path, before=before, after=now, mode=self._vault_state.mode(version.path, now))]
-        )
+        return _plan([self._change(version.path, before, now)])
 
     def outside(self, paths: Iterable[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
         found = (self._history.outside_change(path) for path in paths)
-        return _plan(
-            [
-                Change(
-                    path=each.path,
-                    before=_in_the_form_of(each.after, each.before),
-                    after=each.after,
-                    mode=self._vault_state.mode(each.path, each.after),
-                )
-                for each in found
-                if each is not None and each.after is not None
-            ]
-        )
+        edited = (each for each in found if each is not None and each.after is not None)
+        return _plan([self._change(each.path, _in_the_form_of(each.after, each.before), each.after) for each in edited])
+
+    def _change(self, path: str, before: bytes | None, after: bytes | None) -> Change:
+        return Change(path=path, before=before, after=after, mode=self._vault_state.mode(path, after))
 
     def _check(self, place: RepoLocation, change: Change) -> None:
         self._vault_state.rules.check(change)

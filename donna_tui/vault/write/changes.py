@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -108,6 +108,11 @@ class BlobChange:
     stored_after: str | None = None
     record_only: bool = False
     owner: str = ""
+
+    def with_bytes(self, images: Mapping[str | None, bytes | None]) -> Change:
+        """Return the change of the bytes, which `images` has by their blobs."""
+        before, after = images.get(self.before), images.get(self.after)
+        return Change(path=self.path, before=before, after=after, mode=self.mode, owner=self.owner)
 
     @property
     def in_branch(self) -> str | None:

@@ -98,10 +98,9 @@ class VaultFiles:
             return error.reason is Reason.MISSING
         return True
 
-    def empty_folders(self) -> Iterator[str]:
+    def empty_folders(self) -> list[str]:
         """List the visible folders without any file, at any depth. Raises VaultReadError for a missing vault."""
-        found, _ = self._empty_in([])
-        yield from found
+        return self._empty_in([])[0]
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
         """Return the empty folders in a folder, and whether it is empty itself but for these."""
@@ -151,9 +150,12 @@ class VaultFiles:
         afterwards, or `revert`, also after an error.
         """
         *parts, name = check_relative(change.path)
-        with vault_errors(change.path), self._folder(parts, create=change.after is not None) as folder:
-            atomic.put(folder, name, waiting, change)
-            os.fsync(folder)
+        with vault_errors(change.path):
+            if change.after is not None:
+                self._make_folders(parts)
+            with self._root.open_folder(parts) as folder:
+                atomic.put(folder, name, waiting, change)
+                os.fsync(folder)
 
     def revert(self, change: Change, waiting: str) -> bool:
         """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
@@ -195,15 +197,8 @@ class VaultFiles:
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
         """Yield the open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
-        with vault_errors(path), self._folder(parts) as folder:
+        with vault_errors(path), self._root.open_folder(parts) as folder:
             yield folder, name
-
-    @contextlib.contextmanager
-    def _folder(self, parts: list[str], *, create: bool = False) -> Iterator[int]:
-        if create:
-            self._make_folders(parts)
-        with self._root.open_folder(parts) as folder:
-            yield folder
 
     def _make_folders(self, parts: list[str]) -> None:
         for depth, part in enumerate(parts):

@@ -277,8 +277,7 @@ def _finish(
 def _with_bytes(context: WriteContext, change: BlobChange) -> Change:
     sides = [each for each in (change.before, change.after) if each]
     images: dict[str | None, bytes | None] = dict(zip(sides, context.repo.blobs(sides), strict=True))
-    before, after = images.get(change.before), images.get(change.after)
-    return Change(path=change.path, before=before, after=after, mode=change.mode, owner=change.owner)
+    return change.with_bytes(images)
 
 
 def _follow(context: WriteContext, place: RepoLocation, intent: Intent) -> None:

@@ -134,16 +134,7 @@ class Restorer:
                     hint="the history was rewritten; the note was not changed",
                     path=change.path,
                 )
-        return [
-            Change(
-                path=each.path,
-                before=images.get(each.before),
-                after=images.get(each.after),
-                mode=each.mode,
-                owner=each.owner,
-            )
-            for each in net
-        ]
+        return [each.with_bytes(images) for each in net]
 
 
 def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobChange]:
@@ -172,13 +163,7 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
                 path=each.path,
             )
         else:
-            net[each.path] = BlobChange(
-                path=each.path,
-                before=earlier.before,
-                after=each.after,
-                mode=each.mode,
-                owner=each.owner or earlier.owner,
-            )
+            net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
     return list(net.values())
 
 
