@@ -114,7 +114,6 @@ class AnthropicMessages:
     """Anthropic's API, `POST /v1/messages`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """Return the body of the request."""
         return {
             "model": route.model,
             "max_tokens": route.max_output_tokens,
@@ -125,11 +124,9 @@ class AnthropicMessages:
         }
 
     def load(self) -> None:
-        """Import the library that sends. Raises CallError without it."""
         _load("anthropic")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
         import anthropic
 
         client = anthropic.AsyncAnthropic(
@@ -148,7 +145,6 @@ class AnthropicMessages:
             raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Decode an answer. Raises CallError."""
         stated = answer.get("usage")
         usage = Usage(tokens(stated, "input_tokens"), tokens(stated, "output_tokens"))
         ended = answer.get("stop_reason")
@@ -180,7 +176,6 @@ class OllamaChat:
     """Ollama's API, `POST /api/chat`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """Return the body of the request."""
         needed = question.bytes // BYTES_PER_TOKEN + route.max_output_tokens
         return {
             "model": route.model,
@@ -200,12 +195,10 @@ class OllamaChat:
         """Do nothing."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send the request once. Raises the errors of httpx2 or DonnaError."""
         headers = {"authorization": f"Bearer {key}"} if key else {}
         return await http.post(f"{route.server}/api/chat", json=body, headers=headers)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Decode an answer. Raises CallError."""
         usage = Usage(tokens(answer, "prompt_eval_count"), tokens(answer, "eval_count"))
         if answer.get("done") is not True:
             raise CallError(FailureKind.INVALID, charged=True, usage=usage)
@@ -227,7 +220,6 @@ class OpenAIChat:
     """OpenAI's API, `POST /chat/completions`."""
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
-        """Return the body of the request."""
         newer = f"{route.server}/".startswith(_OPENAI)
         shape = {"name": "answer", "schema": question.schema, "strict": True}
         return {
@@ -241,11 +233,9 @@ class OpenAIChat:
         }
 
     def load(self) -> None:
-        """Import the library that sends. Raises CallError without it."""
         _load("openai")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
-        """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
         import openai
 
         client = openai.AsyncOpenAI(
@@ -263,7 +253,6 @@ class OpenAIChat:
             raise unwrapped(error) from None
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
-        """Decode an answer. Raises CallError."""
         stated = answer.get("usage")
         usage = Usage(tokens(stated, "prompt_tokens"), tokens(stated, "completion_tokens"))
         choice = part(answer.get("choices"), 0)

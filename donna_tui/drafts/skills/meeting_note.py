@@ -96,11 +96,12 @@ class MeetingNoteSkill:
         corrections = tuple(await self.corrections(TASK_TYPE))
         chats = await self.gatherer.own_chats(about, limits.recent_chats)
         quoting = _Quoting(correcting(corrections), self.zone)
-        material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda, quoting)
+        material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda)
         quoted = quoting.data(material)
         passages_for_model = quoting.passages_for_model(material)
         passages_for_model += quoting.passages.add_hits(chats)
-        links = await asyncio.to_thread(self._people, meeting)
+        names = [each.name for each in meeting.attendees[:MOST_ATTENDEES]]
+        links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
                 task_type=TASK_TYPE,
@@ -121,9 +122,8 @@ class MeetingNoteSkill:
         )
 
     def _material(
-        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str],
-        quoting: _Quoting,
-    ) -> _Material:  # fmt: skip
+        self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str]
+    ) -> _Material:
         """Read the notes as they are on disk now."""
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
@@ -145,9 +145,6 @@ class MeetingNoteSkill:
         if read is None or (read.note.sensitive and not note.sensitive and not may_be_quoted(read.note, invited)):
             return None
         return None if self.gatherer.remote and read.note.sensitive else read
-
-    def _people(self, meeting: Meeting) -> list[str]:
-        return person_links((each.name for each in meeting.attendees[:MOST_ATTENDEES]), self.client)
 
     def _event(self, meeting: Meeting, agenda: list[str], links: list[str]) -> dict[str, Any]:
         start, end = meeting.start.astimezone(self.zone), meeting.end.astimezone(self.zone)
