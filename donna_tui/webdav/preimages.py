@@ -7,10 +7,11 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.atomic import NO_LINKS, read_at, remove
 from donna_tui.vault.write.changes import Change, OperationKind
+from donna_tui.vault.write.files import vault_errors
 from donna_tui.vault.write.writer import VaultWriter
 
 ACTOR = "webdav"
@@ -91,10 +92,8 @@ def _is_large(touched: Touched) -> bool:
 
 
 def _change(touched: Touched) -> Change:
-    try:
+    with vault_errors(touched.path):
         before = read_at(touched.folder, touched.name) if touched.size is not None else None
-    except VaultReadError as error:
-        raise VaultWriteError(error.reason, error.message, hint=error.hint, path=touched.path) from error
     return Change(path=touched.path, before=before, after=touched.after())
 
 

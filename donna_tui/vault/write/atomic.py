@@ -265,9 +265,9 @@ def _exchange_back(folder: int, name: str, waiting: str, ours: bytes) -> None:
     """Restore the displaced file to the name; repeat while another program saves something newer there."""
     expected: bytes | None = ours
     for _ in range(_TURNS):
-        given = _readable(folder, waiting)
+        given = readable(folder, waiting)
         exchange(folder, waiting, name)
-        if _readable(folder, waiting) in (expected, None):
+        if readable(folder, waiting) in (expected, None):
             return
         expected = given
 
@@ -302,7 +302,7 @@ def _is_being_written(folder: int, name: str) -> bool:
         return False
 
 
-def _readable(folder: int, name: str) -> bytes | None:
+def readable(folder: int, name: str) -> bytes | None:
     """Return the bytes under a name, or None if there is no readable file."""
     try:
         return read_at(folder, name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
@@ -13,12 +12,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
-from donna_tui.types.errors import VaultReadError, VaultWriteError
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.paths import VaultRoot, check_relative
-from donna_tui.vault.write.atomic import NO_LINKS, found, remove
+from donna_tui.vault.write.atomic import NO_LINKS, found, readable, remove
 from donna_tui.vault.write.changes import BlobChange, Operation
 from donna_tui.vault.write.files import MARK, vault_errors
 
@@ -120,7 +118,7 @@ class OrphanFiles:
         self, folder: int, data: bytes, operation: Operation | None, change: BlobChange | None, note: str
     ) -> bool:
         """Return whether the text is in the note or the history, or is a prefix of what Donna was about to write."""
-        there = _readable(folder, note) if note else None
+        there = readable(folder, note) if note else None
         if there == data:
             return True
         if change is None or operation is None or self._place is None:
@@ -178,9 +176,3 @@ def _copy_to(folder: int, name: str, target: str) -> bool:
         os.fsync(copy.fileno())
     remove(folder, name)
     return True
-
-
-def _readable(folder: int, name: str) -> bytes | None:
-    with contextlib.suppress(VaultReadError, VaultWriteError):
-        return found(folder, name)
-    return None
