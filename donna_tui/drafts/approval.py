@@ -111,13 +111,8 @@ class Approver:
 
     def before(self, entry: Entry) -> str | None:
         """Return the text that an approval would replace, which is a person's page written by Donna; None otherwise."""
-        if entry.target == entry.path:
-            return None
-        try:
-            note = self._client.read(entry.target)
-        except VaultReadError:
-            return None
-        return note.text if _is_page_of_donna(note) else None
+        note = self._client.try_read(entry.target) if entry.target != entry.path else None
+        return note.text if note and _is_page_of_donna(note) else None
 
     def _free(self, entry: Entry, taken: Collection[str] = ()) -> str:
         """Return the target, or the next free numbered name; a person's page written by Donna may be overwritten."""
@@ -142,10 +137,7 @@ class Approver:
         """Plan to write the text of the draft at `path` to `target`, which may be the same path."""
         if target == path:
             return self._writer.planner.write(path, text, seen=expecting(etag), replace=True)
-        try:
-            known = self._client.read(target)
-        except VaultReadError:
-            known = None
+        known = self._client.try_read(target)
         if known is not None:
             written = self._writer.planner.write(target, text, seen=expecting(known.etag))
             deleted = self._writer.planner.delete(path, seen=expecting(etag))

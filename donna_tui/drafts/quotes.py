@@ -16,7 +16,6 @@ from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.errors import VaultReadError
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
@@ -82,9 +81,8 @@ class Read:
     @classmethod
     def of(cls, client: VaultClient, note: IndexedNote) -> Read | None:
         """Read a note; None if it can no longer be read."""
-        try:
-            found = client.read(note.path)
-        except VaultReadError:
+        found = client.try_read(note.path)
+        if found is None:
             return None
         own = is_own(found.frontmatter.data)
         blocks = blocks_of(found.text, found.body_start, own=own)

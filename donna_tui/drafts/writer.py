@@ -22,7 +22,7 @@ from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import new_id
 from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Autowritten
 from donna_tui.types.drafts import DraftState
-from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.events import EventHub
 from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient
@@ -158,10 +158,8 @@ class MemoryInformedWriter:
         return False
 
     def _front(self, path: str) -> dict[str, Any] | None:
-        try:
-            return self._parts.vault_client.read(path).frontmatter.data
-        except VaultReadError:
-            return None
+        note = self._parts.vault_client.try_read(path)
+        return note.frontmatter.data if note else None
 
     async def _write(self, run: Run, entry: Entry) -> WriteResult:
         if not entry.original:

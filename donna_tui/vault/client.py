@@ -156,6 +156,13 @@ class VaultClient:
             lossy=lossy,
         )
 
+    def try_read(self, path: str) -> VaultNote | None:
+        """Read a note; return None if `read` raises VaultReadError."""
+        try:
+            return self.read(path)
+        except VaultReadError:
+            return None
+
     def stat(self, path: str) -> NoteStat:
         """Return the stat of a note. Raises VaultReadError as `read` does."""
         self._check_name(path)

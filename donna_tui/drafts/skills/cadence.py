@@ -250,11 +250,8 @@ def _done_titles(text: str) -> set[str]:
 
 
 def _own_day(client: VaultClient, path: str) -> str:
-    try:
-        front = client.read(path).frontmatter.data
-    except DonnaError:
-        return ""
-    day = day_in(path, front)
+    note = client.try_read(path)
+    day = day_in(path, note.frontmatter.data) if note else None
     return day.isoformat() if day else ""
 
 

@@ -22,7 +22,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
 
@@ -64,11 +64,8 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
 
 def may_be_written(client: VaultClient, name: str) -> bool:
     """Check whether Donna may write the page of a person: it is missing, written by Donna, or empty."""
-    try:
-        note = client.read(f"{FOLDER}/{name}.md")
-    except VaultReadError:
-        return True
-    return is_own(note.frontmatter.data) or not _text_of(note.content)
+    note = client.try_read(f"{FOLDER}/{name}.md")
+    return note is None or is_own(note.frontmatter.data) or not _text_of(note.content)
 
 
 def named_person(client: VaultClient, name: str) -> str:
@@ -101,9 +98,8 @@ def _written_at(note: IndexedNote) -> float:
 
 def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> list[str]:
     """Return the people that a note links to, with repetitions; of Donna's own notes only the person's additions."""
-    try:
-        note = client.read(path)
-    except VaultReadError:
+    note = client.try_read(path)
+    if note is None:
         return []
     own = is_own(note.frontmatter.data)
     text = "\n".join(each.raw for each in blocks_of(note.text, note.body_start, own=True)) if own else note.content
@@ -119,11 +115,8 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
 def _stubs(client: VaultClient, min_body_chars: int) -> list[str]:
     names = []
     for path in client.list(FOLDER):
-        try:
-            note = client.read(path)
-        except VaultReadError:
-            continue
-        if note.frontmatter.data.get("stub") and len(_text_of(note.content)) < min_body_chars:
+        note = client.try_read(path)
+        if note and note.frontmatter.data.get("stub") and len(_text_of(note.content)) < min_body_chars:
             names.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
     return names
 
