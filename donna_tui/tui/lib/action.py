@@ -81,162 +81,41 @@ class ActionState:
 
 Objection = Callable[[ActionState], str]
 
-
-def always(state: ActionState) -> str:
-    """Return no objection."""
-    return ""
-
-
-def needs_result(state: ActionState) -> str:
-    """Require a selected result."""
-    return "" if state.selected else "No result is selected."
-
-
-def needs_question(state: ActionState) -> str:
-    """Require a previous search."""
-    return "" if state.question else "Nothing has been searched for yet."
-
-
-def needs_space(state: ActionState) -> str:
-    """Require an open vault."""
-    return "" if state.running else "The vault is not open yet."
-
-
-def needs_no_model(state: ActionState) -> str:
-    """Require an open vault without the embedding model."""
-    return needs_space(state) or state.no_model_to_get
+_MISSING = {
+    "running": "The vault is not open yet.",
+    "selected": "No result is selected.",
+    "question": "Nothing has been searched for yet.",
+    "problem": "No problem is selected.",
+    "retryable": "Retrying does not help here; the problem says what does.",
+    "paused": "Indexing is not paused.",
+    "row": "Nothing is selected.",
+    "note": "No note is selected.",
+    "waiting_edit": "This note has no unsaved edit.",
+    "outside_edit": "Nothing here was edited outside.",
+    "conflict": "No conflict copy is selected.",
+    "memory": "No memory is selected.",
+    "filtered": "Everything is listed.",
+    "draft": "No draft is selected.",
+    "to_approve": "No draft is waiting.",
+    "meeting": "No meeting is selected.",
+    "calendar": "No calendar is followed yet.",
+}
+"""The objection to an action whose fact is false."""
 
 
-def needs_editor(state: ActionState) -> str:
-    """Require a line of the start page, or a selected result and an editor."""
-    return "" if state.start_line else needs_result(state) or state.no_editor
+def checks(*fields: str) -> Objection:
+    """Build a check of fields of the state, in this order: each fact must be true, and each reason empty."""
+    assert all(field in _MISSING or getattr(ActionState(), field) == "" for field in fields)
+
+    def objection(state: ActionState) -> str:
+        values = ((field, getattr(state, field)) for field in fields)
+        found = (value if isinstance(value, str) else "" if value else _MISSING[field] for field, value in values)
+        return next(filter(None, found), "")
+
+    return objection
 
 
-def needs_desktop(state: ActionState) -> str:
-    """Require a selected result and a desktop that can open a link."""
-    return needs_result(state) or state.no_desktop
-
-
-def needs_retryable(state: ActionState) -> str:
-    """Require a problem that a retry may solve."""
-    if not state.problem:
-        return "No problem is selected."
-    return "" if state.retryable else "Retrying does not help here; the problem says what does."
-
-
-def needs_pause(state: ActionState) -> str:
-    """Require paused indexing."""
-    return "" if state.paused else "Indexing is not paused."
-
-
-def needs_row(state: ActionState) -> str:
-    """Require a selected note or folder."""
-    return "" if state.row else "Nothing is selected."
-
-
-def needs_note(state: ActionState) -> str:
-    """Require a selected note."""
-    return "" if state.note else "No note is selected."
-
-
-def needs_writable(state: ActionState) -> str:
-    """Require a note that Donna may write to."""
-    return needs_note(state) or state.no_write
-
-
-def needs_movable(state: ActionState) -> str:
-    """Require a folder, several selected rows, or a note that Donna may write to."""
-    return needs_space(state) if state.several else needs_writable(state)
-
-
-def needs_editor_for_note(state: ActionState) -> str:
-    """Require a note and an editor."""
-    return needs_note(state) or state.no_editor
-
-
-def needs_copy_in_editor(state: ActionState) -> str:
-    """Require a note that Donna may write to, and an editor."""
-    return needs_writable(state) or state.no_editor
-
-
-def needs_plain_text(state: ActionState) -> str:
-    """Require a note that Donna may write to and that a text field can show."""
-    return needs_writable(state) or state.no_write_here
-
-
-def needs_desktop_for_note(state: ActionState) -> str:
-    """Require a note and a desktop that can open a link."""
-    return needs_note(state) or state.no_desktop
-
-
-def needs_undoable(state: ActionState) -> str:
-    """Require an operation to undo."""
-    return needs_space(state) or state.no_undo
-
-
-def needs_redoable(state: ActionState) -> str:
-    """Require an operation to redo."""
-    return needs_space(state) or state.no_redo
-
-
-def needs_waiting_edit(state: ActionState) -> str:
-    """Require an unsaved edit of the note."""
-    return "" if state.waiting_edit else "This note has no unsaved edit."
-
-
-def needs_outside_edit(state: ActionState) -> str:
-    """Require a note that was edited outside Donna, or a folder with one."""
-    return "" if state.outside_edit else "Nothing here was edited outside."
-
-
-def needs_conflict(state: ActionState) -> str:
-    """Require a selected conflict copy."""
-    return "" if state.conflict else "No conflict copy is selected."
-
-
-def needs_memory(state: ActionState) -> str:
-    """Require a selected memory."""
-    return "" if state.memory else "No memory is selected."
-
-
-def needs_memory_to_open(state: ActionState) -> str:
-    """Require a memory that can be opened; one that is stored in a note needs an editor."""
-    return needs_memory(state) or state.no_open
-
-
-def needs_own_memory(state: ActionState) -> str:
-    """Require a memory that is not stored in a note."""
-    return needs_memory(state) or state.no_forget
-
-
-def needs_open_task(state: ActionState) -> str:
-    """Require a task that is not done, and a vault that Donna may write to."""
-    return needs_memory(state) or state.no_tick or needs_writing(state)
-
-
-def needs_writing(state: ActionState) -> str:
-    """Require an open vault with a writer."""
-    return needs_space(state) or state.no_writing
-
-
-def needs_forgotten(state: ActionState) -> str:
-    """Require a memory that was forgotten here, and not permanently."""
-    return state.no_bring_back
-
-
-def needs_suggestion(state: ActionState) -> str:
-    """Require an unanswered preference that was stated in a chat."""
-    return state.no_suggestion
-
-
-def needs_prompt(state: ActionState) -> str:
-    """Require a recall with at least one packed memory."""
-    return state.no_prompt
-
-
-def needs_memory_filter(state: ActionState) -> str:
-    """Require a filter on the list of memories."""
-    return "" if state.filtered else "Everything is listed."
+_ALWAYS = checks()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,7 +136,7 @@ class Action:
     keys: tuple[str, ...]
     footer: bool = False
     hides: bool = False
-    why_not: Objection = always
+    why_not: Objection = _ALWAYS
 
     @property
     def method(self) -> str:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from donna_tui.tui.lib.action import (
-    Action,
-    ActionState,
-    Context,
-    Pane,
-    needs_desktop,
-    needs_editor,
-    needs_no_model,
-    needs_pause,
-    needs_question,
-    needs_result,
-    needs_retryable,
-    needs_space,
-)
+from donna_tui.tui.lib.action import Action, ActionState, Context, Pane, checks
 from donna_tui.tui.lib.panes import PANES
 from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
 from donna_tui.tui.review.actions import MEETINGS, REVIEW
 from donna_tui.tui.vault.actions import CONFLICT, CONFLICT_COPY, PLAN, VAULT
+
+
+def needs_editor(state: ActionState) -> str:
+    """Require a line of the start page, or a selected result and an editor."""
+    return "" if state.start_line else checks("selected", "no_editor")(state)
+
 
 _SEARCH = (
     Action(
@@ -51,7 +44,7 @@ _SEARCH = (
         context="search",
         keys=("v", "f7"),
         footer=True,
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.next",
@@ -77,7 +70,7 @@ _SEARCH = (
         context="search",
         keys=("o",),
         footer=True,
-        why_not=needs_desktop,
+        why_not=checks("selected", "no_desktop"),
     ),
     Action(
         id="search.copy-link",
@@ -87,7 +80,7 @@ _SEARCH = (
         context="search",
         keys=("y",),
         footer=True,
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.copy-text",
@@ -96,7 +89,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("Y",),
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.unfold",
@@ -105,7 +98,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("space", "right", "l"),
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.fold",
@@ -114,7 +107,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("left", "h"),
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.more",
@@ -124,7 +117,7 @@ _SEARCH = (
         context="search",
         keys=("m",),
         footer=True,
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.correct",
@@ -133,7 +126,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("W",),
-        why_not=needs_result,
+        why_not=checks("selected"),
     ),
     Action(
         id="search.why",
@@ -142,7 +135,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("w", "f6"),
-        why_not=needs_question,
+        why_not=checks("question"),
     ),
     Action(
         id="search.filter",
@@ -152,7 +145,7 @@ _SEARCH = (
         context="search",
         keys=("f", "ctrl+f"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="search.near",
@@ -162,7 +155,7 @@ _SEARCH = (
         context="search",
         keys=("n", "alt+n"),
         footer=True,
-        why_not=needs_question,
+        why_not=checks("question"),
     ),
     Action(
         id="search.mode",
@@ -180,7 +173,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("z",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="search.redo",
@@ -189,7 +182,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("Z",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="search.refresh",
@@ -198,7 +191,7 @@ _SEARCH = (
         group="search",
         context="search",
         keys=("r", "f5"),
-        why_not=needs_question,
+        why_not=checks("question"),
     ),
 )
 
@@ -220,7 +213,7 @@ _ACTIVITY = (
         context="activity",
         keys=("r",),
         footer=True,
-        why_not=needs_retryable,
+        why_not=checks("problem", "retryable"),
     ),
     Action(
         id="activity.retry-all",
@@ -230,7 +223,7 @@ _ACTIVITY = (
         context="activity",
         keys=("R",),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="activity.resume",
@@ -240,7 +233,7 @@ _ACTIVITY = (
         context="activity",
         keys=("c",),
         footer=True,
-        why_not=needs_pause,
+        why_not=checks("paused"),
     ),
     Action(
         id="activity.filter",
@@ -339,7 +332,7 @@ _NOW = (
         help="Draft the review of this week now; it appears in Review.",
         group="draft",
         keys=("alt+s",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="draft.daily-reflection",
@@ -347,7 +340,7 @@ _NOW = (
         help="Draft the reflection on today now; it appears in Review.",
         group="draft",
         keys=("alt+t",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
 )
 
@@ -367,7 +360,7 @@ _APP = (
         keys=("f4", "alt+m"),
         footer=True,
         hides=True,
-        why_not=needs_no_model,
+        why_not=checks("running", "no_model_to_get"),
     ),
     Action(
         id="app.switch",
@@ -375,7 +368,7 @@ _APP = (
         help="Open a note or a heading by a part of its name, or create a note.",
         group="app",
         keys=("ctrl+k", "alt+k"),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="app.daily",
@@ -383,7 +376,7 @@ _APP = (
         help="Open the note of today in the folder Daily; create it if it is missing.",
         group="app",
         keys=("alt+d",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="app.theme",

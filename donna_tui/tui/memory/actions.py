@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.lib.action import (
-    Action,
-    needs_forgotten,
-    needs_memory,
-    needs_memory_filter,
-    needs_memory_to_open,
-    needs_open_task,
-    needs_own_memory,
-    needs_prompt,
-    needs_space,
-    needs_suggestion,
-    needs_writing,
-)
+from donna_tui.tui.lib.action import Action, checks
 
 MEMORY = (
     Action(
@@ -25,7 +13,7 @@ MEMORY = (
         context="memory",
         keys=("enter",),
         footer=True,
-        why_not=needs_memory_to_open,
+        why_not=checks("memory", "no_open"),
     ),
     Action(
         id="memory.remember",
@@ -35,7 +23,7 @@ MEMORY = (
         context="memory",
         keys=("n", "alt+n"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.add-task",
@@ -45,7 +33,7 @@ MEMORY = (
         context="memory",
         keys=("a", "alt+a"),
         footer=True,
-        why_not=needs_writing,
+        why_not=checks("running", "no_writing"),
     ),
     Action(
         id="memory.tick",
@@ -56,7 +44,7 @@ MEMORY = (
         keys=("space",),
         footer=True,
         hides=True,
-        why_not=needs_open_task,
+        why_not=checks("memory", "no_tick", "running", "no_writing"),
     ),
     Action(
         id="memory.tasks",
@@ -66,7 +54,7 @@ MEMORY = (
         context="memory",
         keys=("T", "alt+u"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.pin",
@@ -76,7 +64,7 @@ MEMORY = (
         context="memory",
         keys=("p",),
         footer=True,
-        why_not=needs_own_memory,
+        why_not=checks("memory", "no_forget"),
     ),
     Action(
         id="memory.correct",
@@ -86,7 +74,7 @@ MEMORY = (
         context="memory",
         keys=("w",),
         footer=True,
-        why_not=needs_memory,
+        why_not=checks("memory"),
     ),
     Action(
         id="memory.forget",
@@ -96,7 +84,7 @@ MEMORY = (
         context="memory",
         keys=("D",),
         footer=True,
-        why_not=needs_own_memory,
+        why_not=checks("memory", "no_forget"),
     ),
     Action(
         id="memory.copy-prompt",
@@ -106,7 +94,7 @@ MEMORY = (
         context="memory",
         keys=("c", "alt+c"),
         footer=True,
-        why_not=needs_prompt,
+        why_not=checks("no_prompt"),
     ),
     Action(
         id="memory.less",
@@ -116,7 +104,7 @@ MEMORY = (
         context="memory",
         keys=("[", "alt+left", "left"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.more",
@@ -126,7 +114,7 @@ MEMORY = (
         context="memory",
         keys=("]", "alt+right", "right"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.bring-back",
@@ -135,7 +123,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("z",),
-        why_not=needs_forgotten,
+        why_not=checks("no_bring_back"),
     ),
     Action(
         id="memory.suggestions",
@@ -144,7 +132,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("o",),
-        why_not=needs_suggestion,
+        why_not=checks("no_suggestion"),
     ),
     Action(
         id="memory.redo",
@@ -153,7 +141,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("Z",),
-        why_not=needs_writing,
+        why_not=checks("running", "no_writing"),
     ),
     Action(
         id="memory.source",
@@ -162,7 +150,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("s",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.age",
@@ -171,7 +159,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("d",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.words",
@@ -180,7 +168,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("f", "alt+f"),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.all",
@@ -189,7 +177,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("x",),
-        why_not=needs_memory_filter,
+        why_not=checks("filtered"),
     ),
     Action(
         id="memory.copy-citation",
@@ -198,7 +186,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("y",),
-        why_not=needs_memory,
+        why_not=checks("memory"),
     ),
     Action(
         id="memory.copy-text",
@@ -207,7 +195,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("Y",),
-        why_not=needs_memory,
+        why_not=checks("memory"),
     ),
     Action(
         id="memory.refresh",
@@ -216,7 +204,7 @@ MEMORY = (
         group="memory",
         context="memory",
         keys=("r", "f5"),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="memory.next",

@@ -2,72 +2,12 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.lib.action import Action, ActionState, needs_redoable, needs_space, needs_undoable
-
-
-def needs_draft(state: ActionState) -> str:
-    """Require a selected draft."""
-    return "" if state.draft else "No draft is selected."
+from donna_tui.tui.lib.action import Action, ActionState, checks
 
 
 def needs_draft_or_question(state: ActionState) -> str:
     """Require a selected draft, or a question that Enter answers."""
-    return "" if state.has_question else needs_draft(state)
-
-
-def needs_approvable(state: ActionState) -> str:
-    """Require a waiting draft."""
-    return needs_draft(state) or state.no_approve
-
-
-def needs_hunk(state: ActionState) -> str:
-    """Require a part of a draft that can be left out."""
-    return needs_draft(state) or state.no_hunk
-
-
-def needs_editable(state: ActionState) -> str:
-    """Require a draft with a note, or a passage in a note, and an editor."""
-    return needs_draft(state) or state.no_edit
-
-
-def needs_editable_here(state: ActionState) -> str:
-    """Require a draft with a note."""
-    return needs_draft(state) or state.no_edit_here
-
-
-def needs_rejectable(state: ActionState) -> str:
-    """Require a draft that is waiting or has failed."""
-    return needs_draft(state) or state.no_reject
-
-
-def needs_composable(state: ActionState) -> str:
-    """Require a draft that is waiting or has failed, and is not being composed."""
-    return needs_draft(state) or state.no_again
-
-
-def needs_waiting_drafts(state: ActionState) -> str:
-    """Require at least one waiting draft."""
-    return "" if state.to_approve else "No draft is waiting."
-
-
-def needs_meeting(state: ActionState) -> str:
-    """Require a selected meeting."""
-    return "" if state.meeting else "No meeting is selected."
-
-
-def needs_note_of_meeting(state: ActionState) -> str:
-    """Require a meeting with a draft or a note."""
-    return needs_meeting(state) or state.no_note
-
-
-def needs_meeting_to_write(state: ActionState) -> str:
-    """Require a meeting whose draft can be written now."""
-    return needs_meeting(state) or state.no_draft_now
-
-
-def needs_calendar(state: ActionState) -> str:
-    """Require at least one followed calendar."""
-    return needs_space(state) or ("" if state.calendar else "No calendar is followed yet.")
+    return "" if state.has_question else checks("draft")(state)
 
 
 REVIEW = (
@@ -79,7 +19,7 @@ REVIEW = (
         context="review",
         keys=("a",),
         footer=True,
-        why_not=needs_approvable,
+        why_not=checks("draft", "no_approve"),
     ),
     Action(
         id="review.hunk",
@@ -89,7 +29,7 @@ REVIEW = (
         context="review",
         keys=("space",),
         footer=True,
-        why_not=needs_hunk,
+        why_not=checks("draft", "no_hunk"),
     ),
     Action(
         id="review.edit",
@@ -99,7 +39,7 @@ REVIEW = (
         context="review",
         keys=("e",),
         footer=True,
-        why_not=needs_editable,
+        why_not=checks("draft", "no_edit"),
     ),
     Action(
         id="review.reject",
@@ -109,7 +49,7 @@ REVIEW = (
         context="review",
         keys=("r",),
         footer=True,
-        why_not=needs_rejectable,
+        why_not=checks("draft", "no_reject"),
     ),
     Action(
         id="review.regenerate",
@@ -119,7 +59,7 @@ REVIEW = (
         context="review",
         keys=("g",),
         footer=True,
-        why_not=needs_composable,
+        why_not=checks("draft", "no_again"),
     ),
     Action(
         id="review.diff",
@@ -129,7 +69,7 @@ REVIEW = (
         context="review",
         keys=("d",),
         footer=True,
-        why_not=needs_draft,
+        why_not=checks("draft"),
     ),
     Action(
         id="review.approve-all",
@@ -139,7 +79,7 @@ REVIEW = (
         context="review",
         keys=("A",),
         footer=True,
-        why_not=needs_waiting_drafts,
+        why_not=checks("to_approve"),
     ),
     Action(
         id="review.open",
@@ -157,7 +97,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("v",),
-        why_not=needs_draft,
+        why_not=checks("draft"),
     ),
     Action(
         id="review.edit-here",
@@ -166,7 +106,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("i",),
-        why_not=needs_editable_here,
+        why_not=checks("draft", "no_edit_here"),
     ),
     Action(
         id="review.undo",
@@ -175,7 +115,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("z",),
-        why_not=needs_undoable,
+        why_not=checks("running", "no_undo"),
     ),
     Action(
         id="review.redo",
@@ -184,7 +124,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("Z",),
-        why_not=needs_redoable,
+        why_not=checks("running", "no_redo"),
     ),
     Action(
         id="review.everything",
@@ -193,7 +133,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("x",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="review.copy-citation",
@@ -202,7 +142,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("y",),
-        why_not=needs_draft,
+        why_not=checks("draft"),
     ),
     Action(
         id="review.copy-text",
@@ -211,7 +151,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("Y",),
-        why_not=needs_draft,
+        why_not=checks("draft"),
     ),
     Action(
         id="review.layout",
@@ -220,7 +160,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("s",),
-        why_not=needs_draft,
+        why_not=checks("draft"),
     ),
     Action(
         id="review.refresh",
@@ -229,7 +169,7 @@ REVIEW = (
         group="review",
         context="review",
         keys=("f5",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
 )
 
@@ -242,7 +182,7 @@ MEETINGS = (
         context="meetings",
         keys=("enter",),
         footer=True,
-        why_not=needs_note_of_meeting,
+        why_not=checks("meeting", "no_note"),
     ),
     Action(
         id="meetings.write",
@@ -252,7 +192,7 @@ MEETINGS = (
         context="meetings",
         keys=("n",),
         footer=True,
-        why_not=needs_meeting_to_write,
+        why_not=checks("meeting", "no_draft_now"),
     ),
     Action(
         id="meetings.never",
@@ -261,7 +201,7 @@ MEETINGS = (
         group="meetings",
         context="meetings",
         keys=("N",),
-        why_not=needs_meeting,
+        why_not=checks("meeting"),
     ),
     Action(
         id="meetings.earlier",
@@ -271,7 +211,7 @@ MEETINGS = (
         context="meetings",
         keys=("[", "left"),
         footer=True,
-        why_not=needs_calendar,
+        why_not=checks("running", "calendar"),
     ),
     Action(
         id="meetings.later",
@@ -281,7 +221,7 @@ MEETINGS = (
         context="meetings",
         keys=("]", "right"),
         footer=True,
-        why_not=needs_calendar,
+        why_not=checks("running", "calendar"),
     ),
     Action(
         id="meetings.today",
@@ -291,7 +231,7 @@ MEETINGS = (
         context="meetings",
         keys=("t",),
         footer=True,
-        why_not=needs_calendar,
+        why_not=checks("running", "calendar"),
     ),
     Action(
         id="meetings.span",
@@ -301,7 +241,7 @@ MEETINGS = (
         context="meetings",
         keys=("w",),
         footer=True,
-        why_not=needs_calendar,
+        why_not=checks("running", "calendar"),
     ),
     Action(
         id="meetings.refresh",
@@ -311,7 +251,7 @@ MEETINGS = (
         context="meetings",
         keys=("u", "f5"),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="meetings.add",
@@ -321,6 +261,6 @@ MEETINGS = (
         context="meetings",
         keys=("c",),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
 )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.lib.action import (
-    Action,
-    needs_conflict,
-    needs_copy_in_editor,
-    needs_desktop_for_note,
-    needs_editor_for_note,
-    needs_movable,
-    needs_note,
-    needs_outside_edit,
-    needs_plain_text,
-    needs_redoable,
-    needs_row,
-    needs_space,
-    needs_undoable,
-    needs_waiting_edit,
-)
+from donna_tui.tui.lib.action import Action, ActionState, checks
+
+
+def needs_movable(state: ActionState) -> str:
+    """Require a folder, several selected rows, or a note that Donna may write to."""
+    return checks("running")(state) if state.several else checks("note", "no_write")(state)
+
 
 CONFLICT_COPY = (
     Action(
@@ -59,7 +50,7 @@ VAULT = (
         context="vault",
         keys=("enter",),
         footer=True,
-        why_not=needs_row,
+        why_not=checks("row"),
     ),
     Action(
         id="vault.resolve",
@@ -70,7 +61,7 @@ VAULT = (
         keys=("c",),
         footer=True,
         hides=True,
-        why_not=needs_conflict,
+        why_not=checks("conflict"),
     ),
     Action(
         id="vault.edit",
@@ -80,7 +71,7 @@ VAULT = (
         context="vault",
         keys=("e",),
         footer=True,
-        why_not=needs_editor_for_note,
+        why_not=checks("note", "no_editor"),
     ),
     Action(
         id="vault.edit-copy",
@@ -89,7 +80,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("E",),
-        why_not=needs_copy_in_editor,
+        why_not=checks("note", "no_write", "no_editor"),
     ),
     Action(
         id="vault.commit",
@@ -100,7 +91,7 @@ VAULT = (
         keys=("C",),
         footer=True,
         hides=True,
-        why_not=needs_outside_edit,
+        why_not=checks("outside_edit"),
     ),
     Action(
         id="vault.edit-here",
@@ -109,7 +100,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("i",),
-        why_not=needs_plain_text,
+        why_not=checks("note", "no_write", "no_write_here"),
     ),
     Action(
         id="vault.new",
@@ -119,7 +110,7 @@ VAULT = (
         context="vault",
         keys=("n",),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="vault.move",
@@ -148,7 +139,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("space",),
-        why_not=needs_row,
+        why_not=checks("row"),
     ),
     Action(
         id="vault.new-folder",
@@ -157,7 +148,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("N",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="vault.undo",
@@ -167,7 +158,7 @@ VAULT = (
         context="vault",
         keys=("z",),
         footer=True,
-        why_not=needs_undoable,
+        why_not=checks("running", "no_undo"),
     ),
     Action(
         id="vault.redo",
@@ -176,7 +167,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("Z",),
-        why_not=needs_redoable,
+        why_not=checks("running", "no_redo"),
     ),
     Action(
         id="vault.diff",
@@ -186,7 +177,7 @@ VAULT = (
         context="vault",
         keys=("d",),
         footer=True,
-        why_not=needs_row,
+        why_not=checks("row"),
     ),
     Action(
         id="vault.history",
@@ -196,7 +187,7 @@ VAULT = (
         context="vault",
         keys=("h",),
         footer=True,
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="vault.blame",
@@ -205,7 +196,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("b",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.links",
@@ -214,7 +205,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("L",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.note",
@@ -223,7 +214,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("v",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.copy-link",
@@ -232,7 +223,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("y",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.copy-text",
@@ -241,7 +232,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("Y",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.obsidian",
@@ -250,7 +241,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("o",),
-        why_not=needs_desktop_for_note,
+        why_not=checks("note", "no_desktop"),
     ),
     Action(
         id="vault.filter",
@@ -259,7 +250,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("f",),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="vault.left",
@@ -284,7 +275,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("]",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.previous-section",
@@ -293,7 +284,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("[",),
-        why_not=needs_note,
+        why_not=checks("note"),
     ),
     Action(
         id="vault.layout",
@@ -326,7 +317,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("X",),
-        why_not=needs_waiting_edit,
+        why_not=checks("waiting_edit"),
     ),
     Action(
         id="vault.refresh",
@@ -335,7 +326,7 @@ VAULT = (
         group="vault",
         context="vault",
         keys=("r", "f5"),
-        why_not=needs_space,
+        why_not=checks("running"),
     ),
     Action(
         id="vault.next",
