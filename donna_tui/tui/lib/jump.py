@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from donna_tui.tui.lib.dialogs import Modal
@@ -30,6 +31,16 @@ class HasJumpTargets(Protocol):
     """A widget with more than one place to jump to."""
 
     def jump_targets(self) -> Iterable[JumpTarget]: ...
+
+
+def visible_targets(lists: Iterable[Widget], others: Iterable[Widget]) -> Iterator[JumpTarget]:
+    """Yield the targets in the visible ones of some lists, and the other visible widgets as a whole."""
+    for each in lists:
+        if isinstance(each, HasJumpTargets) and each.is_on_screen and each.region:
+            yield from each.jump_targets()
+    for other in others:
+        if other.is_on_screen and other.region:
+            yield JumpTarget(*other.region.offset, go=other.focus)
 
 
 class JumpOverlay(Modal[JumpTarget]):
@@ -58,6 +69,16 @@ class JumpOverlay(Modal[JumpTarget]):
 
     def on_click(self, event: events.Click) -> None:
         self.dismiss(None)
+
+
+def jump(widget: Widget, targets: Sequence[JumpTarget], *, or_say: str) -> None:
+    """Go to the only target, or to the one of several whose label is typed; without any, say so."""
+    if not targets:
+        widget.notify(or_say, timeout=3, markup=False)
+    elif len(targets) == 1:
+        targets[0].go()
+    else:
+        widget.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
 
 
 def labelled(targets: Sequence[JumpTarget]) -> dict[str, JumpTarget]:

@@ -14,7 +14,7 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
-from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import ScrollKeys, set_content_height
 from donna_tui.tui.lib.markdown import (
     Block,
@@ -122,13 +122,7 @@ class PassageView(ScrollKeys):
 
     def pick_link(self) -> None:
         """Follow the visible link; if there are several, label them and follow the one whose label is typed."""
-        targets = list(self.jump_targets())
-        if not targets:
-            self.notify("No link is visible.", timeout=3, markup=False)
-        elif len(targets) == 1:
-            targets[0].go()
-        else:
-            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+        jump(self, list(self.jump_targets()), or_say="No link is visible.")
 
     def follow(self, ref: LinkRef) -> None:
         """Post `LinkFollowed`."""

@@ -9,7 +9,6 @@ from time import time
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
 from textual.timer import Timer
@@ -25,10 +24,11 @@ from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words
-from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
+from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.meetings.wording import (
     LOADING,
@@ -54,9 +54,6 @@ from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow,
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, VaultWritten
 
-RELOAD_DELAY = 0.3
-"""Seconds after an event until the list is read again, so that many events cause one read."""
-
 PAUSE = 0.05
 """Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
 
@@ -64,24 +61,21 @@ _ABOUT_MEETINGS = ("vault_autowrite", "calendar")
 """Prefixes of event names after which the list may have changed."""
 
 
-class MeetingsPane(Horizontal):
+class MeetingsPane(PartsPane):
     """The layout of the Meetings screen. On narrow screens, `-on-list` or `-on-text` names the visible part."""
 
     rows = query_one(MeetingList)
     card = query_one(MeetingCard)
     notice = query_one("#meetings-notice", Notice)
     BINDINGS = bindings("meetings")
+    parts = ("list", "text")
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__(id="meetings", classes="-on-list -empty")
-        self._outside = outside
-        self._keys = keys
-        self._backend: Backend | None = None
+        super().__init__("meetings", outside, keys)
         self._agenda = Agenda(local_day(time()))
         self._being_written: set[str] = set()
         self._is_stale = True
         self._selects_next = ""
-        self._timer: Timer | None = None
         self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -100,10 +94,6 @@ class MeetingsPane(Horizontal):
         """Connect to the backend; the calendar is read once the screen is shown."""
         self._backend = backend
         self.reload()
-
-    def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is no engine."""
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -125,7 +115,7 @@ class MeetingsPane(Horizontal):
         """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-        elif self.has_class("-on-text"):
+        elif self._is_at("text"):
             self.show_part("list")
         else:
             return False
@@ -137,11 +127,8 @@ class MeetingsPane(Horizontal):
         self.screen.set_focus(self._part(place))
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the visible rows, and the text."""
-        if self.rows.is_on_screen and self.rows.region:
-            yield from self.rows.jump_targets()
-        if self.card.view.is_on_screen and self.card.view.region:
-            yield JumpTarget(*self.card.view.region.offset, go=self.card.view.focus)
+        """Return the visible rows, and the text."""
+        return visible_targets((self.rows,), (self.card.view,))
 
     def on_descendant_focus(self) -> None:
         """Show the part with the focus on narrow screens."""
@@ -156,11 +143,6 @@ class MeetingsPane(Horizontal):
         """Update the card for the selected meeting."""
         event.stop()
         self.follow()
-
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Open the row on a double click, as Enter does."""
-        event.stop()
-        self.call_later(self.app.run_action, "run('meetings.open')", self.screen)
 
     def action_meetings_open(self) -> None:
         """Open the draft in Review, or the note in the Vault."""
@@ -212,15 +194,11 @@ class MeetingsPane(Horizontal):
 
     def action_view_next(self) -> None:
         """Show the other part, even if it is not visible."""
-        self.show_part("list" if self.has_class("-on-text") else "text")
+        self.show_part("list" if self._is_at("text") else "text")
 
     def action_view_previous(self) -> None:
         """Show the other part; there are only two."""
         self.action_view_next()
-
-    def action_view_zoom(self) -> None:
-        """Zoom the part with the focus, or restore the layout."""
-        self.toggle_class("-zoomed")
 
     def _turn_to(self, agenda: Agenda) -> None:
         self._agenda = agenda
@@ -230,10 +208,6 @@ class MeetingsPane(Horizontal):
         if self.has_class("-empty"):
             return self.notice
         return self.card.view if place == "text" else self.rows
-
-    def _place(self, place: str) -> None:
-        for each in ("list", "text"):
-            self.set_class(each == place, f"-on-{each}")
 
     @property
     def selected(self) -> MeetingRow | None:
@@ -254,12 +228,6 @@ class MeetingsPane(Horizontal):
         """Select a meeting, which begins on this local day."""
         self._selects_next, self._agenda = identity, replace(self._agenda, day=day)
         self.reload()
-
-    def reload_soon(self) -> None:
-        """Schedule reading the list, once for several events."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
@@ -284,7 +252,7 @@ class MeetingsPane(Horizontal):
         try:
             await backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
         except DonnaError as error:
-            self.notify(error_text(error), severity="error", timeout=8, markup=False)
+            self._complain(error)
             return
         what = "this series" if row.meeting.series_id else "this meeting"
         key = shown_key(self._keys["meetings.never"], typing=False)
@@ -309,7 +277,7 @@ class MeetingsPane(Horizontal):
                     again = await backend.drafts.regenerate(each.id)
                     row = again if again.id == row.id else row
         except DonnaError as error:
-            self.notify(error_text(error), severity="error", timeout=8, markup=False)
+            self._complain(error)
         else:
             key = shown_key(self._keys["meetings.open"], typing=False)
             failed = sentence(row.detail) if row.detail else ""
@@ -338,7 +306,7 @@ class MeetingsPane(Horizontal):
         try:
             await backend.calendar.refresh()
         except DonnaError as error:
-            self.notify(error_text(error), severity="error", timeout=8, markup=False)
+            self._complain(error)
         self.reload()
 
     def follow(self) -> None:

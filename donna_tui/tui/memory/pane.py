@@ -21,15 +21,16 @@ from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog
-from donna_tui.tui.lib.error_messages import Refusal, error_text, sentence
+from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words, set_label
-from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
+from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.forget_dialog import ForgetScreen, Forgetting
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
@@ -63,9 +64,6 @@ _TO_REMEMBER = "I prefer short answers · The server is called cassius"
 
 _STORED_HERE = "It is stored on this machine, found in search, and recalled where it fits."
 
-RELOAD_DELAY = 0.4
-"""Seconds after an event until the list is read again, so that many events cause one read."""
-
 FILL = 0.03
 """Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
 
@@ -74,7 +72,7 @@ PLACES = ("list", "text", "ask", "recall")
 _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
 
 
-class MemoryPane(Horizontal):
+class MemoryPane(PartsPane):
     """The layout of the Memory screen. The width decides which parts are visible: the classes `-on-list`, `-on-text`
     and `-on-recall` name the current part.
 
@@ -86,13 +84,12 @@ class MemoryPane(Horizontal):
     recall = query_one(RecallPanel)
     notice = query_one("#memory-notice", Notice)
     BINDINGS = bindings("memory")
+    parts = ("list", "text", "recall")
+    reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__(id="memory", classes="-on-list -empty")
-        self._outside = outside
-        self._keys = keys
-        self._backend: Backend | None = None
+        super().__init__("memory", outside, keys)
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
@@ -100,7 +97,6 @@ class MemoryPane(Horizontal):
         self._wrote_last = False
         self._narrowing = Narrowing()
         self._is_stale = True
-        self._timer: Timer | None = None
         self._filling: Timer | None = None
         self._status: Status | None = None
         self._opened_from = "list"
@@ -133,10 +129,6 @@ class MemoryPane(Horizontal):
         self._backend = backend
         self._set_status(backend.status())
         self.reload()
-
-    def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is no engine."""
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -186,13 +178,8 @@ class MemoryPane(Horizontal):
         self.screen.set_focus(self._part(place))
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the visible rows and parts."""
-        for rows in (self.rows, self.recall.rows):
-            if rows.is_on_screen and rows.region:
-                yield from rows.jump_targets()
-        for widget in (self.card.view, self.recall.input):
-            if widget.is_on_screen and widget.region:
-                yield JumpTarget(*widget.region.offset, go=widget.focus)
+        """Return the visible rows and parts."""
+        return visible_targets((self.rows, self.recall.rows), (self.card.view, self.recall.input))
 
     def on_descendant_focus(self) -> None:
         """Show the part with the focus on narrow screens, and update the card for its selection."""
@@ -229,11 +216,6 @@ class MemoryPane(Horizontal):
         if self._is_in_recall:
             self._follow()
         self.post_message(ActionsChanged())
-
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Open the row on a double click, as Enter does."""
-        event.stop()
-        self.call_later(self.app.run_action, "run('memory.open')", self.screen)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Filter the list while typing."""
@@ -303,10 +285,6 @@ class MemoryPane(Horizontal):
         """Show the previous part."""
         self._walk(-1)
 
-    def action_view_zoom(self) -> None:
-        """Zoom the part with the focus, or restore the layout."""
-        self.toggle_class("-zoomed")
-
     def _set_status(self, status: Status) -> None:
         self._status = status
         words = read_only_note(status)
@@ -333,14 +311,6 @@ class MemoryPane(Horizontal):
     def _is_in_recall(self) -> bool:
         """Return whether the recall is current, or the card was opened from it."""
         return self._is_at("recall") or (self._is_at("text") and self._opened_from == "recall")
-
-    def _is_at(self, place: str) -> bool:
-        """Return whether a part is the current one, which is set before the focus follows."""
-        return self.has_class(f"-on-{place}")
-
-    def _place(self, place: str) -> None:
-        for each in ("list", "text", "recall"):
-            self.set_class(each == place, f"-on-{each}")
 
     def write_with(self, writing: VaultFlows) -> None:
         """Change notes through the same flows as the Vault screen."""
@@ -542,9 +512,6 @@ class MemoryPane(Horizontal):
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
         self.reload_soon()
 
-    def _complain(self, error: DonnaError) -> None:
-        self.notify(error_text(error), severity="error", timeout=8, markup=False)
-
     def on_show(self) -> None:
         """Read the list if it became stale while the screen was hidden."""
         if self._is_stale:
@@ -561,12 +528,6 @@ class MemoryPane(Horizontal):
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
             self._load(self._backend)
-
-    def reload_soon(self) -> None:
-        """Schedule reading the list and recalling again, once for several events."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(RELOAD_DELAY, self._reload_all)
 
     def _reload_all(self) -> None:
         self.reload()

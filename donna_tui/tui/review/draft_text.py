@@ -15,7 +15,7 @@ from textual.style import Style
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.jump import JumpOverlay, JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import LineView, row_of
 from donna_tui.tui.lib.markdown import (
     MOST_CHARACTERS,
@@ -134,13 +134,7 @@ class DraftText(LineView):
 
     def follow_link(self) -> None:
         """Follow the link of the line under the cursor; where there are several, that whose label is typed."""
-        targets = self.links_here
-        if not targets:
-            self.notify("There is no link in this line.", timeout=3, markup=False)
-        elif len(targets) == 1:
-            targets[0].go()
-        else:
-            self.app.push_screen(JumpOverlay(targets), lambda target: target.go() if target else None)
+        jump(self, self.links_here, or_say="There is no link in this line.")
 
     def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
         x, y = self.content_region.offset

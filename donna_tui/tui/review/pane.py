@@ -9,7 +9,7 @@ from time import time
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Container, Horizontal
+from textual.containers import Container
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
@@ -23,14 +23,15 @@ from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.dialogs import one_dialog
 from donna_tui.tui.lib.diff import DiffView
-from donna_tui.tui.lib.error_messages import error_text, sentence
+from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Notice, Words
-from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
+from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
@@ -66,9 +67,6 @@ from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Pla
 
 _WAITING_EDIT = "your own edit of this draft is unsaved, and not included"
 
-RELOAD_DELAY = 0.3
-"""Seconds after an event until the queue is read again, so that many events cause one read."""
-
 FIRST_LOAD_DELAY = 0.2
 """Seconds after the start until drafts are counted, so that the first search is not delayed."""
 
@@ -80,10 +78,8 @@ _ABOUT_DRAFTS = ("vault_autowrite", "calendar")
 
 PLACES = ("queue", "draft", "evidence", "passage")
 
-_PARTS = ("queue", "draft", "evidence")
 
-
-class ReviewPane(Horizontal):
+class ReviewPane(PartsPane):
     """The layout of the Review screen. The width decides which parts are visible: the classes `-on-queue`, `-on-draft`
     and `-on-evidence` name the current part, and `-diffing` is set while the draft is shown as a diff.
     """
@@ -103,12 +99,10 @@ class ReviewPane(Horizontal):
             self.waiting = waiting
 
     BINDINGS = bindings("review")
+    parts = ("queue", "draft", "evidence")
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__(id="review", classes="-on-queue -empty")
-        self._outside = outside
-        self._keys = keys
-        self._backend: Backend | None = None
+        super().__init__("review", outside, keys)
         self._writing: VaultFlows | None = None
         self._draft: Draft | None = None
         self._left_out: dict[tuple[str, str], frozenset[int]] = {}
@@ -118,7 +112,6 @@ class ReviewPane(Horizontal):
         self.has_question = self._is_declined = False
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
-        self._timer: Timer | None = None
         self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -147,10 +140,6 @@ class ReviewPane(Horizontal):
             self.reload()
         else:
             self.set_timer(FIRST_LOAD_DELAY, self.reload)
-
-    def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is no engine."""
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         """Return the state that decides which actions are possible."""
@@ -205,15 +194,8 @@ class ReviewPane(Horizontal):
         return self._is_at("evidence")
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Yield the visible rows and parts."""
-        for rows in (self.rows, self.passages):
-            if rows.is_on_screen and rows.region:
-                yield from rows.jump_targets()
-        if self.text.is_on_screen and self.text.region:
-            yield from self.text.jump_targets()
-        for widget in (self._part("draft"), self.passage):
-            if widget.is_on_screen and widget.region:
-                yield JumpTarget(*widget.region.offset, go=widget.focus)
+        """Return the visible rows and parts."""
+        return visible_targets((self.rows, self.passages, self.text), (self._part("draft"), self.passage))
 
     def on_descendant_focus(self) -> None:
         """Show the part with the focus on narrow screens."""
@@ -233,11 +215,6 @@ class ReviewPane(Horizontal):
         else:
             self.show_passage()
             self.post_message(ActionsChanged())
-
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Open the row on a double click, as Enter does."""
-        event.stop()
-        self.call_later(self.app.run_action, "run('review.open')", self.screen)
 
     def on_draft_text_moved(self, event: DraftText.Moved) -> None:
         """Update the sources for the line under the cursor."""
@@ -308,10 +285,6 @@ class ReviewPane(Horizontal):
         """Show the previous part."""
         self._walk(-1)
 
-    def action_view_zoom(self) -> None:
-        """Zoom the part with the focus, or restore the layout."""
-        self.toggle_class("-zoomed")
-
     def _walk(self, by: int) -> None:
         here = self.screen.focused
         place = next((each for each in PLACES if self._part(each) is here), "queue")
@@ -343,14 +316,6 @@ class ReviewPane(Horizontal):
         if row is None or (row.path and row.state in (DraftState.WAITING, DraftState.APPROVED)):
             return ""
         return "It has no note to edit."
-
-    def _is_at(self, place: str) -> bool:
-        """Return whether a part is the current one, which is set before the focus follows."""
-        return self.has_class(f"-on-{place}")
-
-    def _place(self, place: str) -> None:
-        for each in _PARTS:
-            self.set_class(each == place, f"-on-{each}")
 
     @property
     def selected(self) -> DraftRow | None:
@@ -524,9 +489,6 @@ class ReviewPane(Horizontal):
         else:
             self.notify(why_none_today(skill, row), timeout=6, markup=False)
 
-    def _complain(self, error: DonnaError) -> None:
-        self.notify(error_text(error), severity="error", timeout=8, markup=False)
-
     def on_show(self) -> None:
         """Read the queue when the screen is shown."""
         self.reload()
@@ -546,12 +508,6 @@ class ReviewPane(Horizontal):
         """Show the drafts that failed without a repository instead of the question."""
         self.has_question, self._is_declined = False, True
         self.reload()
-
-    def reload_soon(self) -> None:
-        """Schedule reading the queue, once for several events."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
-from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
@@ -26,10 +25,11 @@ from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, Words
-from donna_tui.tui.lib.jump import JumpTarget
+from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
+from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
 from donna_tui.tui.vault.plan_flow import WaitingEdits
@@ -58,9 +58,6 @@ from donna_tui.types.events import (
 from donna_tui.types.notes import NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
 
-RELOAD_DELAY = 0.3
-"""Seconds from an event to a reload of the tree, so that many events cause one reload."""
-
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
 """Reasons why an interrupted write could not be recovered: the user must learn the location of the displaced text."""
 
@@ -73,7 +70,7 @@ class TreeFilter(LineInput):
     BINDINGS = bindings("vault.input")
 
 
-class VaultPane(Horizontal):
+class VaultPane(PartsPane):
     """The Vault screen. The class `-on-tree`, `-on-note` or `-on-diff` marks the current part; narrow widths show only
     it.
     """
@@ -81,19 +78,16 @@ class VaultPane(Horizontal):
     note_tree = query_one(NoteTree)
     detail = query_one(NoteDetail)
     BINDINGS = bindings("vault")
+    parts = ("tree", "note", "diff")
     filter = query_one(TreeFilter)
     notice = query_one(Notice)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
-        super().__init__(id="vault", classes="-on-tree -empty")
-        self._outside = outside
-        self._keys = keys
-        self._backend: Backend | None = None
+        super().__init__("vault", outside, keys)
         self._writing: VaultFlows | None = None
         self._drops = ""
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
-        self._timer: Timer | None = None
         self._is_stale = True
         self._pending_line: tuple[str, int] | None = None
         self._is_opening = False
@@ -119,10 +113,6 @@ class VaultPane(Horizontal):
         self.detail.connect(backend)
         self._load_unsaved_edits(self._writing.edits)
         self.reload()
-
-    def cannot_open(self, error: DonnaError) -> None:
-        """Show the reason why there is no engine."""
-        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def action_state(self, base: ActionState) -> ActionState:
         row, note = self.note_tree.selected, self.note
@@ -164,15 +154,8 @@ class VaultPane(Horizontal):
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Return the visible rows and parts."""
-        if self.note_tree.is_on_screen:
-            yield from self.note_tree.jump_targets()
-        if self.detail.text.is_on_screen and self.detail.tab == "note":
-            yield from self.detail.text.jump_targets()
-        if self.detail.links.is_on_screen and self.detail.tab == "links":
-            yield from self.detail.links.jump_targets()
-        for widget in (self.detail.part, self.detail.diff):
-            if widget.is_on_screen and widget.region:
-                yield JumpTarget(*widget.region.offset, go=widget.focus)
+        detail = self.detail
+        return visible_targets((self.note_tree, detail.text, detail.links), (detail.part, detail.diff))
 
     def on_descendant_focus(self) -> None:
         """Show the part that has the focus, on a narrow screen."""
@@ -197,11 +180,6 @@ class VaultPane(Horizontal):
         """Show the selected row in the detail view."""
         event.stop()
         self.follow()
-
-    def on_row_list_opened(self, event: RowList.Opened) -> None:
-        """Run `vault.open` on a double click."""
-        event.stop()
-        self.call_later(self.app.run_action, "run('vault.open')", self.screen)
 
     def on_note_detail_changed(self, event: NoteDetail.Changed) -> None:
         event.stop()
@@ -318,10 +296,6 @@ class VaultPane(Horizontal):
         """Reload the tree."""
         self.reload()
 
-    def action_view_zoom(self) -> None:
-        """Maximise the focused part, or restore the layout."""
-        self.toggle_class("-zoomed")
-
     def open_note(self, path: str, line: int = 1) -> None:
         """Show a note at the section of a line (1-based)."""
         self._pending_line, self._is_opening = (path, line), True
@@ -353,12 +327,6 @@ class VaultPane(Horizontal):
         """Reload the tree if it became stale while the pane was hidden."""
         if self._is_stale:
             self.reload()
-
-    def reload_soon(self) -> None:
-        """Schedule a reload of the tree, and restart the delay of a scheduled one."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(RELOAD_DELAY, self.reload)
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend, show: str) -> None:
@@ -426,14 +394,6 @@ class VaultPane(Horizontal):
         """Focus a part, and show it if only one is visible."""
         self._place(place)
         {"tree": self.note_tree, "note": self.detail.part, "diff": self.detail.diff}[place].focus()
-
-    def _is_at(self, place: str) -> bool:
-        """Check whether a part is the current one. This is set before the focus has changed."""
-        return self.has_class(f"-on-{place}")
-
-    def _place(self, place: str) -> None:
-        for each in ("tree", "note", "diff"):
-            self.set_class(each == place, f"-on-{each}")
 
     def _end_filter(self) -> None:
         self.filter.value = ""

@@ -1,0 +1,77 @@
+"""The base of the screens that consist of parts, of which narrow terminals show one at a time."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.containers import Horizontal
+from textual.timer import Timer
+
+from donna_tui.tui.lib.backend import Backend
+from donna_tui.tui.lib.error_messages import error_text, sentence
+from donna_tui.tui.lib.external import ExternalPrograms
+from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.lines import RowList
+from donna_tui.types.errors import DonnaError
+
+
+class PartsPane(Horizontal):
+    """A screen of parts. The class `-on-<part>` marks the current one, which narrow terminals show alone; with `-empty`
+    a notice replaces them, and with `-zoomed` the current part is maximised.
+    """
+
+    parts: ClassVar[tuple[str, ...]]
+    """The names of the parts. The first one is the initial part."""
+
+    reload_delay: ClassVar[float] = 0.3
+    """Seconds after an event until the list is read again, so that many events cause one read."""
+
+    def __init__(self, name: str, outside: ExternalPrograms, keys: Keys) -> None:
+        super().__init__(id=name, classes=f"-on-{self.parts[0]} -empty")
+        self._outside = outside
+        self._keys = keys
+        self._backend: Backend | None = None
+        self._timer: Timer | None = None
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Show why there is no engine."""
+        self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
+
+    def on_row_list_opened(self, event: RowList.Opened) -> None:
+        """Open the row on a double click, as Enter does."""
+        event.stop()
+        self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
+
+    def action_view_zoom(self) -> None:
+        """Zoom the part with the focus, or restore the layout."""
+        self.toggle_class("-zoomed")
+
+    def reload(self) -> None:
+        """Read what the screen lists again."""
+        raise NotImplementedError
+
+    def reload_soon(self) -> None:
+        """Schedule a reload, once for several events."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(self.reload_delay, self._reload_all)
+
+    def _reload_all(self) -> None:
+        self.reload()
+
+    def _is_at(self, part: str) -> bool:
+        """Return whether a part is the current one, which is set before the focus follows."""
+        return self.has_class(f"-on-{part}")
+
+    def _place(self, part: str) -> None:
+        """Make a part the current one."""
+        for each in self.parts:
+            self.set_class(each == part, f"-on-{each}")
+
+    def _complain(self, error: DonnaError) -> None:
+        self.notify(error_text(error), severity="error", timeout=8, markup=False)
+
+    def _show_notice(self, words: Words) -> None:
+        """Show a notice instead of the parts."""
+        raise NotImplementedError
