@@ -68,7 +68,7 @@ class DraftLifecycle:
         if self.donna.main.header.active != "review":
             await self.donna.press("escape", "3")
         review = self.donna.review
-        await self.donna.until(lambda: review.rows.drafts, "drafts are listed")
+        await self.donna.until(lambda: review.rows.items, "drafts are listed")
         if identity:
             review.reload(identity)
             await self.donna.until(lambda: review.draft is not None and review.draft.row.id == identity, "it is read")

@@ -155,14 +155,14 @@ async def test_backlinks_are_listed_with_the_line_around_each_and_followed() -> 
     async with driving(backend()) as donna:
         await donna.open_note("Garden/List.md")
         await donna.press("enter", "L")
-        await donna.until(lambda: donna.vault.detail.links.rows, "the links are read")
+        await donna.until(lambda: donna.vault.detail.links.items, "the links are read")
         await donna.rest()
         text = donna.screen_text()
         assert "← Plants  Garden" in text
         assert "Sow in the list, then go home." in text
         assert "→ Gone  Garden" not in text
         assert "does not exist" in text
-        rows = [row.link.path for row in donna.vault.detail.links.rows if row.is_back]
+        rows = [row.link.path for row in donna.vault.detail.links.items if row.is_back]
         await donna.press(*"j" * rows.index("Garden/Plants.md"), "enter")
         await at(donna, "Garden/Plants.md", 7)
 

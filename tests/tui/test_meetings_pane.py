@@ -43,7 +43,7 @@ async def on(donna: Driver, event_id: str) -> None:
     """Put the cursor on a meeting, and wait until its note is asked for."""
     rows = donna.meetings.rows
     places = (
-        n for n, row in enumerate(rows._rows) if getattr(row, "meeting", None) and row.meeting.event_id == event_id
+        n for n, row in enumerate(rows.items) if getattr(row, "meeting", None) and row.meeting.event_id == event_id
     )
     rows.select(next(places))
     await donna.rest()

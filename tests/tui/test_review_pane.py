@@ -50,7 +50,7 @@ async def on_line(donna: Driver, words: str) -> None:
 
 
 def ids(donna: Driver) -> list[str]:
-    return [row.id for row in donna.review.rows.drafts]
+    return [row.id for row in donna.review.rows.items]
 
 
 def row_with(donna: Driver, words: str) -> str:
@@ -675,7 +675,7 @@ async def test_hostile_drafts_are_text_everywhere(size: tuple[int, int]) -> None
     backend = backend_in("hostile")
     async with driving(backend, size=size) as donna:
         await opened(donna)
-        for _ in donna.review.rows.drafts:
+        for _ in donna.review.rows.items:
             await donna.press("down")
         await donna.press("home", "enter")
         for _ in range(12):

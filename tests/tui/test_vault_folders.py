@@ -16,7 +16,7 @@ async def on(donna: Driver, path: str) -> None:
     """Put the cursor on a row of the tree."""
     if not donna.vault.display:
         await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.rows, "the tree is there")
+    await donna.until(lambda: donna.vault.note_tree.items, "the tree is there")
     donna.vault.note_tree.reveal(path)
     await donna.rest()
     selected = donna.vault.note_tree.selected

@@ -18,7 +18,7 @@ SMALL = (80, 24)
 
 
 def names(donna: Driver) -> list[str]:
-    return [row.name for row in donna.vault.note_tree.rows]
+    return [row.name for row in donna.vault.note_tree.items]
 
 
 def diffed(donna: Driver) -> list[str]:
@@ -211,18 +211,18 @@ async def test_the_history_of_a_note_and_of_the_vault() -> None:
         await donna.open_note(DECISIONS)
         await donna.press("h")
         sandbox = donna.vault.detail
-        await donna.until(lambda: sandbox.history.entries, "the history is read")
-        assert len(sandbox.history.entries) == 1
+        await donna.until(lambda: sandbox.history.items, "the history is read")
+        assert len(sandbox.history.items) == 1
         assert "20 Nov 11:32 you" in donna.screen_text()
         await donna.press("h")
-        await donna.until(lambda: len(sandbox.history.entries) == 5, "that of the vault is read")
+        await donna.until(lambda: len(sandbox.history.items) == 5, "that of the vault is read")
         text = donna.screen_text()
         assert "History of the vault" in text
         assert "claude      wrote People/Priya Raman.md" in text
         assert "Donna       created Meetings/2026-11-20-platform-review.md" in text
         assert "Noor        The runbook of the gateway" in text
         await donna.press("h")
-        await donna.until(lambda: len(sandbox.history.entries) == 1, "that of the note is back")
+        await donna.until(lambda: len(sandbox.history.items) == 1, "that of the note is back")
 
 
 @pytest.mark.slow
@@ -249,7 +249,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert diffed(donna) == [GARDEN]
         assert "You edited this outside; it is not in the history yet" in donna.screen_text()
         await donna.press("h")
-        await donna.until(lambda: donna.vault.detail.history.entries, "the history is read")
+        await donna.until(lambda: donna.vault.detail.history.items, "the history is read")
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Generic, TypeVar
 
 from textual import events
 from textual.content import Content
@@ -263,3 +264,27 @@ class RowList(LineView):
     def _show_cursor(self) -> None:
         region = Region(0, self.selected_index * self.row_height, 1, self.row_height)
         self.scroll_to_region(region, animate=False, immediate=True, x_axis=False)
+
+
+T = TypeVar("T")
+
+
+class ItemList(RowList, Generic[T]):
+    """A list with an item in each row."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.items: Sequence[T] = ()
+
+    @property
+    def line_count(self) -> int:
+        return len(self.items) * self.row_height
+
+    @property
+    def selected(self) -> T | None:
+        """Return the item under the cursor."""
+        return self.items[self.selected_index] if self.selected_index < len(self.items) else None
+
+    def index_where(self, matches: Callable[[T], bool], otherwise: int = 0) -> int:
+        """Return the row of the first item that matches, or another row if there is none."""
+        return next((index for index, item in enumerate(self.items) if matches(item)), otherwise)

@@ -13,7 +13,7 @@ from textual.widgets import Static
 
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.humanize import plural
-from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.markdown import MOST_CHARACTERS
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review.lists import line_of, short_line
@@ -45,21 +45,13 @@ class Between:
     is_day: bool
 
 
-class MeetingList(RowList):
+class MeetingList(ItemList[MeetingRow | Between]):
     """A list of meetings in which the cursor skips the lines between."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._rows: tuple[MeetingRow | Between, ...] = ()
-
-    @property
-    def line_count(self) -> int:
-        return len(self._rows)
 
     @property
     def selected(self) -> MeetingRow | None:
         """Return the meeting under the cursor."""
-        row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else None
+        row = super().selected
         return row if isinstance(row, MeetingRow) else None
 
     def show(
@@ -69,23 +61,23 @@ class MeetingList(RowList):
         before, else the next to come.
         """
         before = select or (self.selected.meeting.event_id if self.selected is not None else "")
-        self._rows = tuple(rows_of(meetings, titles))
-        places = {row.meeting.event_id: place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)}
+        self.items = tuple(rows_of(meetings, titles))
+        places = {row.meeting.event_id: place for place, row in enumerate(self.items) if isinstance(row, MeetingRow)}
         upcoming = (row.meeting.event_id for row in meetings if row.meeting.end.timestamp() >= now)
         wanted = before if before in places else next(upcoming, meetings[-1].meeting.event_id if meetings else "")
         self.rows_changed(places.get(wanted, 0))
 
     def select(self, index: int) -> None:
         """Move the cursor to a meeting, in the direction of the movement."""
-        index = max(0, min(index, len(self._rows) - 1))
+        index = max(0, min(index, len(self.items) - 1))
         by = 1 if index >= self.selected_index else -1
-        meetings = [place for place, row in enumerate(self._rows) if isinstance(row, MeetingRow)]
+        meetings = [place for place, row in enumerate(self.items) if isinstance(row, MeetingRow)]
         ahead = [place for place in meetings if (place - index) * by >= 0]
         if meetings:
             super().select(ahead[0 if by > 0 else -1] if ahead else meetings[-1 if by > 0 else 0])
 
     def row(self, index: int, width: int) -> Content:
-        row = self._rows[index]
+        row = self.items[index]
         if isinstance(row, MeetingRow):
             return meeting_line(row, width)
         if row.is_day:

@@ -27,7 +27,7 @@ from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, Words
 from donna_tui.tui.lib.keymap import Keys
-from donna_tui.tui.lib.lines import RowList
+from donna_tui.tui.lib.lines import ItemList, RowList
 from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed_line
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, cannot_recall, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
@@ -230,46 +230,35 @@ Row = MemoryChunk | Omitted | str
 """A memory that was packed, one that was cut, or a separator."""
 
 
-class RecallList(RowList):
+class RecallList(ItemList[Row]):
     """Rows of a `RecallResult`. The cursor skips separators."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._rows: tuple[Row, ...] = ()
         self._query = ""
-
-    @property
-    def line_count(self) -> int:
-        return len(self._rows)
 
     @property
     def selected(self) -> MemoryChunk | None:
         """Return the memory under the cursor."""
-        row = self._rows[self.selected_index] if self.selected_index < len(self._rows) else ""
-        return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
+        return _memory(super().selected)
 
     def show(self, result: RecallResult | None) -> None:
         """List a recall. For the same question the cursor stays on its memory, or else at its position."""
         query, self._query = self._query, result.query if result is not None else ""
         before = self.selected if query == self._query else None
-        self._rows = rows_of(result) if result is not None else ()
-        places = [_memory(row) for row in self._rows]
-        same = (
-            index
-            for index, memory in enumerate(places)
-            if before is not None and memory is not None and (memory.id, memory.content) == (before.id, before.content)
-        )
-        self.rows_changed(next(same, self.selected_index if query == self._query and places else 1))
+        self.items = rows_of(result) if result is not None else ()
+        place = self.selected_index if query == self._query and self.items else 1
+        self.rows_changed(self.index_where(lambda row: before is not None and _key(row) == _key(before), place))
         if self.selected is None:
             self.select(self.selected_index - 1)
 
     def select(self, index: int) -> None:
-        if 0 <= index < len(self._rows) and isinstance(self._rows[index], str):
+        if 0 <= index < len(self.items) and isinstance(self.items[index], str):
             index += 1 if index > self.selected_index or index == 0 else -1
         super().select(index)
 
     def row(self, index: int, width: int) -> Content:
-        row = self._rows[index]
+        row = self.items[index]
         if isinstance(row, str):
             return between_line(row, "fit  tokens" if index == 0 else "", width)
         if isinstance(row, Omitted):
@@ -288,8 +277,13 @@ def rows_of(result: RecallResult) -> tuple[Row, ...]:
     return (packed, *result.memories, *cut)
 
 
-def _memory(row: Row) -> MemoryChunk | None:
-    return row.memory if isinstance(row, Omitted) else None if isinstance(row, str) else row
+def _memory(row: Row | None) -> MemoryChunk | None:
+    return row.memory if isinstance(row, Omitted) else row if isinstance(row, MemoryChunk) else None
+
+
+def _key(row: Row) -> tuple[str, str] | None:
+    memory = _memory(row)
+    return (memory.id, memory.content) if memory is not None else None
 
 
 class MemoryInput(LineInput):

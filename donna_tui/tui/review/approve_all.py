@@ -20,7 +20,7 @@ from donna_tui.tui.lib.error_messages import refusal_of, sentence
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
-from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.review.lists import line_of, title_of
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError
@@ -50,26 +50,22 @@ class Planned:
         return self.plan is not None and self.error is None and not self.is_done and not self.is_skipped
 
 
-class PlannedList(RowList):
+class PlannedList(ItemList[Planned]):
     """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
 
     row_height: ClassVar[int] = 2
 
     def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._planned = tuple(planned)
-
-    @property
-    def line_count(self) -> int:
-        return len(self._planned) * self.row_height
+        self.items = tuple(planned)
 
     def show(self, planned: Sequence[Planned]) -> None:
         """Update the drafts."""
-        self._planned = tuple(planned)
+        self.items = tuple(planned)
         self.rows_changed(self.selected_index)
 
     def row(self, index: int, width: int) -> Content:
-        planned = self._planned[index]
+        planned = self.items[index]
         glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
         if planned.is_skipped:
             glyph, tone = "○", "quiet"
@@ -77,7 +73,7 @@ class PlannedList(RowList):
         return row_of(left, _size(planned.plan), width)
 
     def row_part(self, index: int, part: int, width: int) -> Content:
-        planned = self._planned[index]
+        planned = self.items[index]
         if not part:
             return self.row(index, width)
         if planned.error is not None:

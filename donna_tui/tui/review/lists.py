@@ -11,7 +11,7 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import age, clock, near_moment, shorten_path
-from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.memory.list import KINDS
 from donna_tui.types.drafts import DraftRow, DraftState, Evidence
 from donna_tui.types.search import MemorySource
@@ -81,75 +81,46 @@ def second_line(row: DraftRow, width: int) -> Content:
     return Content.assemble((label, "muted"), (f" → {where}", "quiet")).truncate(width, ellipsis=True, pad=True)
 
 
-class DraftList(RowList):
+class DraftList(ItemList[DraftRow]):
     """A list with two lines per draft, the newest first. The cursor stays on its draft if possible."""
 
     row_height: ClassVar[int] = 2
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._drafts: tuple[DraftRow, ...] = ()
         self._now = 0.0
-
-    @property
-    def line_count(self) -> int:
-        return len(self._drafts) * self.row_height
-
-    @property
-    def drafts(self) -> tuple[DraftRow, ...]:
-        return self._drafts
-
-    @property
-    def selected(self) -> DraftRow | None:
-        """Return the draft under the cursor."""
-        return self._drafts[self.selected_index] if self.selected_index < len(self._drafts) else None
 
     def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
         """List drafts with their age at the Unix time `now`; select the draft with the id `reveal`."""
         before = self.selected
         wanted = reveal or (before.id if before is not None else "")
-        self._drafts = tuple(drafts)
+        self.items = tuple(drafts)
         self._now = now
-        places = (index for index, each in enumerate(self._drafts) if each.id == wanted)
-        self.rows_changed(next(places, self.selected_index))
+        self.rows_changed(self.index_where(lambda each: each.id == wanted, self.selected_index))
 
     def row(self, index: int, width: int) -> Content:
-        return first_line(self._drafts[index], width, self._now)
+        return first_line(self.items[index], width, self._now)
 
     def row_part(self, index: int, part: int, width: int) -> Content:
-        return second_line(self._drafts[index], width) if part else self.row(index, width)
+        return second_line(self.items[index], width) if part else self.row(index, width)
 
 
 _SOURCE_INDENT = "   "
 
 
-class EvidenceList(RowList):
+class EvidenceList(ItemList[Evidence]):
     """A list with two lines per passage: path and lines; and the headings above it."""
 
     row_height: ClassVar[int] = 2
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._passages: tuple[Evidence, ...] = ()
-
-    @property
-    def line_count(self) -> int:
-        return len(self._passages) * self.row_height
-
-    @property
-    def selected(self) -> Evidence | None:
-        """Return the passage under the cursor."""
-        return self._passages[self.selected_index] if self.selected_index < len(self._passages) else None
-
     def show(self, passages: Sequence[Evidence]) -> None:
         """List passages; the cursor stays on its passage if it is among them."""
         before = self.selected
-        self._passages = tuple(passages)
-        places = (index for index, each in enumerate(self._passages) if before and each.number == before.number)
-        self.rows_changed(next(places, 0))
+        self.items = tuple(passages)
+        self.rows_changed(self.index_where(lambda each: before is not None and each.number == before.number))
 
     def row(self, index: int, width: int) -> Content:
-        passage = self._passages[index]
+        passage = self.items[index]
         number = f"{passage.number:>2} "
         score = f"{passage.score:.2f}" if passage.score is not None else ""
         lines = f":{lines_of(passage)}"
@@ -161,7 +132,7 @@ class EvidenceList(RowList):
     def row_part(self, index: int, part: int, width: int) -> Content:
         if not part:
             return self.row(index, width)
-        passage = self._passages[index]
+        passage = self.items[index]
         trail = _SOURCE_INDENT + (trail_of(passage) or line_of(passage.title))
         return row_of(Content.styled(trail, "muted"), Content.styled(source_of(passage), "quiet"), width)
 

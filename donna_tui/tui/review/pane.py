@@ -150,7 +150,7 @@ class ReviewPane(PartsPane):
             base,
             draft=row is not None,
             has_question=self.has_question,
-            to_approve=any(each.state is DraftState.WAITING for each in self.rows.drafts),
+            to_approve=any(each.state is DraftState.WAITING for each in self.rows.items),
             no_approve=composing or why_no_approval(row, self._keys),
             no_hunk=decided or self._why_no_hunk(),
             no_edit=self._why_no_edit_now(base),
@@ -357,7 +357,7 @@ class ReviewPane(PartsPane):
     def action_review_approve_all(self) -> None:
         """Approve all waiting drafts."""
         if self._backend is not None:
-            waiting = tuple(each for each in self.rows.drafts if each.state is DraftState.WAITING)
+            waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
             self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
@@ -686,4 +686,4 @@ class ReviewPane(PartsPane):
         if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
             return True
         path = getattr(event, "path", "")
-        return bool(path) and any(path == each.path for each in self.rows.drafts)
+        return bool(path) and any(path == each.path for each in self.rows.items)

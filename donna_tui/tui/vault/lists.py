@@ -11,7 +11,7 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.humanize import count
-from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.markdown import LinkRef, inline
 from donna_tui.tui.vault.wording import actor_name, author_of, day_of, what_of, when
 from donna_tui.types.notes import BlameLine, LinkLine, NoteLinks
@@ -22,32 +22,22 @@ _NARROW_ORIGIN = 14
 _LONGEST = 1_000
 
 
-class BlameList(RowList):
+class BlameList(ItemList[BlameLine]):
     """A list of lines; the first line of each run from the same commit shows its origin."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._lines: tuple[BlameLine, ...] = ()
         self._newest = 0.0
-
-    @property
-    def line_count(self) -> int:
-        return len(self._lines)
-
-    @property
-    def selected(self) -> BlameLine | None:
-        """Return the line under the cursor."""
-        return self._lines[self.selected_index] if self._lines else None
 
     def show(self, lines: tuple[BlameLine, ...]) -> None:
         """Show these lines, from the first one on."""
-        self._lines = lines
+        self.items = lines
         self._newest = max((line.at for line in lines), default=0.0)
         self.rows_changed(0)
 
     def row(self, index: int, width: int) -> Content:
-        line = self._lines[index]
-        is_first = not index or self._lines[index - 1].commit != line.commit
+        line = self.items[index]
+        is_first = not index or self.items[index - 1].commit != line.commit
         room = _ORIGIN if width >= 60 else _NARROW_ORIGIN
         origin = self._origin(line) if is_first else Content("")
         selected = self.selected
@@ -76,40 +66,25 @@ class Entry:
     outside: Change | None = None
 
 
-class HistoryList(RowList):
+class HistoryList(ItemList[Entry]):
     """A list of entries; the selection is preserved when newer ones are added."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._entries: tuple[Entry, ...] = ()
         self._undone: frozenset[str] = frozenset()
         self._newest = 0.0
-
-    @property
-    def line_count(self) -> int:
-        return len(self._entries)
-
-    @property
-    def entries(self) -> tuple[Entry, ...]:
-        return self._entries
-
-    @property
-    def selected(self) -> Entry | None:
-        """Return the entry under the cursor."""
-        return self._entries[self.selected_index] if self._entries else None
 
     def show(self, entries: tuple[Entry, ...], *, keep: bool) -> None:
         """List these entries. With `keep` the cursor stays on its commit, else it moves to the first one."""
         before = _key(self.selected) if keep and self.selected is not None else ""
-        self._entries = entries
+        self.items = entries
         revisions = [entry.revision for entry in entries if entry.revision is not None]
         self._undone = undone(revisions)
         self._newest = max((revision.at for revision in revisions), default=0.0)
-        places = [_key(entry) for entry in entries]
-        self.rows_changed(places.index(before) if before in places else 0)
+        self.rows_changed(self.index_where(lambda entry: _key(entry) == before))
 
     def row(self, index: int, width: int) -> Content:
-        entry = self._entries[index]
+        entry = self.items[index]
         if entry.revision is None:
             words = ("now", "you", "edited outside, not in the history yet")
             return _columns(*words, width=width, tone="warning")
@@ -160,37 +135,20 @@ class LinkRow:
         return LinkRef("note", self.link.target, fragment=self.link.fragment)
 
 
-class LinkList(RowList):
+class LinkList(ItemList[LinkRow]):
     """The backlinks, followed by the links of the note itself. A row is the note and the line of a link."""
 
     row_height: ClassVar[int] = 2
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._rows: tuple[LinkRow, ...] = ()
-
-    @property
-    def line_count(self) -> int:
-        return len(self._rows) * self.row_height
-
-    @property
-    def rows(self) -> tuple[LinkRow, ...]:
-        return self._rows
-
-    @property
-    def selected(self) -> LinkRow | None:
-        """Return the row under the cursor."""
-        return self._rows[self.selected_index] if self._rows else None
 
     def show(self, links: NoteLinks | None) -> None:
         """List the links to and from a note; the cursor stays on its row if it still exists."""
         before = self.selected
         incoming, outgoing = (links.incoming, links.outgoing) if links is not None else ((), ())
-        self._rows = (*(LinkRow(each, True) for each in incoming), *(LinkRow(each, False) for each in outgoing))
-        self.rows_changed(self._rows.index(before) if before in self._rows else 0)
+        self.items = (*(LinkRow(each, True) for each in incoming), *(LinkRow(each, False) for each in outgoing))
+        self.rows_changed(self.index_where(lambda row: row == before))
 
     def row_part(self, index: int, part: int, width: int) -> Content:
-        row = self._rows[index]
+        row = self.items[index]
         if part:
             return _plain(row.link.text, width)
         path = row.link.path if row.is_back else row.link.target

@@ -416,7 +416,7 @@ class VaultPane(PartsPane):
         self.remove_class("-empty")
         if notice_had_focus is self.notice:
             self._focus_at_once(self.note_tree)
-        shown = sum(not row.is_folder for row in self.note_tree.rows)
+        shown = sum(not row.is_folder for row in self.note_tree.items)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else f"{count(whole)} notes"
         marked = len(self.note_tree.marked)

@@ -12,7 +12,7 @@ from textual.content import Content
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import fuzzy_match
 from donna_tui.tui.lib.humanize import count
-from donna_tui.tui.lib.lines import RowList, row_of
+from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
 
 STATE_ORDER = (
@@ -197,37 +197,22 @@ _DEEPEST = 8
 """Levels that are indented; deeper ones have the indent of the last of these."""
 
 
-class NoteTree(RowList):
+class NoteTree(ItemList[TreeRow]):
     """A tree of folders and notes. The selection is preserved when notes are added or removed."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._notes: tuple[NoteRow, ...] = ()
         self._folded: set[str] = set()
-        self._rows: list[TreeRow] = []
         self._query = ""
         self._is_new = True
         self._empty: tuple[str, ...] = ()
         self._marked: set[str] = set()
 
     @property
-    def line_count(self) -> int:
-        return len(self._rows)
-
-    @property
     def notes(self) -> tuple[NoteRow, ...]:
         """Return every note, including those in folded folders."""
         return self._notes
-
-    @property
-    def rows(self) -> list[TreeRow]:
-        """Return the visible rows."""
-        return self._rows
-
-    @property
-    def selected(self) -> TreeRow | None:
-        """Return the row under the cursor."""
-        return self._rows[self.selected_index] if self._rows else None
 
     @property
     def query_text(self) -> str:
@@ -302,7 +287,7 @@ class NoteTree(RowList):
             self._lay_out()
         else:
             above = row.path.rpartition("/")[0]
-            self.select(next((place for place, each in enumerate(self._rows) if each.path == above), 0))
+            self.select(self.index_where(lambda each: each.path == above))
 
     def unfold(self) -> bool:
         """Unfold the selected folder. Return False if there is nothing to unfold."""
@@ -314,7 +299,7 @@ class NoteTree(RowList):
         return True
 
     def row(self, index: int, width: int) -> Content:
-        row = self._rows[index]
+        row = self.items[index]
         indent = "  " * min(row.depth, _DEEPEST)
         is_marked = row.path in self._marked
         if row.note is None:
@@ -331,12 +316,12 @@ class NoteTree(RowList):
 
     def _lay_out(self, select: str = "") -> None:
         before = select or (self.selected.path if self.selected is not None else "")
-        self._rows = tree_rows(self._notes, self._folded, self._query, self._empty)
+        self.items = tree_rows(self._notes, self._folded, self._query, self._empty)
         self.rows_changed(self._place_of(before))
 
     def _place_of(self, path: str) -> int:
         """Return the index of a path or of its nearest visible parent; else the current index."""
-        places = {row.path: place for place, row in reversed(list(enumerate(self._rows)))}
+        places = {row.path: place for place, row in reversed(list(enumerate(self.items)))}
         while path and path not in places:
             path = path.rpartition("/")[0]
         return places.get(path, self.selected_index)
