@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.tui.lib.edit_dialog import CorrectScreen, NoteField
-from donna_tui.tui.memory.forget_dialog import ForgetScreen
+from donna_tui.tui.memory.dialogs import ForgetScreen
 from tests.snapshots.test_snapshots import MEDIUM, USED, Camera, Steps, connected, donna, drawn
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios

@@ -18,8 +18,7 @@ from donna_tui.tui.lib.action import ACTIVE_IN, ActionState
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, is_printable, key_name, keys_markdown, keys_table
 from donna_tui.tui.lib.panes import PANES
-from donna_tui.tui.memory.forget_dialog import ForgetScreen
-from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
+from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.shell.bars import footer_actions
 from donna_tui.tui.shell.commands import Palette, key_choices, palette_choices
 from donna_tui.tui.shell.main import MainScreen

@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from donna_tui.memory.checkboxes import task_key_hash, task_typed, tasks_in
-from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
-from donna_tui.tui.lib.line_prompt import LinePrompt
-from donna_tui.tui.memory.forget_dialog import ForgetScreen
+from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, omitted_line, packed_line
-from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import MemoryRemembered

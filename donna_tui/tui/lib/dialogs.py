@@ -1,8 +1,8 @@
-"""Define the base classes of dialogs, and the dialog that explains a refusal."""
+"""Define the base classes of dialogs, and those for any screen: texts with keys, a refusal, a line of text."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import wraps
 from typing import ClassVar, Concatenate, Generic, ParamSpec, TypeVar, cast
 
@@ -12,14 +12,15 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.getters import query_one
 from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.error_messages import Refusal
-from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.inputs import Item, KeyLine, LineInput
 from donna_tui.tui.lib.keymap import Keys, key_name
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 
@@ -121,7 +122,24 @@ def one_dialog(
     return decorate
 
 
-class RefusalScreen(Dialog[bool]):
+class TextDialog(Dialog[T], Generic[T]):
+    """A dialog of sanitised texts, each after the CSS class that draws it, above the keys that answer."""
+
+    def __init__(self, keys: Keys, title: str, texts: Sequence[tuple[str, str]], *items: Item) -> None:
+        super().__init__(keys)
+        self._title = title
+        self._texts = texts
+        self._items = items
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="refusal-box") as box:
+            box.border_title = Content(self._title)
+            for name, text in self._texts:
+                yield Static(Content(text), classes=name)
+            yield KeyLine(self._keys, *self._items)
+
+
+class RefusalScreen(TextDialog[bool]):
     """A dialog that shows a `Refusal`. With `does`, enter answers True; `does` describes that remedy."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -130,22 +148,50 @@ class RefusalScreen(Dialog[bool]):
     ]
 
     def __init__(self, refusal: Refusal, keys: Keys, *, does: str = "", leaves: str = "leave") -> None:
-        super().__init__(keys)
-        self._leaves = leaves
-        self._refusal = refusal
-        self._does = does
-
-    def compose(self) -> ComposeResult:
-        refusal = self._refusal
-        with Vertical(classes="refusal-box") as box:
-            box.border_title = Content(refusal.title)
-            yield Static(Content(refusal.what), classes="refusal-what")
-            if refusal.path:
-                yield Static(Content(refusal.path), classes="refusal-path")
-            yield Static(Content(refusal.step), classes="refusal-step")
-            does = [("↵", self._does)] if self._does else []
-            yield KeyLine(self._keys, *does, ("esc", self._leaves))
+        path = [("refusal-path", refusal.path)] if refusal.path else []
+        texts = [("refusal-what", refusal.what), *path, ("refusal-step", refusal.step)]
+        super().__init__(keys, refusal.title, texts, *([("↵", does)] if does else []), ("esc", leaves))
+        self._has_remedy = bool(does)
 
     def action_answer(self) -> None:
         """Return True if there is a remedy, else close."""
-        self.dismiss(bool(self._does))
+        self.dismiss(self._has_remedy)
+
+
+class LinePrompt(Dialog[str]):
+    """An input; enter returns its text. `hint_for` describes the effect below it."""
+
+    field = query_one(LineInput)
+
+    def __init__(self, title: str, does: str, keys: Keys, *, placeholder: str, hint_for: Callable[[str], str]) -> None:
+        super().__init__(keys)
+        self._title = title
+        self._does = does
+        self._placeholder = placeholder
+        self._hint_for = hint_for
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="prompt-box") as box:
+            box.border_title = Content(self._title)
+            yield LineInput(placeholder=self._placeholder, compact=True)
+            yield Static(Content(self._hint_for("")), id="prompt-hint")
+            yield KeyLine(self._keys, ("↵", self._does), ("esc", "cancel"))
+
+    def on_mount(self) -> None:
+        self.field.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Describe what enter does."""
+        event.stop()
+        self._show_hint(self._hint_for(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Return the input, if there is any."""
+        event.stop()
+        if event.value.strip():
+            self.dismiss(event.value.strip())
+        else:
+            self._show_hint("Type something first.", "$text-warning")
+
+    def _show_hint(self, words: str, style: str = "$text-muted") -> None:
+        self.query_one("#prompt-hint", Static).update(Content.styled(words, style))

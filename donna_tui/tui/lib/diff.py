@@ -19,7 +19,7 @@ from donna_tui.text.word_diff import Spans
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.humanize import count, plural
-from donna_tui.tui.lib.inputs import Item
+from donna_tui.tui.lib.inputs import Item, KeyLine
 from donna_tui.tui.lib.lines import LineView
 from donna_tui.vault.note.diff import WHOLE, DiffLine, FileDiff, Hunk, LineKind, as_unified, diff_changes
 from donna_tui.vault.write.changes import Change
@@ -361,6 +361,16 @@ class DiffDialog(Dialog[T]):
     ]
 
     view = query_one(DiffView)
+    _has_warned = False
+
+    def discard_edit(self, action_id: str, answer: T) -> None:
+        """Answer that the user's edit is discarded, after a second press of the key of this action."""
+        if self._has_warned:
+            self.dismiss(answer)
+            return
+        self._has_warned = True
+        again = self.shown(action_id)
+        self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_plan_layout(self) -> None:
         """Toggle between side by side and unified."""

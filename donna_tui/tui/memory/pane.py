@@ -20,22 +20,20 @@ from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog
+from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen, one_dialog
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.inputs import Notice, Words, set_label
 from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
-from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
-from donna_tui.tui.memory.forget_dialog import ForgetScreen, Forgetting
+from donna_tui.tui.memory.dialogs import ForgetScreen, Forgetting, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
-from donna_tui.tui.memory.suggestion_dialog import SuggestionScreen
 from donna_tui.tui.memory.wording import (
     LOADING,
     NOTHING_TO_UNDO,

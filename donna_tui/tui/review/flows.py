@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
-from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.review.approve_all import ApproveAll, Planned
 from donna_tui.tui.review.lists import title_of
@@ -70,8 +69,7 @@ class DraftFlows(PlanFlow):
             "It is one commit, which can be undone.",
             title_of(row),
         )
-        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does="redraft"))
-        return bool(agreed)
+        return await self._agrees(refusal, "redraft")
 
     async def approve_all(self, rows: tuple[DraftRow, ...], left_out: ExcludedHunks) -> None:
         """Show the plan of approving these drafts, and approve those that are not excluded in one commit."""

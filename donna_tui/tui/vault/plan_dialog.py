@@ -80,7 +80,6 @@ class PlanScreen(DiffDialog[Answer]):
     def __init__(self, proposal: Proposal, keys: Keys) -> None:
         super().__init__(keys)
         self._proposal = proposal
-        self._drops = False
 
     def compose(self) -> ComposeResult:
         proposal = self._proposal
@@ -132,14 +131,8 @@ class PlanScreen(DiffDialog[Answer]):
 
     def action_plan_discard(self) -> None:
         """Drop the text; the first call only asks for confirmation."""
-        if self._drops:
-            self.dismiss(Answer.DISCARD)
-        elif self._proposal.can_discard:
-            self._drops = True
-            again = self.shown("plan.discard")
-            self.query_one(KeyLine).set_text(
-                f"This discards your edit for good. {again} again discards it; esc keeps it."
-            )
+        if self._proposal.can_discard:
+            self.discard_edit("plan.discard", Answer.DISCARD)
 
     def _key_line(self) -> KeyLine:
         proposal = self._proposal

@@ -13,7 +13,7 @@ from textual.widget import Widget
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import RefusalScreen
-from donna_tui.tui.lib.error_messages import refusal_of
+from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, plural, short_root
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.terminal import Unsaved
@@ -85,7 +85,7 @@ class PlanFlow:
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
             return await self._reported(plan, await carry_out(plan)) if await self.creates_repository() else None
-        if not await self._prompt(RefusalScreen(refusal_of(refused), self._keys, does=_COMMITS)):
+        if not await self._agrees(refusal_of(refused), _COMMITS):
             return None
         return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
 
@@ -103,10 +103,10 @@ class PlanFlow:
         """Ask whether to create a repository in the vault, and create it. Raises DonnaError."""
         refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
         refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
-        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does="create", leaves="not now"))
+        agreed = await self._agrees(refusal, "create", leaves="not now")
         if agreed:
             await self._backend.notes.create_repository()
-        return bool(agreed)
+        return agreed
 
     async def _confirm(
         self,
@@ -135,8 +135,11 @@ class PlanFlow:
 
     async def _refused(self, error: DonnaError) -> bool:
         """Show a refusal. Return True if the user chooses to retry."""
-        does = "try again" if error.reason in _PASSING else ""
-        agreed = await self._prompt(RefusalScreen(refusal_of(error), self._keys, does=does))
+        return await self._agrees(refusal_of(error), "try again" if error.reason in _PASSING else "")
+
+    async def _agrees(self, refusal: Refusal, does: str, *, leaves: str = "leave") -> bool:
+        """Show a refusal or a question. Return True if the user chooses what enter `does`."""
+        agreed = await self._prompt(RefusalScreen(refusal, self._keys, does=does, leaves=leaves))
         return bool(agreed)
 
     async def _prompt(self, screen: Screen[T | None]) -> T | None:

@@ -1,30 +1,67 @@
-"""Offer preferences that were stated in chats one by one, to remember, dismiss or skip."""
+"""Dialogs about memories: what would be forgotten, and the preferences that were stated in chats."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from typing import ClassVar
 
 from textual import work
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.backend import MemoryBackend
 from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.dialogs import TextDialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
-from donna_tui.tui.lib.inputs import KeyLine
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Suggestion
 
 
-class SuggestionScreen(Dialog[int]):
+class Forgetting(StrEnum):
+    """The way to forget: reversibly, or for good."""
+
+    FOR_NOW = "for_now"
+    FOR_GOOD = "for_good"
+
+
+class ForgetScreen(TextDialog[Forgetting]):
+    """Show one line of what is forgotten. All texts are safe to show."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("forget.apply", "screen.forget_apply"),
+        action_binding("forget.for-good", "screen.forget_for_good"),
+    ]
+
+    def __init__(self, words: str, citation: str, means: str, keys: Keys) -> None:
+        texts = (("forget-words", words), ("refusal-path", citation), ("refusal-step", means))
+        items = (("forget.apply", "forget"), ("esc", "cancel"), ("forget.for-good", "for good"))
+        super().__init__(keys, "Forget this?", texts, *items)
+        self._warned = False
+
+    def action_forget_apply(self) -> None:
+        """Forget it, so that it can be restored."""
+        self.dismiss(Forgetting.FOR_NOW)
+
+    def action_forget_for_good(self) -> None:
+        """Erase it, after a second press to confirm."""
+        if self._warned:
+            self.dismiss(Forgetting.FOR_GOOD)
+            return
+        self._warned = True
+        key = self.shown("forget.for-good")
+        words = (
+            "For good, its words are erased from Donna's memory, from summaries of its session and from the backups. "
+            f"This cannot be undone. {key} again erases them; esc cancels."
+        )
+        self.query_one(".refusal-step", Static).update(Content.styled(words, "$text-warning"))
+
+
+class SuggestionScreen(TextDialog[int]):
     """A dialog that returns the number of preferences remembered. It shows first what they would replace."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -34,25 +71,14 @@ class SuggestionScreen(Dialog[int]):
     ]
 
     def __init__(self, memory: MemoryBackend, suggestions: Sequence[Suggestion], keys: Keys) -> None:
-        super().__init__(keys)
+        texts = (("refusal-what", ""), ("refusal-path", ""), ("refusal-step", ""))
+        answers = (("suggestion.accept", "remember"), ("suggestion.dismiss", "dismiss"), ("suggestion.skip", "skip"))
+        super().__init__(keys, "", texts, *answers, ("esc", "close"))
         self._memory = memory
         self._left = list(suggestions)
         self._total = len(suggestions)
         self._remembered = 0
         self._is_answering = False
-
-    def compose(self) -> ComposeResult:
-        with Vertical(classes="refusal-box", id="suggestion-box"):
-            yield Static(id="suggestion-words", classes="refusal-what")
-            yield Static(id="suggestion-from", classes="refusal-path")
-            yield Static(id="suggestion-replaces", classes="refusal-step")
-            yield KeyLine(
-                self._keys,
-                ("suggestion.accept", "remember"),
-                ("suggestion.dismiss", "dismiss"),
-                ("suggestion.skip", "skip"),
-                ("esc", "close"),
-            )
 
     def on_mount(self) -> None:
         self._show()
@@ -84,15 +110,15 @@ class SuggestionScreen(Dialog[int]):
     def _show(self) -> None:
         one, number = self._left[0], self._total - len(self._left) + 1
         of = f" ({number} of {self._total})" if self._total > 1 else ""
-        self.query_one("#suggestion-box").border_title = Content(f"Remember this preference?{of}")
-        self.query_one("#suggestion-words", Static).update(Content(f"“{clean_line(one.text)}”"))
+        self.query_one(".refusal-box").border_title = Content(f"Remember this preference?{of}")
+        self.query_one(".refusal-what", Static).update(Content(f"“{clean_line(one.text)}”"))
         where = f"said in the chat {clean_line(one.session)}, turn {one.turn}"
-        self.query_one("#suggestion-from", Static).update(Content(f"{where}, {day(one.at)}" if one.at else where))
+        self.query_one(".refusal-path", Static).update(Content(f"{where}, {day(one.at)}" if one.at else where))
         self._report("")
         self._show_replaced(one)
 
     def _report(self, words: str) -> None:
-        warning = self.query_one("#suggestion-replaces", Static)
+        warning = self.query_one(".refusal-step", Static)
         warning.update(Content.styled(words, "$text-warning"))
         warning.display = bool(words)
 
