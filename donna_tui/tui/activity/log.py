@@ -226,12 +226,11 @@ class KindChoice(Widget):
 
     index: reactive[int] = reactive(0)
 
+    @dataclass
     class Chosen(Message):
         """Posted when another kind is clicked."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def render(self) -> Content:
         names = (
@@ -261,13 +260,12 @@ class LogFilter(Horizontal):
     field = query_one(LineInput)
     choice = query_one(KindChoice)
 
+    @dataclass
     class Changed(Message):
         """Posted when the filter changes."""
 
-        def __init__(self, text: str, kind: Kind | None) -> None:
-            super().__init__()
-            self.text = text
-            self.kind = kind
+        text: str
+        kind: Kind | None
 
     class Closed(Message):
         """Posted when the filter is cleared and closed."""
@@ -322,12 +320,11 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     class Changed(Message):
         """Posted when rows, filter, pause or position change, so that the title of the log may be outdated."""
 
+    @dataclass
     class Opened(Message):
         """Posted when a row is opened."""
 
-        def __init__(self, row: LogRow) -> None:
-            super().__init__()
-            self.row = row
+        row: LogRow
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

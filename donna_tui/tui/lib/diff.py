@@ -259,14 +259,6 @@ class DiffView(LineView):
     class Ready(Message):
         """The diff has been computed."""
 
-        def __init__(self, view: DiffView) -> None:
-            super().__init__()
-            self.view = view
-
-        @property
-        def control(self) -> DiffView:
-            return self.view
-
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._changes: tuple[Change, ...] = ()
@@ -336,7 +328,7 @@ class DiffView(LineView):
         context = WHOLE if self._whole else _CONTEXT
         self._diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
         self._lay_out()
-        self.post_message(self.Ready(self))
+        self.post_message(self.Ready())
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width

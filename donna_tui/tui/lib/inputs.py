@@ -208,12 +208,11 @@ class SectionTabs(Widget, can_focus=True):
     names: reactive[tuple[str, ...]] = reactive(())
     chosen: reactive[int] = reactive(0)
 
+    @dataclass
     class Chosen(Message):
         """Another name was chosen."""
 
-        def __init__(self, index: int) -> None:
-            super().__init__()
-            self.index = index
+        index: int
 
     def render(self) -> Content:
         styles = (".tabs--chosen" if index == self.chosen else ".tabs--other" for index in range(len(self.names)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar, Generic, TypeVar
 
@@ -149,27 +150,17 @@ class RowList(LineView):
 
     row_height: ClassVar[int] = 1
 
+    @dataclass
     class Selected(Message):
         """Another row is selected, or the selected row was replaced."""
 
-        def __init__(self, rows: RowList) -> None:
-            super().__init__()
-            self.rows = rows
+        rows: RowList
 
-        @property
-        def control(self) -> RowList:
-            return self.rows
-
+    @dataclass
     class Opened(Message):
         """The selected row was double-clicked."""
 
-        def __init__(self, rows: RowList) -> None:
-            super().__init__()
-            self.rows = rows
-
-        @property
-        def control(self) -> RowList:
-            return self.rows
+        rows: RowList
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

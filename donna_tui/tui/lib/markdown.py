@@ -48,21 +48,19 @@ class LinkSpot:
     ref: LinkRef
 
 
+@dataclass
 class LinkFollowed(Message):
     """A link in a text is followed. The widget with the path of the note handles it."""
 
-    def __init__(self, ref: LinkRef) -> None:
-        super().__init__()
-        self.ref = ref
+    ref: LinkRef
 
 
+@dataclass
 class FollowLink(Message):
     """A link that is written in the note at `path` is followed."""
 
-    def __init__(self, path: str, ref: LinkRef) -> None:
-        super().__init__()
-        self.path = path
-        self.ref = ref
+    path: str
+    ref: LinkRef
 
 
 def link_in(meta: dict[str, Any]) -> LinkRef | None:

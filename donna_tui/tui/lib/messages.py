@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -15,21 +16,19 @@ if TYPE_CHECKING:  # places imports this module, and events are not needed for t
     from donna_tui.types.events import EngineEvent
 
 
+@dataclass
 class EngineEvents(Message, bubble=False):
     """The events since the last batch, in order. `dropped` events arrived too fast to keep; the status counts them."""
 
-    def __init__(self, events: tuple[EngineEvent, ...], dropped: int = 0) -> None:
-        super().__init__()
-        self.events = events
-        self.dropped = dropped
+    events: tuple[EngineEvent, ...]
+    dropped: int = 0
 
 
+@dataclass
 class StatusChanged(Message, bubble=False):
     """The newest snapshot of the engine. It replaces an older one in the queue."""
 
-    def __init__(self, status: Status) -> None:
-        super().__init__()
-        self.status = status
+    status: Status
 
     def can_replace(self, message: Message) -> bool:
         return isinstance(message, StatusChanged)
@@ -43,60 +42,53 @@ class ChooseSpace(Message):
     """A request to choose another space."""
 
 
+@dataclass
 class OpenDraft(Message):
     """A request to review the draft of this id."""
 
-    def __init__(self, identity: str) -> None:
-        super().__init__()
-        self.identity = identity
+    identity: str
 
 
+@dataclass
 class OpenNote(Message):
     """A request to show the note at this path in the Vault, at a line (1-based)."""
 
-    def __init__(self, path: str, line: int = 1) -> None:
-        super().__init__()
-        self.path = path
-        self.line = line
+    path: str
+    line: int = 1
 
 
+@dataclass
 class OpenMeeting(Message):
     """A request to show a meeting that begins on this local day."""
 
-    def __init__(self, identity: str, day: datetime.date) -> None:
-        super().__init__()
-        self.identity = identity
-        self.day = day
+    identity: str
+    day: datetime.date
 
 
+@dataclass
 class GoTo(Message):
     """A request to show another screen."""
 
-    def __init__(self, pane: Pane) -> None:
-        super().__init__()
-        self.pane = pane
+    pane: Pane
 
 
+@dataclass
 class RememberPlace(Message):
     """A request to add the place being left to the navigation history."""
 
-    def __init__(self, place: Place) -> None:
-        super().__init__()
-        self.place = place
+    place: Place
 
 
+@dataclass
 class EditNote(Message):
     """A request to open the note at this path in the editor, at a line (1-based)."""
 
-    def __init__(self, path: str, line: int) -> None:
-        super().__init__()
-        self.path = path
-        self.line = line
+    path: str
+    line: int
 
 
+@dataclass(kw_only=True)
 class StepBack(Message):
     """A request to undo the last change of the vault, or to redo the last undone one."""
 
-    def __init__(self, *, redo: bool = False) -> None:
-        super().__init__()
-        self.redo = redo
+    redo: bool = False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import ClassVar
@@ -139,12 +139,11 @@ class BudgetBar(Widget):
     budget: reactive[int] = reactive(0)
     used: reactive[int | None] = reactive[int | None](None)
 
+    @dataclass
     class Chosen(Message):
         """Posted when another budget is chosen."""
 
-        def __init__(self, budget: int) -> None:
-            super().__init__()
-            self.budget = budget
+        budget: int
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)

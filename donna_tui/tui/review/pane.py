@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from time import time
 
@@ -91,12 +91,11 @@ class ReviewPane(PartsPane):
     passage = query_one("#evidence-text", PassageView)
     notice = query_one("#review-notice", Notice)
 
+    @dataclass
     class Counted(Message):
         """Posted with the number of waiting drafts."""
 
-        def __init__(self, waiting: int) -> None:
-            super().__init__()
-            self.waiting = waiting
+        waiting: int
 
     BINDINGS = bindings("review")
     parts = ("queue", "draft", "evidence")

@@ -63,12 +63,11 @@ class HeaderBar(Horizontal):
 
     active: reactive[Pane] = reactive[Pane]("search")
 
+    @dataclass
     class Chosen(Message):
         """Another screen was chosen."""
 
-        def __init__(self, pane: Pane) -> None:
-            super().__init__()
-            self.pane = pane
+        pane: Pane
 
     def __init__(self, space: str, keys: Keys) -> None:
         super().__init__(id="header")
@@ -143,12 +142,11 @@ class FooterBar(Widget):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {"footer--key", "footer--title", "footer--off"}
 
+    @dataclass
     class Clicked(Message):
         """An action was clicked."""
 
-        def __init__(self, action_id: str) -> None:
-            super().__init__()
-            self.action_id = action_id
+        action_id: str
 
     def __init__(self, keys: Keys = DEFAULT_KEYS) -> None:
         super().__init__(id="footer")

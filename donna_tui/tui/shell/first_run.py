@@ -157,12 +157,11 @@ class PathInput(LineInput):
                 self.cursor_position = len(found.text)
             self.post_message(self.Completed(found))
 
+    @dataclass
     class Completed(Message):
         """The path was completed as far as it is unambiguous."""
 
-        def __init__(self, completion: Completion) -> None:
-            super().__init__()
-            self.completion = completion
+        completion: Completion
 
 
 class FirstRunScreen(ClosesOnce[VaultChoice]):
