@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from textual import events, work
@@ -83,7 +83,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         save_theme: Callable[[str], None] = lambda theme: None,
         first_notes: tuple[NameMatch, ...] = (),
     ) -> None:
-        super().__init__(css_path=_style_sheets())
+        super().__init__(css_path=[style_sheet(name) for name in _STYLES])
         self._make_backend = make_backend
         self._wanted_theme = theme
         self._space_name = space_name
@@ -363,7 +363,3 @@ def _cause_of(error: Exception) -> Exception:
     """Return the error of a failed worker, or the error itself."""
     cause = error.error if isinstance(error, WorkerFailed) else error
     return cause if isinstance(cause, Exception) else error
-
-
-def _style_sheets() -> list[str | PurePath]:
-    return [style_sheet(name) for name in _STYLES]

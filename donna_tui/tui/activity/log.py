@@ -177,7 +177,9 @@ def columns(width: int) -> Columns:
 
 
 def row_content(row: LogRow, width: int) -> Content:
-    """Format a row, exactly `width` cells wide. Its spans have the classes `tone--…`."""
+    """Format a row, exactly `width` cells wide; without a path the detail takes its place. Its spans have the classes
+    `tone--…`.
+    """
     sentence, widths = row.sentence, columns(width)
     quiet = f".tone--{Tone.QUIET}"
     what = Content(f"{sentence.what} × {row.times}" if row.times > 1 else sentence.what)
@@ -187,15 +189,10 @@ def row_content(row: LogRow, width: int) -> Content:
         Content.assemble(
             (MARKS[sentence.tone], f".tone--{sentence.tone}"), " ", what.truncate(_WHAT, ellipsis=True, pad=True)
         ),
-        *_place(sentence.path, widths),
+        *([Content(shorten_path(sentence.path, widths.path)).truncate(widths.path, pad=True)] if sentence.path else []),
         _detail_and_times(sentence, times, widths),
     ]
     return Content(_GAP).join(parts).truncate(width, pad=True)
-
-
-def _place(path: str, widths: Columns) -> list[Content]:
-    """Format the path in its column; nothing without a path, so that the detail takes its place."""
-    return [Content(shorten_path(path, widths.path)).truncate(widths.path, pad=True)] if path else []
 
 
 def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import ClassVar
 
+from textual import work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -99,7 +100,7 @@ class ActivityPane(Vertical):
         """Focus the log, or the part that is shown."""
         self._draw()
         if self.has_class("-compact"):
-            self._part(self.sections.chosen).focus()
+            (self.event_log, self.problems, self.sections)[self.sections.chosen].focus()
         else:
             self.event_log.focus()
 
@@ -191,13 +192,11 @@ class ActivityPane(Vertical):
         """Resume after a pause."""
         self._request(lambda backend: backend.resume())
 
-    def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
-        if self._backend is not None:
-            self.run_worker(self._answered(request, self._backend), group="request", exit_on_error=True)
-
-    async def _answered(self, request: Callable[[Backend], Awaitable[None]], backend: Backend) -> None:
+    @work(group="request")
+    async def _request(self, request: Callable[[Backend], Awaitable[None]]) -> None:
         try:
-            await request(backend)
+            if self._backend is not None:
+                await request(self._backend)
         except DonnaError as error:
             text = " ".join(part for part in (error.message, error.hint) if part)
             self.notify(clean_line(text), severity="error", timeout=8, markup=False)
@@ -231,9 +230,6 @@ class ActivityPane(Vertical):
     def _open_problem(self, problem: Problem | None) -> None:
         if problem is not None:
             self.app.push_screen(DetailScreen.of_problem(problem))
-
-    def _part(self, index: int) -> EventLog | ProblemList | SectionTabs:
-        return (self.event_log, self.problems, self.sections)[index]
 
     def _show_sections(self) -> None:
         number = len(self._status.problems) if self._status is not None else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -134,16 +134,6 @@ def _calendars_stopped(event: MeetingEndPollerCancelled) -> Sentence:
 def _poll_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
     detail = f"{reason_words(event.reason)} · Donna checks again in a moment"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
-
-
-DESCRIBE_CALENDARS: Mapping[type, Callable[[Any], Sentence | None]] = {
-    CalendarFetched: _calendar,
-    MeetingEndDetected: _meeting_ended,
-    MeetingEndDispatchFailed: _meeting_missed,
-    MeetingEndPollerStarted: _polls_calendars,
-    MeetingEndPollerCancelled: _calendars_stopped,
-    MeetingEndPollerCycleFailed: _poll_failed,
-}
 
 
 MODES = {"hybrid": "by words and meaning", "semantic": "by meaning", "keyword": "by words"}
@@ -394,5 +384,10 @@ _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
     AutowriteSkipped: _already_written,
     AutowriteFailed: _not_written,
     IndexProgress: _machine_only,
-    **DESCRIBE_CALENDARS,
+    CalendarFetched: _calendar,
+    MeetingEndDetected: _meeting_ended,
+    MeetingEndDispatchFailed: _meeting_missed,
+    MeetingEndPollerStarted: _polls_calendars,
+    MeetingEndPollerCancelled: _calendars_stopped,
+    MeetingEndPollerCycleFailed: _poll_failed,
 }

@@ -245,8 +245,8 @@ class ValueOption(Option, Generic[T]):
     another row or none.
     """
 
-    def __init__(self, row: Content, value: T, *, disabled: bool = False) -> None:
-        super().__init__(row, disabled=disabled)
+    def __init__(self, row: Content, value: T) -> None:
+        super().__init__(row)
         self.value = value
 
 

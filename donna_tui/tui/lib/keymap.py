@@ -13,7 +13,7 @@ from typing import Any, Literal
 import yaml
 
 from donna_tui.platform.paths import resource
-from donna_tui.tui.lib.action import ACTIVE_IN, Action, Context
+from donna_tui.tui.lib.action import ACTIVE_IN, Context
 from donna_tui.tui.lib.actions import ACTIONS, TAKES_FROM
 from donna_tui.tui.lib.panes import PANES, PaneEntry
 from donna_tui.types.errors import ConfigError, Reason
@@ -73,7 +73,10 @@ def keys_table(keys: Keys = DEFAULT_KEYS) -> list[KeyRow]:
     """List every action with its keys, grouped by context, those in the footer first."""
     order: list[Context] = list(ACTIVE_IN)
     actions = sorted(ACTIONS.values(), key=lambda action: (order.index(action.context), not action.footer))
-    return [_row(action, keys) for action in actions]
+    return [
+        KeyRow(ACTIVE_IN[each.context], key_names(keys[each.id]), each.title, each.help, each.id, each.footer)
+        for each in actions
+    ]
 
 
 def keys_markdown(keys: Keys = DEFAULT_KEYS) -> str:
@@ -91,12 +94,6 @@ def _table(rows: Iterable[KeyRow]) -> str:
         names = " ".join(f"`{name}`" for name in row.keys.split(" "))
         lines.append(f"| {names} | **{row.title}**: {row.help} | `{row.id}` |")
     return "\n".join(lines) + "\n"
-
-
-def _row(action: Action, keys: Keys) -> KeyRow:
-    return KeyRow(
-        ACTIVE_IN[action.context], key_names(keys[action.id]), action.title, action.help, action.id, action.footer
-    )
 
 
 FaultName = Literal["unknown_action", "no_key", "unknown_key", "unsendable_key", "stolen_key", "key_while_typing"]

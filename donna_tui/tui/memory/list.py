@@ -57,12 +57,12 @@ def importance_value(memory: MemoryChunk) -> float | None:
     return memory.importance.value if memory.importance else None
 
 
-def meter(value: float | None, width: int, style: str = "accent") -> Content:
+def meter(value: float | None, width: int) -> Content:
     """Draw a share from 0 to 1 as a bar; blank if it is not known."""
     if value is None:
         return Content(" " * width)
     filled = round(min(max(value, 0.0), 1.0) * width)
-    return Content.assemble(("━" * filled, style), ("─" * (width - filled), "quiet"))
+    return Content.assemble(("━" * filled, "accent"), ("─" * (width - filled), "quiet"))
 
 
 def is_open(memory: MemoryChunk) -> bool:

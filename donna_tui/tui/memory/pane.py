@@ -53,7 +53,7 @@ from donna_tui.tui.memory.wording import (
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import BackfillDone, EngineEvent, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested
+from donna_tui.types.events import BackfillDone, IndexSwapped, NoteDeleted, NoteEmbedded, SourceIngested
 from donna_tui.types.memory import MemoryChunk, Suggestion
 from donna_tui.types.status import Status
 from donna_tui.vault.write.changes import OperationKind, Outcome
@@ -195,7 +195,7 @@ class MemoryPane(PartsPane):
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Schedule reading the list after something was remembered or forgotten."""
-        if any(map(_is_about_memory, event.events)):
+        if any(isinstance(each, _ABOUT_MEMORY) for each in event.events):
             self.reload_soon()
 
     def on_status_changed(self, event: StatusChanged) -> None:
@@ -619,7 +619,3 @@ def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
     """Ask whether a preference may replace another one."""
     what = f"“{words_of(text)}” replaces “{words_of(held)}”."
     return RefusalScreen(Refusal(Reason.CONFLICT, "Replace it?", what, ""), keys, does="replace it")
-
-
-def _is_about_memory(event: EngineEvent) -> bool:
-    return isinstance(event, _ABOUT_MEMORY)

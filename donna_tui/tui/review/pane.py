@@ -58,6 +58,7 @@ from donna_tui.tui.review.wording import (
     why_none_today,
 )
 from donna_tui.tui.vault.flows import VaultFlows
+from donna_tui.tui.vault.plan_flow import steps_of
 from donna_tui.tui.vault.wording import why_no_write, why_not_here, why_nothing
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
@@ -515,7 +516,7 @@ class ReviewPane(PartsPane):
         except DonnaError as error:
             self._show_notice(why_no_list(error))
             return
-        await self._count_steps(backend)
+        self._undoable, self._redoable = await steps_of(backend)
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
@@ -526,13 +527,6 @@ class ReviewPane(PartsPane):
             self._show_queue(drafts)
         else:
             self._show_notice(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
-
-    async def _count_steps(self, backend: Backend) -> None:
-        """Load the operations that can be undone and redone; None if that fails."""
-        try:
-            self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
-        except DonnaError:
-            self._undoable = self._redoable = None
 
     def follow(self) -> None:
         """Update the other parts for the selected draft: known facts at once, its text after a short delay."""

@@ -150,7 +150,8 @@ class LinkList(ItemList[LinkRow]):
     def row_part(self, index: int, part: int, width: int) -> Content:
         row = self.items[index]
         if part:
-            return _plain(row.link.text, width)
+            text = inline(row.link.text.strip()).plain
+            return Content.styled(f"  {text}", "muted").truncate(width, ellipsis=True)
         path = row.link.path if row.is_back else row.link.target
         folder, name = str(PurePosixPath(path).parent), PurePosixPath(path).stem
         arrow = ("← ", "accent") if row.is_back else ("→ ", "quiet")
@@ -158,8 +159,3 @@ class LinkList(ItemList[LinkRow]):
         left = Content.assemble(arrow, (clean_line(name), "strong"), (where, "quiet"))
         right = f"line {count(row.link.line)}" if row.is_back or row.link.exists else "does not exist"
         return row_of(left, Content.styled(right, "quiet" if row.is_back or row.link.exists else "warning"), width)
-
-
-def _plain(text: str, width: int) -> Content:
-    """Render a line of Markdown in one style."""
-    return Content.styled(f"  {inline(text.strip()).plain}", "muted").truncate(width, ellipsis=True)

@@ -35,7 +35,7 @@ from donna_tui.tui.vault.wording import AS_RECORDED, PICK_CHANGE, author_of, not
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.notes import NoteState, NoteText
 from donna_tui.vault.note.read import parse_frontmatter
-from donna_tui.vault.write.changes import Change, Operation, Revision
+from donna_tui.vault.write.changes import Change, Operation
 
 PAGE = 40_000
 """Characters of a page; a longer section is split between lines."""
@@ -330,9 +330,9 @@ class NoteDetail(Container):
         """Set the backend."""
         self._backend = backend
 
-    def follow(self, row: TreeRow | None, *, at_once: bool = False) -> None:
+    def follow(self, row: TreeRow | None) -> None:
         """Show the note of a row after a short delay. Of several rows in quick succession only the last is loaded."""
-        if row == self._row and not at_once:
+        if row == self._row:
             return
         if row is None or self._row is None or row.path != self._row.path:
             self._outside = None
@@ -340,11 +340,13 @@ class NoteDetail(Container):
         self._show_head()
         if self._timer is not None:
             self._timer.stop()
-        self._timer = self.set_timer(0.001 if at_once else PAUSE, self._load)
+        self._timer = self.set_timer(PAUSE, self.reload)
 
     def reload(self) -> None:
-        """Reload the current tab."""
-        self._load()
+        """Read the note and the current tab again."""
+        if self._backend is not None and self._row is not None:
+            self._read(self._backend, self._row)
+            self._load_tab()
 
     def show_tab(self, tab: Tab) -> None:
         """Show another tab."""
@@ -401,11 +403,6 @@ class NoteDetail(Container):
     @property
     def _path(self) -> str:
         return self._row.path if self._row is not None and self._row.note is not None else ""
-
-    def _load(self) -> None:
-        if self._backend is not None and self._row is not None:
-            self._read(self._backend, self._row)
-            self._load_tab()
 
     def _load_tab(self) -> None:
         if self._backend is None:
@@ -501,7 +498,9 @@ class NoteDetail(Container):
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""
         if entry is not None and entry.revision is not None:
-            self._show_revision(entry.revision.commit, _title(entry.revision))
+            revision = entry.revision
+            title = f"{moment(revision.at)} · {author_of(revision)} · {what_of(revision)}"
+            self._show_revision(revision.commit, title)
         elif commit and line is not None:
             self._show_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
@@ -543,7 +542,3 @@ class NoteDetail(Container):
 
     def _name_tabs(self) -> None:
         self.tabs.names = ("Note", "History of the vault" if self.whole_vault else "History", "Blame", "Links")
-
-
-def _title(revision: Revision) -> str:
-    return f"{moment(revision.at)} · {author_of(revision)} · {what_of(revision)}"

@@ -32,7 +32,7 @@ from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.lib.parts_pane import PartsPane
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
-from donna_tui.tui.vault.plan_flow import WaitingEdits
+from donna_tui.tui.vault.plan_flow import WaitingEdits, steps_of
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
 from donna_tui.tui.vault.wording import (
     EMPTY,
@@ -48,7 +48,6 @@ from donna_tui.tui.vault.wording import (
 )
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import (
-    EngineEvent,
     IndexProgress,
     ModelStateChanged,
     ProblemRaised,
@@ -169,7 +168,7 @@ class VaultPane(PartsPane):
 
     def on_engine_events(self, event: EngineEvents) -> None:
         """Reload the tree after events about notes, and report writes that could not be recovered."""
-        if any(map(_is_about_notes, event.events)):
+        if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
         for each in event.events:
             if isinstance(each, ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
@@ -337,7 +336,7 @@ class VaultPane(PartsPane):
             self._is_opening = False
             self._show_notice(why_no_list(error))
             return
-        await self._count_steps(backend)
+        self._undoable, self._redoable = await steps_of(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
         if show:
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
@@ -369,13 +368,6 @@ class VaultPane(PartsPane):
             message = f"Your edit of {clean_line(edits.paths[0])}{others} is unsaved. The Vault lists it."
             self.notify(message, timeout=8, markup=False)
             self.reload()
-
-    async def _count_steps(self, backend: Backend) -> None:
-        """Load the operations that can be undone and redone; None if that fails."""
-        try:
-            self._undoable, self._redoable = await backend.notes.undoable(), await backend.notes.redoable()
-        except DonnaError:
-            self._undoable = self._redoable = None
 
     def follow(self) -> None:
         """Show the row under the cursor in the detail view."""
@@ -633,7 +625,3 @@ def _new_place(outcome: Outcome | None) -> str:
     if outcome is None:
         return ""
     return next((path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag), "")
-
-
-def _is_about_notes(event: EngineEvent) -> bool:
-    return not isinstance(event, _NOT_ABOUT_NOTES)

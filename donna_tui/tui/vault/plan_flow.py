@@ -22,7 +22,7 @@ from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
-from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
+from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
 
 T = TypeVar("T")
 
@@ -52,11 +52,11 @@ class PlanFlow:
         self._keys = keys
         self._backend = backend
 
-    async def _with_retry(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
+    async def _with_retry(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
         """Plan, review and apply a change; a refusal is shown to the user."""
         while True:
             try:
-                return await self._planned(make, remarks)
+                return await self._planned(make)
             except DonnaError as error:
                 if not await self._refused(error):
                     return None
@@ -147,6 +147,14 @@ class PlanFlow:
 
     def _report(self, text: str) -> None:
         self._pane.notify(text, timeout=4, markup=False)
+
+
+async def steps_of(backend: Backend) -> tuple[tuple[Operation, ...] | None, tuple[Operation, ...] | None]:
+    """Return the operations that can be undone, and those that can be redone; None for both if that fails."""
+    try:
+        return await backend.notes.undoable(), await backend.notes.redoable()
+    except DonnaError:
+        return None, None
 
 
 def done_words(plan: Plan) -> str:
