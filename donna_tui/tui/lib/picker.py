@@ -38,11 +38,10 @@ class Choice(Generic[T]):
     objection: str = ""
 
 
-class Picker(Modal[T], Generic[T]):
-    """Choices in sections, filtered while typing. Enter or a click picks, escape closes."""
+class ListDialog(Modal[T], Generic[T]):
+    """A list whose selection is moved while the focus stays in the input above it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", show=False),
         Binding("down,ctrl+n", "move('cursor_down')", show=False),
         Binding("up,ctrl+p", "move('cursor_up')", show=False),
         Binding("pagedown", "move('page_down')", show=False),
@@ -51,6 +50,16 @@ class Picker(Modal[T], Generic[T]):
     ]
 
     options = query_one(OptionRows)
+
+    def action_move(self, how: str) -> None:
+        """Move the selection."""
+        getattr(self.options, f"action_{how}")()
+
+
+class Picker(ListDialog[T], Generic[T]):
+    """Choices in sections, filtered while typing. Enter or a click picks, escape closes."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
     def __init__(self, title: str, choices: Iterable[Choice[T]], *, placeholder: str, mark_width: int = 0) -> None:
         super().__init__(classes="dialog")
@@ -98,10 +107,6 @@ class Picker(Modal[T], Generic[T]):
         if isinstance(event.option, ValueOption) and not event.option.value.objection:
             self.dismiss(event.option.value.value)
 
-    def action_move(self, how: str) -> None:
-        """Move the selection; the focus stays in the input."""
-        getattr(self.options, f"action_{how}")()
-
     def found(self, query: str) -> list[tuple[Choice[T], Match]]:
         """Return the choices that match the input, best first."""
         return matching(query, self.choices)
@@ -122,10 +127,7 @@ class Picker(Modal[T], Generic[T]):
         self._object("" if found else "Nothing matches.")
 
     def _row(self, choice: Choice[T], match: Match) -> Content:
-        title = Content(clean_line(choice.title))
-        if len(title) == len(choice.title):
-            for place in match.places:
-                title = title.stylize("bold $accent", place, place + 1)
+        title = highlighted(choice.title, match.places)
         mark = clean_line(choice.mark).ljust(self._mark_width)
         row = Content.assemble((mark, "$text-disabled" if choice.objection else "$accent"), title)
         note = Content.styled(f"  {clean_line(choice.note)}" if choice.note else "", "$text-muted")
@@ -136,6 +138,14 @@ class Picker(Modal[T], Generic[T]):
         label = self.query_one(".picker-objection", Static)
         label.update(Content(text))
         label.display = bool(text)
+
+
+def highlighted(name: str, places: Iterable[int]) -> Content:
+    """Highlight the characters at these places of a name, unless it was changed when it was sanitised."""
+    content = Content(clean_line(name))
+    for place in places if len(content) == len(name) else ():
+        content = content.stylize("bold $accent", place, place + 1)
+    return content
 
 
 def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], Match]]:

@@ -11,15 +11,13 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.getters import query_one
 from textual.widgets import Input, OptionList
 from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import fuzzy_match
-from donna_tui.tui.lib.bindings import action_binding
-from donna_tui.tui.lib.dialogs import Modal
 from donna_tui.tui.lib.inputs import LineInput, OptionRows, ValueOption
+from donna_tui.tui.lib.picker import ListDialog, highlighted
 from donna_tui.tui.vault.plan_dialog import note_path
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import NameMatch
@@ -55,23 +53,16 @@ Switched = SwitchTo | CreateNote
 How = Literal["open", "edit", "create"]
 
 
-class Switcher(Modal[Switched]):
+class Switcher(ListDialog[Switched]):
     """Names as the engine ranks them, for what is typed last: while one query runs, the ones before the last are never
     asked. A key that picks waits for the answer to the letters before it.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,ctrl+k", "leave", show=False, priority=True),
-        Binding("down,ctrl+n", "move('cursor_down')", show=False),
-        Binding("up,ctrl+p", "move('cursor_up')", show=False),
-        Binding("pagedown", "move('page_down')", show=False),
-        Binding("pageup", "move('page_up')", show=False),
         Binding("alt+e", "pick('edit')", show=False, priority=True),
         Binding("shift+enter,ctrl+enter,alt+n", "pick('create')", show=False, priority=True),
-        action_binding("app.quit", "app.leave"),
     ]
-
-    options = query_one(OptionRows)
 
     def __init__(self, names: Names, *, title: str = "Switch note", creates: bool = True) -> None:
         super().__init__(classes="dialog")
@@ -109,10 +100,6 @@ class Switcher(Modal[Switched]):
         event.stop()
         if isinstance(event.option, ValueOption):
             self._pick(event.option.value, "open")
-
-    def action_move(self, how: str) -> None:
-        """Move the selection; the focus stays in the input."""
-        getattr(self.options, f"action_{how}")()
 
     def action_pick(self, how: How) -> None:
         """Open or create what is selected once the list is that of the letters typed so far."""
@@ -211,10 +198,7 @@ def _is_in(match: NameMatch, note: str) -> bool:
 
 
 def _row(match: NameMatch) -> Content:
-    name = Content(clean_line(match.name))
-    if len(name) == len(match.name):
-        for place in match.places:
-            name = name.stylize("bold $accent", place, place + 1)
+    name = highlighted(match.name, match.places)
     if match.kind == HEADING:
         note = f"  {clean_line(match.title)} · {clean_line(match.path)}:{match.line}"
         return Content.assemble(("# ", "$text-muted"), name, (note, "$text-muted"))
