@@ -68,11 +68,6 @@ class EventRing:
         return bool(self._text) or self._kind is not None
 
     @property
-    def kind(self) -> Kind | None:
-        """Return the kind of rows that is shown; None for all."""
-        return self._kind
-
-    @property
     def paused(self) -> bool:
         """Return whether new rows are withheld."""
         return self._paused_at is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.search import ME, Hit, NameMatch, SearchOutcome, SearchRequest
+from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 
 if TYPE_CHECKING:  # deferred: only panes after the first frame need these
@@ -18,7 +18,6 @@ if TYPE_CHECKING:  # deferred: only panes after the first frame need these
         Correction,
         MemoryChunk,
         MemoryFilter,
-        MemoryType,
         RecallResult,
         Suggestion,
         TaskRow,
@@ -89,7 +88,7 @@ class VaultBackend(Protocol):
     async def links(self, path: str) -> NoteLinks:
         """Return the links of a note, and the lines of other notes that link to it."""
 
-    async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
+    async def history(self, path: str = "", limit: int = 200) -> tuple[Revision, ...]:
         """List the commits that changed a note, or anything in the vault, newest first."""
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
@@ -213,9 +212,7 @@ class MemoryBackend(Protocol):
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
         """Return the preferences that remembering this text would replace."""
 
-    async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
-    ) -> Correction:
+    async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
         """Correct a memory or a hit."""
 
     async def forget(self, identity: str, *, for_good: bool = False) -> bool:
@@ -236,17 +233,7 @@ class MemoryBackend(Protocol):
     async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
         """Remember a preference that was offered, or never offer it again."""
 
-    async def recall(
-        self,
-        query: str,
-        user_id: str = ME,
-        top_k: int | None = None,
-        token_budget: int | None = None,
-        memory_types: tuple[MemoryType, ...] | None = None,
-        *,
-        include_compressed: bool = False,
-        remote: bool = False,
-    ) -> RecallResult:
+    async def recall(self, query: str, *, token_budget: int | None = None, remote: bool = False) -> RecallResult:
         """Return the memories for a prompt, with the ones that were cut and why."""
 
     def prompt(self, result: RecallResult) -> str:

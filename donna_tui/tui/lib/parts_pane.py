@@ -8,12 +8,18 @@ from textual.containers import Horizontal
 from textual.timer import Timer
 
 from donna_tui.tui.lib.backend import Backend
-from donna_tui.tui.lib.error_messages import error_text, sentence
+from donna_tui.tui.lib.error_messages import error_text, refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.types.errors import DonnaError
+
+
+def why_no_list(error: DonnaError, refresh: str) -> Words:
+    """Explain why a list cannot be read; the action `refresh` tries again."""
+    refusal = refusal_of(error)
+    return Words(refusal.what, refusal.step, actions=((refresh, "try again"),), is_error=True)
 
 
 class PartsPane(Horizontal):

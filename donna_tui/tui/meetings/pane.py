@@ -28,7 +28,7 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
-from donna_tui.tui.lib.parts_pane import PartsPane
+from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
 from donna_tui.tui.meetings.wording import (
     LOADING,
@@ -44,7 +44,6 @@ from donna_tui.tui.meetings.wording import (
     rests_on,
     state_text,
     why_no_draft_now,
-    why_no_list,
     why_no_note,
 )
 from donna_tui.tui.review.flows import DraftFlows
@@ -236,7 +235,7 @@ class MeetingsPane(PartsPane):
             calendars = await backend.calendar.calendars()
             meetings = await backend.calendar.meetings(*agenda.bounds)
         except DonnaError as error:
-            self._show_notice(why_no_list(error))
+            self._show_notice(why_no_list(error, "meetings.refresh"))
             return
         self._show_calendars(calendars)
         if not calendars and not meetings:

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from donna_tui.tui.lib.error_messages import lowered, refusal_of, sentence
+from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import line_of
 from donna_tui.types.drafts import CalendarRow, MeetingRow, MeetingState
-from donna_tui.types.errors import DonnaError
 
 LOADING = Words("Loading your meetings …")
 NO_CALENDAR = Words(
@@ -112,12 +111,6 @@ def day_title(day: datetime.date, today: datetime.date) -> str:
 def nothing_there(agenda: Agenda, key: str) -> str:
     """Return the notice for an empty day or week."""
     return f"No meetings on this day. {key} shows the week." if agenda.span is Span.DAY else "No meetings in this week."
-
-
-def why_no_list(error: DonnaError) -> Words:
-    """Return the notice for a list that cannot be read."""
-    refusal = refusal_of(error)
-    return Words(refusal.what, refusal.step, actions=(("meetings.refresh", "try again"),), is_error=True)
 
 
 def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:

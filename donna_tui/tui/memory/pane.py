@@ -29,7 +29,7 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
-from donna_tui.tui.lib.parts_pane import PartsPane
+from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
 from donna_tui.tui.memory.dialogs import ForgetScreen, Forgetting, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
@@ -46,7 +46,6 @@ from donna_tui.tui.memory.wording import (
     read_only_note,
     suggestion_line,
     why_no_forgetting,
-    why_no_list,
     why_no_prompt,
     why_no_tick,
 )
@@ -120,7 +119,7 @@ class MemoryPane(PartsPane):
     @property
     def selected(self) -> MemoryChunk | None:
         """Return the memory that actions apply to: that of the current list, or of the one the card was opened from."""
-        return self.recall.selected if self._is_in_recall else self.rows.selected
+        return self.recall.rows.selected if self._is_in_recall else self.rows.selected
 
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the list is read once the screen is shown."""
@@ -250,11 +249,11 @@ class MemoryPane(PartsPane):
 
     def action_memory_less(self) -> None:
         """Reduce the budget."""
-        self.recall.step(-1)
+        self.recall.bar.step(-1)
 
     def action_memory_more(self) -> None:
         """Increase the budget."""
-        self.recall.step(1)
+        self.recall.bar.step(1)
 
     def action_memory_next(self) -> None:
         """Select the next row."""
@@ -543,7 +542,7 @@ class MemoryPane(PartsPane):
             self._suggestions = await service.suggestions()
             still_missing = {each.id for each in self._retained.values() if await service.memory(each.id) is None}
         except DonnaError as error:
-            self._show_notice(why_no_list(error))
+            self._show_notice(why_no_list(error, "memory.refresh"))
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
@@ -563,7 +562,7 @@ class MemoryPane(PartsPane):
             try:
                 found = await backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
             except DonnaError as error:
-                self._show_notice(why_no_list(error))
+                self._show_notice(why_no_list(error, "memory.refresh"))
                 return
             self.rows.fill(page, found)
 

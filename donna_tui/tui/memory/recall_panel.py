@@ -28,8 +28,9 @@ from donna_tui.tui.lib.humanize import count, plural
 from donna_tui.tui.lib.inputs import LineInput, Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import ItemList, RowList
+from donna_tui.tui.lib.parts_pane import why_no_list
 from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed_line
-from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, cannot_recall, nothing_recalled, recall_facts
+from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
 
@@ -307,7 +308,8 @@ class RecallPanel(Vertical):
         make_panel(self, "Recall")
         self._keys = keys
         self._runner = RecallRunner(self, self._answered, self._failed)
-        self._result: RecallResult | None = None
+        self.result: RecallResult | None = None
+        """The result of the last recall; None for an empty question."""
         self._is_connected = False
 
     def compose(self) -> ComposeResult:
@@ -322,16 +324,6 @@ class RecallPanel(Vertical):
     def on_mount(self) -> None:
         self.input.focus_after = lambda: self.list
         self._show_notice(NO_QUESTION)
-
-    @property
-    def result(self) -> RecallResult | None:
-        """Return the result of the last recall; None for an empty question."""
-        return self._result
-
-    @property
-    def selected(self) -> MemoryChunk | None:
-        """Return the memory under the cursor."""
-        return self.rows.selected
 
     @property
     def query_text(self) -> str:
@@ -358,13 +350,9 @@ class RecallPanel(Vertical):
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show the effect of an action on a memory immediately; the next answer follows the index."""
-        if self._result is not None and not self.has_class("-empty"):
-            self._result = marked_result(self._result, identity, pinned, forgotten)
-            self.rows.show(self._result)
-
-    def step(self, by: int) -> None:
-        """Change the budget."""
-        self.bar.step(by)
+        if self.result is not None and not self.has_class("-empty"):
+            self.result = marked_result(self.result, identity, pinned, forgotten)
+            self.rows.show(self.result)
 
     def focus_input(self) -> None:
         """Focus the input, with the old question selected so that typing replaces it."""
@@ -376,9 +364,9 @@ class RecallPanel(Vertical):
         event.stop()
         self._runner.typed(event.value)
         if self._runner.is_empty:
-            self._result = None
+            self.result = None
             self._show_notice(NO_QUESTION)
-        elif self._result is None and not self.notice.has_focus:
+        elif self.result is None and not self.notice.has_focus:
             self._show_notice(LOADING)
 
     def on_budget_bar_chosen(self, event: BudgetBar.Chosen) -> None:
@@ -392,7 +380,7 @@ class RecallPanel(Vertical):
         self.post_message(self.Changed())
 
     def _answered(self, result: RecallResult) -> None:
-        self._result = result
+        self.result = result
         if not result.memories and not result.cut:
             self._show_notice(nothing_recalled(result.query, result.note))
             return
@@ -406,8 +394,8 @@ class RecallPanel(Vertical):
         self.post_message(self.Changed())
 
     def _failed(self, error: DonnaError) -> None:
-        self._result = None
-        self._show_notice(cannot_recall(error))
+        self.result = None
+        self._show_notice(why_no_list(error, "memory.refresh"))
 
     def _show_notice(self, words: Words) -> None:
         """Show a notice instead of the list."""

@@ -10,12 +10,10 @@ from typing import TypeVar
 from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.error_messages import refusal_of
 from donna_tui.tui.lib.humanize import count, percent, plural
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.memory.card import citation_of, note_of
 from donna_tui.tui.memory.list import is_open
-from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import BESIDE_NOTES, MemoryChunk, MemoryFilter, RecallResult, Suggestion
 from donna_tui.types.search import MemorySource
 from donna_tui.types.status import Status
@@ -142,17 +140,6 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
 def empty_list_text(narrowing: Narrowing, key: str) -> str:
     """Return the text shown instead of an empty, filtered list."""
     return f"No memories match: {narrowing}. {key} lists everything."
-
-
-def why_no_list(error: DonnaError) -> Words:
-    """Explain why there is no list."""
-    refusal = refusal_of(error)
-    return Words(refusal.what, refusal.step, actions=(("memory.refresh", "try again"),), is_error=True)
-
-
-def cannot_recall(error: DonnaError) -> Words:
-    """Explain why there is no answer."""
-    return why_no_list(error)
 
 
 def nothing_recalled(query: str, note: str) -> Words:

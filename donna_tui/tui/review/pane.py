@@ -31,7 +31,7 @@ from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
-from donna_tui.tui.lib.parts_pane import PartsPane
+from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.lib.passage_view import PassageView
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
@@ -53,7 +53,6 @@ from donna_tui.tui.review.wording import (
     text_without,
     why_decided,
     why_no_approval,
-    why_no_list,
     why_no_text,
     why_none_today,
 )
@@ -514,7 +513,7 @@ class ReviewPane(PartsPane):
         try:
             drafts = await backend.drafts.drafts(everything=self._everything)
         except DonnaError as error:
-            self._show_notice(why_no_list(error))
+            self._show_notice(why_no_list(error, "review.refresh"))
             return
         self._undoable, self._redoable = await steps_of(backend)
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from textual.content import Content
 
 from donna_tui.text.lines import each_line
-from donna_tui.tui.lib.error_messages import lowered, refusal_of, sentence
+from donna_tui.tui.lib.error_messages import lowered, sentence
 from donna_tui.tui.lib.humanize import age, moment, plural, short_root
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.review.lists import kind_of, line_of, short_line, title_of, when_of
 from donna_tui.tui.search.wording import note_at
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Evidence
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import Reason
 from donna_tui.vault.write.changes import Change, Plan
 
 LOADING = Words("Loading drafts …")
@@ -46,12 +46,6 @@ _TURNED_OUT = {
     DraftState.GONE: "Its note is missing: it was deleted or moved outside Donna.",
 }
 _TONES = {DraftState.FAILED: "$text-error", DraftState.GONE: "$text-warning", DraftState.APPROVED: "$text-success"}
-
-
-def why_no_list(error: DonnaError) -> Words:
-    """Return the notice for a list that cannot be read."""
-    refusal = refusal_of(error)
-    return Words(refusal.what, refusal.step, actions=(("review.refresh", "try again"),), is_error=True)
 
 
 def why_no_text(row: DraftRow, keys: Keys) -> str:
