@@ -187,9 +187,7 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="first-run-box"):
-            yield Static(
-                Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"), id="first-run-title"
-            )
+            yield Static(Content.assemble(("Donna", "bold $accent"), "  the memory of your vault"))
             yield Static(Content.styled(_ABOUT, "$text-muted"), id="first-run-about")
             yield Static(Content(_PROMISE), id="first-run-promise")
             if self._choices:
