@@ -372,6 +372,18 @@ async def test_events_of_notes_read_the_tree_again_once() -> None:
         assert donna.vault.note_tree.selected.path == GARDEN
 
 
+async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        backend.gates.hold("vault_rows")
+        donna.vault.open_note(RUNBOOK)
+        await donna.pilot.pause()
+        donna.vault.reload()
+        backend.gates.release("vault_rows")
+        await donna.until(lambda: donna.vault.place is not None and donna.vault.place[0] == RUNBOOK, "it is shown")
+
+
 async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: pytest.MonkeyPatch) -> None:
     opened_at: list[tuple[str, int]] = []
 

@@ -88,6 +88,7 @@ class VaultPane(PartsPane):
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
         self._is_stale = True
+        self._to_select = ""
         self._pending_line: tuple[str, int] | None = None
         self._is_opening = False
 
@@ -317,10 +318,14 @@ class VaultPane(PartsPane):
         return (note.path, self.detail.text.line) if note is not None else None
 
     def reload(self, show: str = "") -> None:
-        """Reload the tree, and select a note if it exists; a hidden pane is reloaded when it is shown."""
+        """Reload the tree, and select a note if it exists; a hidden pane is reloaded when it is shown.
+
+        A reload that replaces an unfinished one selects its note.
+        """
+        self._to_select = show or self._to_select
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
-            self._load(self._backend, show)
+            self._load(self._backend)
 
     def on_show(self) -> None:
         """Reload the tree if it became stale while the pane was hidden."""
@@ -328,16 +333,17 @@ class VaultPane(PartsPane):
             self.reload()
 
     @work(group="load", exclusive=True)
-    async def _load(self, backend: Backend, show: str) -> None:
+    async def _load(self, backend: Backend) -> None:
         try:
             notes = await backend.notes.vault_rows()
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
-            self._is_opening = False
+            self._is_opening, self._to_select = False, ""
             self._show_notice(why_no_list(error))
             return
         self._undoable, self._redoable = await steps_of(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
+        show, self._to_select = self._to_select, ""
         if show:
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
                 self._end_filter()
