@@ -156,6 +156,21 @@ def test_without_a_vocabulary_at_hand_tokens_are_estimated(tmp_path: Path) -> No
     assert prompt_tokens({"TIKTOKEN_CACHE_DIR": ""}).name == "estimate"
 
 
+@pytest.mark.parametrize(
+    ("text", "real"),
+    [
+        ("[EPISODIC] 2023-05-08 Caroline: I went to a LGBTQ support group yesterday and it was so powerful.", 29),
+        ("[SEMANTIC] - [ ] Move the nightly export to the new gateway 📅 2026-11-26", 26),
+        ("[SEMANTIC] We moved pass and fare lookups off Redis and into an embedded store: one file per region.", 25),
+        ("def count(text: str) -> int:\n    return len(text)", 14),
+        ("データベースの移行は来週の月曜日に行うことにしました。", 27),
+        ("🎉🎉 👍🏽 great 😀😂", 15),
+    ],
+)
+def test_an_estimate_is_at_least_the_count_of_cl100k_and_little_more(text: str, real: int) -> None:
+    assert real <= Estimated().count(text) <= 1.25 * real
+
+
 def test_a_vocabulary_that_is_not_the_genuine_one_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """tiktoken would fetch another one in its place."""
     (tmp_path / tokens._FILE).write_bytes(b"something else")
