@@ -79,7 +79,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         (140, "-wide"),
     ]
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (_SMALLEST[1], "-low"), (30, "-tall")]  # noqa: RUF012
-    BLANK = True  # the panes cover it; see widgets/bare.py
+    BLANK = True  # the panes cover it; see lib/containers.py
 
     header = query_one(HeaderBar)
     footer = query_one(FooterBar)
