@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from donna_tui.types.events import EngineEvent
 
 _MOST_LINKS = 12
+_LINKED_FROM, _BETWEEN = "linked from  ", " · "
 _GAP = 2
 """Cells between the backlinks and the hint."""
 
@@ -175,16 +176,23 @@ def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content
     """Format as many backlinks as fit, and at the end of the line a hint if the note is longer than what is shown."""
     hint = Content.styled("↵ opens the whole note" if truncated else "", "$text-muted")
     room = max(width - (hint.cell_length + _GAP if truncated else 0), 1)
-    fitting = (_linked_from(paths, most) for most in range(min(len(paths), _MOST_LINKS), 0, -1))
-    linked = next((each for each in fitting if each.cell_length <= room), _linked_from(paths, 1))
-    linked = linked.truncate(room, ellipsis=True)
+    linked = _linked_from(paths, room).truncate(room, ellipsis=True) if paths else Content("")
     return Content.assemble(linked, " " * (width - linked.cell_length - hint.cell_length) if truncated else "", hint)
 
 
-def _linked_from(paths: tuple[str, ...], most: int) -> Content:
-    if not paths:
-        return Content("")
-    names = [Content.styled(clean_line(PurePosixPath(path).stem), LinkRef("note", path).style) for path in paths[:most]]
-    rest = [Content(f"{len(paths) - most} more")] if len(paths) > most else []
-    linked = Content(" · ").join([*names, *rest])
-    return Content.assemble(("linked from  ", "$text-disabled"), linked.stylize_before("$text-muted"))
+def _linked_from(paths: tuple[str, ...], room: int) -> Content:
+    """Format the links to the first notes, at least one, and the number of the others."""
+    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
+
+    def others(shown: int) -> tuple[str, ...]:
+        return (f"{len(paths) - shown} more",) if len(paths) > shown else ()
+
+    def cells(shown: int) -> int:
+        return cell_len(_LINKED_FROM + _BETWEEN.join((*names[:shown], *others(shown))))
+
+    shown = next((each for each in range(len(names), 1, -1) if cells(each) <= room), 1)
+    links = [
+        Content.styled(name, LinkRef("note", path).style) for name, path in zip(names[:shown], paths, strict=False)
+    ]
+    linked = Content(_BETWEEN).join([*links, *map(Content, others(shown))])
+    return Content.assemble((_LINKED_FROM, "$text-disabled"), linked.stylize_before("$text-muted"))
