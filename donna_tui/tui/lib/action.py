@@ -108,11 +108,16 @@ def checks(*fields: str) -> Objection:
     assert all(field in _MISSING or getattr(ActionState(), field) == "" for field in fields)
 
     def objection(state: ActionState) -> str:
-        values = ((field, getattr(state, field)) for field in fields)
-        found = (value if isinstance(value, str) else "" if value else _MISSING[field] for field, value in values)
-        return next(filter(None, found), "")
+        return next(filter(None, (_objection(state, field) for field in fields)), "")
 
     return objection
+
+
+def _objection(state: ActionState, field: str) -> str:
+    value = getattr(state, field)
+    if isinstance(value, str):
+        return value
+    return "" if value else _MISSING[field]
 
 
 _ALWAYS = checks()

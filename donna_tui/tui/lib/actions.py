@@ -10,10 +10,12 @@ from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
 from donna_tui.tui.review.actions import MEETINGS, REVIEW
 from donna_tui.tui.vault.actions import CONFLICT, CONFLICT_COPY, PLAN, VAULT
 
+_RESULT_AND_EDITOR = checks("selected", "no_editor")
+
 
 def needs_editor(state: ActionState) -> str:
     """Require a line of the start page, or a selected result and an editor."""
-    return "" if state.start_line else checks("selected", "no_editor")(state)
+    return "" if state.start_line else _RESULT_AND_EDITOR(state)
 
 
 _SEARCH = (

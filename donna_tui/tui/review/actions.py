@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from donna_tui.tui.lib.action import Action, ActionState, checks
 
+_DRAFT = checks("draft")
+
 
 def needs_draft_or_question(state: ActionState) -> str:
     """Require a selected draft, or a question that Enter answers."""
-    return "" if state.has_question else checks("draft")(state)
+    return "" if state.has_question else _DRAFT(state)
 
 
 REVIEW = (

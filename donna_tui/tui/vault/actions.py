@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from donna_tui.tui.lib.action import Action, ActionState, checks
 
+_RUNNING, _WRITABLE = checks("running"), checks("note", "no_write")
+
 
 def needs_movable(state: ActionState) -> str:
     """Require a folder, several selected rows, or a note that Donna may write to."""
-    return checks("running")(state) if state.several else checks("note", "no_write")(state)
+    return _RUNNING(state) if state.several else _WRITABLE(state)
 
 
 CONFLICT_COPY = (
