@@ -122,7 +122,8 @@ def _kind(field: dict[str, Any]) -> str:
 def help_pages() -> Iterator[str]:
     """Yield the help text of `donna` and of each of its commands."""
     command = get_command(app)
-    context = typer.Context(command, info_name="donna", terminal_width=100, max_content_width=100)
+    width = {"terminal_width": 100, "max_content_width": 100}
+    context = typer.Context(command, info_name="donna", **width, **command.context_settings)
     yield f"\n## donna\n\n```text\n{command.get_help(context).strip()}\n```"
     yield from pages_below(command, context)
 

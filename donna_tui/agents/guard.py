@@ -90,8 +90,7 @@ BODY_SECONDS = 30.0
 
 CONNECTIONS = Limits(connections=192, untrusted=128, per_address=128)
 """All clients are on this machine, so connections are not limited by address. A client of httpx may open 100 at once,
-none
-of which is authenticated before the first of its requests is read.
+none of which is authenticated before the first of its requests is read.
 """
 
 RATE = 100.0

@@ -42,8 +42,7 @@ class Sessions:
     """The sessions of one server. Over standard streams there is one for the lifetime of the process.
 
     `quota` is shared by all of them: a client over HTTP gains no writes by opening another session. Newer clients send
-    each
-    request separately, without a session of the transport: they are distinguished by their names.
+    each request separately, without a session of the transport: they are distinguished by their names.
     """
 
     quota: Quota

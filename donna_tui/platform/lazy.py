@@ -51,8 +51,7 @@ def import_numpy() -> ModuleType:
     """Import NumPy with one thread for linear algebra, unless the environment sets the number.
 
     Idle threads spin, which costs a tenth of a second of a core at each start, and no computation here is large enough
-    for
-    two. The variable is removed again, so that child processes do not inherit it.
+    for two. The variable is removed again, so that child processes do not inherit it.
     """
     is_set = BLAS_THREADS in os.environ
     os.environ.setdefault(BLAS_THREADS, "1")

@@ -62,8 +62,7 @@ def _structlog() -> Any:
     """Import structlog without rich, pygments and attrs, which it uses to draw tracebacks on a terminal.
 
     They would take a tenth of a whole search from the shell, and as much of the time until the first results on the
-    screen,
-    which imports rich itself.
+    screen, which imports rich itself.
     """
     hidden = [] if "structlog" in sys.modules else [name for name in FOR_TRACEBACKS if name not in sys.modules]
     for name in hidden:

@@ -74,8 +74,7 @@ def find_space(named: str | None, configured: Path | None, paths: AppPaths) -> S
     """Return the space that a command refers to; None if it is undetermined and the user must choose.
 
     `named` is a folder, or the name of a known space; without it the configured vault is used, then the last one. A
-    known
-    vault whose root is missing is still a space, as its index can be searched.
+    known vault whose root is missing is still a space, as its index can be searched.
     """
     if named:
         return _named(named, paths)

@@ -31,8 +31,7 @@ class Supervisor:
         """Run `work` until it returns or `stop` is called.
 
         A failure is reported as a problem, and `work` is restarted after a pause that doubles. The problem is cleared
-        when the
-        task has ended normally, or has run for `RECOVERED_SECONDS`.
+        when the task has ended normally, or has run for `RECOVERED_SECONDS`.
         """
         task = asyncio.create_task(self._run(name, work), name=f"donna-{name}")
         self._tasks.add(task)

@@ -46,8 +46,7 @@ class Access:
         """Read a note that this client may see, as it is on disk now. Raises VaultReadError.
 
         Errors in the name alone are reported. Any other reason why a note cannot be read would reveal that it exists,
-        and is
-        reported as a missing note.
+        and is reported as a missing note.
         """
         try:
             note = self.client.read(path)

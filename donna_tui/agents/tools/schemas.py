@@ -96,10 +96,8 @@ class Hit(Row):
     """A passage. Lines are 1-based and inclusive; `score` is the cosine similarity, null if unknown.
 
     `date` is the note's own, as 2026-03-12: from its frontmatter or file name, else the day of its last change. `draft`
-    is
-    true if Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`. `type` is that
-    of the
-    frontmatter, or of a memory; `sensitive` marks text that must not leave this machine.
+    is true if Donna wrote the note and nobody has approved it; such notes are found only with `in:draft`. `type` is
+    that of the frontmatter, or of a memory; `sensitive` marks text that must not leave this machine.
     """
 
     path: str
