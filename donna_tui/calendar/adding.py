@@ -64,19 +64,20 @@ async def add_calendar(
     `known` are the names of the existing calendars. A `password` is stored in a separate file next to the settings that
     only the user can read. Raises DonnaError (`conflict`) if the name exists.
     """
-    stored: dict[str, Path] = {}
+    password_file: Path | None = None
     if password:
-        stored["password_file"] = await asyncio.to_thread(store_password, file.parent, name or _name(where), password)
+        password_file = await asyncio.to_thread(store_password, file.parent, name or _name(where), password)
+        login["password_file"] = password_file
     try:
-        config, fetched = await find_calendar(where, zone, state, now, name=name, **{**login, **stored})
+        config, fetched = await find_calendar(where, zone, state, now, name=name, **login)
         if config.name in known:
             raise DonnaError(
                 Reason.CONFLICT, f"a calendar named {config.name} already exists", hint="choose another name"
             )
         await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
     except BaseException:
-        for written in stored.values():
-            written.unlink(missing_ok=True)
+        if password_file is not None:
+            password_file.unlink(missing_ok=True)
         raise
     return config, fetched
 

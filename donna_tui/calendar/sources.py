@@ -73,7 +73,7 @@ def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
 
 @dataclass(frozen=True, slots=True)
 class ConfiguredCalendar:
-    """A calendar of the settings that only fetching tells to have changed; times without a zone are in `zone`."""
+    """A calendar from the settings. Only fetching shows whether it has changed; times without a zone are in `zone`."""
 
     config: CalendarConfig
     zone: ZoneInfo

@@ -22,6 +22,7 @@ from donna_tui.platform.spaces import SpaceLock
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 
 if TYPE_CHECKING:
+    from donna_tui.webdav.files import ServedTree
     from donna_tui.webdav.gate import Password
     from donna_tui.webdav.server import Address, WebdavServer
 
@@ -64,8 +65,9 @@ def serve_webdav(
     folder = private_folder(session.space.state / "webdav")
     with _only_server(folder):
         address = _address(host=host, port=port, certificate=certificate, key=key)
+        tree = _served_tree(session, with_private=with_private)
         password = _password(folder, password_file, renew=new_password)
-        server = _server(session, address, password, read_only=read_only, with_private=with_private)
+        server = _server(tree, password, address, read_only=read_only)
         run(_serve(session, server, as_json=as_json))
 
 
@@ -79,15 +81,12 @@ def _only_server(folder: Path) -> Iterator[None]:
         yield
 
 
-def _server(
-    session: Session, address: Address, password: Password, *, read_only: bool, with_private: bool
-) -> WebdavServer:
+def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
     from donna_tui.vault.include import GlobSet
     from donna_tui.vault.paths import VaultRoot
     from donna_tui.vault.write.file_names import EVERYWHERE
     from donna_tui.webdav.files import PrivateFiles, ServedTree
     from donna_tui.webdav.preimages import Preimages
-    from donna_tui.webdav.server import WebdavServer
     from donna_tui.webdav.upload import sweep
 
     config, root = session.config, VaultRoot(session.space.root)
@@ -99,6 +98,12 @@ def _server(
     tree = ServedTree(root, ignore, withheld, Preimages(root, writer).keep)
     writer.record_interrupted()
     sweep(session.space.root)
+    return tree
+
+
+def _server(tree: ServedTree, password: Password, address: Address, *, read_only: bool) -> WebdavServer:
+    from donna_tui.webdav.server import WebdavServer
+
     return WebdavServer(
         tree, password, address, read_only=read_only, on_trouble=lambda trouble: print_message(f"donna: {trouble}")
     )

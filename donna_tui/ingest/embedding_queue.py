@@ -25,7 +25,7 @@ NOTES = "vault"
 
 
 Write = Callable[[Callable[[], Any]], Awaitable[Any]]
-"""Run a function on the thread that owns the writable connection."""
+"""A function that runs another on the thread that owns the writable connection."""
 
 
 @dataclass(slots=True)

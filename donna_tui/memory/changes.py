@@ -80,11 +80,10 @@ class ChangeFollower:
             yield from self.tasks.backfill(self._parts.client)
             set_meta(database, "tasks", self._tasks_version())
         db = self._open_db()
-        if db is None:
-            return
-        if get_meta(database, "memory_book") != db.id:
-            yield from self._begin_anew(db)
-        yield from self._follow_changes(db)
+        if db is not None:
+            if get_meta(database, "memory_book") != db.id:
+                yield from self._begin_anew(db)
+            yield from self._follow_changes(db)
         if database.value("SELECT 1 FROM memory_departed LIMIT 1"):
             from donna_tui.memory.scores import finish_deletions
 

@@ -53,8 +53,7 @@ class DbThread:
     async def close(self) -> None:
         """Make a backup if it is due, and close the memory."""
         if self._db:
-            await self.back_up()
-            await self.run(MemoryDb.close)
+            await self.run(_back_up_and_close)
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     def _opened(self) -> MemoryDb:
@@ -70,6 +69,11 @@ class DbThread:
                     )
                 )
         return self._db
+
+
+def _back_up_and_close(db: MemoryDb) -> None:
+    back_up_if_due(db.database, time.time())
+    db.close()
 
 
 def _renew_backups(db: MemoryDb) -> None:

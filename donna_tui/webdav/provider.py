@@ -60,9 +60,9 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
 
 
 class _Changing:
-    """Move and delete a resource, as folders and files do in the same way."""
+    """What folders and files have in common: their time, moving and deleting."""
 
-    provider: Any
+    provider: Any  # this and the next are attributes of wsgidav's classes
     remove_all_locks: Callable[..., None]
     _item: Item
 

@@ -166,6 +166,23 @@ def test_a_move_names_the_notes_in_which_it_cannot_look_for_links(tmp_path: Path
     assert plan.unread == ("Inbox/large.md", "Inbox/latin.md")
 
 
+def test_links_follow_a_note_that_is_too_large_to_be_indexed(tmp_path: Path) -> None:
+    sandbox = prepared(tmp_path, "move").sandbox
+    sandbox.put("Inbox/large.md", b"x" * (DEFAULT_MAX_BYTES + 1))
+    sandbox.put("Inbox/link.md", b"[[large]]\n")
+    plan = sandbox.writer().planner.move("Inbox/large.md", "Inbox/vast.md", seen=lambda _: True)
+    assert {change.path: change.after for change in plan.changes}["Inbox/link.md"] == b"[[vast]]\n"
+    assert plan.remarks == ()
+
+
+def test_a_move_names_the_note_whose_own_links_it_cannot_update(tmp_path: Path) -> None:
+    sandbox = prepared(tmp_path, "move").sandbox
+    sandbox.put("Inbox/latin.md", b"caf\xe9 [x](link.md)\n")
+    plan = sandbox.writer().planner.move("Inbox/latin.md", "Projects/latin.md", seen=lambda _: True)
+    assert plan.remarks == ("links are not updated in 1 note that is not UTF-8: Inbox/latin.md",)
+    assert plan.unread == ("Inbox/latin.md",)
+
+
 class CutConversation:
     """Cuts off the n-th conversation with git."""
 

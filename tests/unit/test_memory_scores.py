@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from donna_tui.config.models import SourcesConfig
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import packed, unpacked
-from donna_tui.memory.indexer import waiting
+from donna_tui.memory.changes import ChangeFollower
+from donna_tui.memory.indexer import MemoryIndexerParts, waiting
 from donna_tui.memory.scores import (
     Centroid,
     finish_deletions,
@@ -23,7 +25,10 @@ from donna_tui.memory.scores import (
     store_scores,
 )
 from donna_tui.text.tokens import EstimatedTokens
+from donna_tui.types.events import EventHub
+from donna_tui.vault.client import VaultClient
 from tests.unit.index_parts import DIM, note, open_store, unit
+from tests.unit.memory_parts import CUT
 
 COUNTER = EstimatedTokens()
 EAST, NORTH = unit([1.0] + [0.0] * (DIM - 1)), unit([0.0, 1.0] + [0.0] * (DIM - 2))
@@ -130,6 +135,19 @@ def test_a_deleted_memory_leaves_no_trace_in_the_centroid(store: MemoryStore) ->
     put(store, "c", BETWEEN, 3.0)
     score(store)
     assert novelties(store)["c"] == pytest.approx(1.0 - 1.0 / np.sqrt(2.0), abs=1e-3)
+
+
+def test_a_deleted_task_leaves_no_trace_where_nothing_else_is_remembered(store: MemoryStore, tmp_path: Path) -> None:
+    put(store, "a", EAST, 1.0)
+    score(store)
+    store.delete("memory", "a")
+    (tmp_path / "vault").mkdir()
+    parts = MemoryIndexerParts(
+        folder=tmp_path, sources=SourcesConfig(), client=VaultClient(tmp_path / "vault"), splitter=CUT, hub=EventHub()
+    )
+    assert sum(ChangeFollower(parts, store).follow()) == 0  # there is no memory.db
+    assert store.database.rows("SELECT * FROM memory_departed") == []
+    assert read_centroid(store.database, "me", DIM).count == 0
 
 
 def test_a_changed_memory_is_scored_again(store: MemoryStore) -> None:

@@ -10,7 +10,7 @@ from donna_tui.agents.tools.memory import forget_session
 from donna_tui.engine.passages import Found, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
-from donna_tui.safety.classify import Sensitivity, classify
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
@@ -350,9 +350,7 @@ async def _is_public(space: ToolContext, row: DraftRow) -> bool:
 
 def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
     front = parse_frontmatter(draft.text)
-    metadata = front.data if front.present else None
-    key = access.client.sensitive_key
-    if classify(metadata, draft.text, key=key, broken=bool(front.problem)) is not Sensitivity.PUBLIC:
+    if front.sensitivity(draft.text, access.client.sensitive_key) is not Sensitivity.PUBLIC:
         return False
     there = [path for path in {row.path, row.target} if path and _exists(access, path)]
     notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}

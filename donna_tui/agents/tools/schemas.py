@@ -46,7 +46,7 @@ def iso_time(at: float) -> str:
 
 
 class Row(BaseModel):
-    """The base of a row in the result of a tool."""
+    """The base of the models of all tools."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 

@@ -23,6 +23,7 @@ from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.types.drafts import Evidence, Meeting
 from donna_tui.vault.client import VaultClient
+from donna_tui.vault.note.read import iso_date
 from donna_tui.vault.write.file_names import EVERYWHERE
 
 TEMPLATE, TASK_TYPE = "meeting_note", "draft_meeting_note"
@@ -95,7 +96,7 @@ class MeetingNoteSkill:
         background = await self.gatherer.background(meeting)
         corrections = tuple(await self.corrections(TASK_TYPE))
         chats = await self.gatherer.own_chats(about, limits.recent_chats)
-        quoting = _Quoting(correcting(corrections), self.zone)
+        quoting = _Quoting(correcting(corrections))
         material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda)
         quoted = quoting.data(material)
         passages_for_model = quoting.passages_for_model(material)
@@ -192,11 +193,11 @@ class _Material:
 class _Quoting:
     """Turn the material into lines for the template, each with its passage."""
 
-    def __init__(self, fixed: Callable[[str], str], zone: datetime.tzinfo) -> None:
+    def __init__(self, fixed: Callable[[str], str]) -> None:
         self.passages = Passages()
         self.listed: list[tuple[str, tuple[int, ...]]] = []
         self.dates: dict[int, str] = {}
-        self._fixed, self._zone = fixed, zone
+        self._fixed = fixed
 
     def data(self, material: _Material) -> dict[str, Any]:
         """Return the quoting parts of the note."""
@@ -254,8 +255,8 @@ class _Quoting:
 
     def _add(self, read: Read, evidence: Evidence) -> Evidence:
         passage = self.passages.add(evidence, sensitive=read.note.sensitive)
-        changed = datetime.datetime.fromtimestamp(read.note.modified_at, self._zone)
-        self.dates[passage.number] = (day_in(read.note.path, read.note.front) or changed.date()).isoformat()
+        day = day_in(read.note.path, read.note.front)
+        self.dates[passage.number] = day.isoformat() if day else iso_date(read.note.modified_at)
         return passage
 
 

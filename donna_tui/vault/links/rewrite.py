@@ -238,7 +238,7 @@ _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
 
 @dataclass(frozen=True, slots=True)
 class LinksMoved:
-    """The new bytes of each note that moves, by its old path, the changes in others, and remarks on links left."""
+    """The new bytes of each note that moves, by its old path, the changes in others, and remarks on unchanged links."""
 
     own: Mapping[str, bytes]
     changes: tuple[Change, ...] = ()
@@ -247,29 +247,14 @@ class LinksMoved:
     """The notes and folders that could not be read, and whose links are unchanged."""
 
 
-def move_links(vault_state: PlanContext, src: str, dst: str, before: bytes) -> LinksMoved:
-    """Rewrite every link to `src` as a link to `dst`, in all notes that Donna may write to. Raises VaultWriteError."""
-    listed = vault_state.notes(src)
-    index = LinkIndex(listed.paths)
-
-    def changed(text: str, note: str) -> Relinked:
-        return relink(text, note=note, moves={src: dst}, notes=index)
-
-    text = _decoded(before)
-    found = changed(text or "", src)
-    own = {src: before if text is None else found.text.encode()}
-    others = [_other(vault_state, path, src, changed) for path in listed.paths if path != src]
-    return _moved(vault_state, own, others, listed.unreadable, found.dangling, "to the old name")
-
-
-def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
+def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
     """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
 
-    Raises VaultWriteError.
+    Only notes that Donna may write to are changed. Raises VaultWriteError.
     """
     first = next(iter(moves))
     listed = vault_state.notes(first)
-    index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])
+    index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])  # too large to be listed
 
     def changed(text: str, note: str) -> Relinked:
         return relink(text, note=note, moves=moves, notes=index)
@@ -283,25 +268,20 @@ def move_many(vault_state: PlanContext, moves: Mapping[str, str], before: Mappin
         found = changed(text, path)
         own[path], dangling = found.text.encode(), dangling + found.dangling
     others = [_other(vault_state, path, first, changed) for path in listed.paths if path not in moves]
-    return _moved(vault_state, own, others, (*listed.unreadable, *opaque), dangling, "to the old names")
-
-
-def _moved(
-    vault_state: PlanContext, own: Mapping[str, bytes], others: Sequence[_Other], unreadable: Sequence[str],
-    dangling: int, links: str,
-) -> LinksMoved:  # fmt: skip
-    found = [other.change for other in others if other.change is not None]
-    left = vault_state.refused(found)
-    unread = sorted((*unreadable, *(other.path for other in others if not other.read)))
+    found_in = [other.change for other in others if other.change is not None]
+    left = vault_state.refused(found_in)
+    unread = sorted({*listed.unreadable, *(other.path for other in others if not other.read)} - moves.keys())
+    name = "the old name" if len(moves) == 1 else "the old names"
     return LinksMoved(
         own=own,
-        changes=tuple(change for change in found if change.path not in left),
+        changes=tuple(change for change in found_in if change.path not in left),
         remarks=(
-            *_unchanged_links(sorted(left)),
-            *_unread(unread, links),
+            *_unchanged_links(sorted(left), name),
+            *_unread(unread, f"to {name}"),
+            *_own_links(sorted(opaque)),
             *_dangling(dangling + sum(other.dangling for other in others)),
         ),
-        unread=tuple(unread),
+        unread=tuple(sorted((*unread, *opaque))),
     )
 
 
@@ -379,8 +359,13 @@ def _decoded(data: bytes) -> str | None:
         return None
 
 
-def _unchanged_links(paths: Sequence[str]) -> tuple[str, ...]:
-    return (f"links to the old name remain in {_notes(paths, 'that Donna is not allowed to change')}",) if paths else ()
+def _unchanged_links(paths: Sequence[str], name: str) -> tuple[str, ...]:
+    return (f"links to {name} remain in {_notes(paths, 'that Donna is not allowed to change')}",) if paths else ()
+
+
+def _own_links(paths: Sequence[str]) -> tuple[str, ...]:
+    which = "is not UTF-8" if len(paths) == 1 else "are not UTF-8"
+    return (f"links are not updated in {_notes(paths, f'that {which}')}",) if paths else ()
 
 
 def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:

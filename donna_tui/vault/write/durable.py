@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 
 from donna_tui.platform.paths import private_folder
-from donna_tui.types.errors import DonnaError, VaultWriteError
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_MODES = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "permission denied",
+    errno.EROFS: "it is read-only",
+}
+
+
+def refused_write(error: OSError, path: str) -> VaultWriteError:
+    """Convert an operating system error to a VaultWriteError."""
+    if error.errno in _FULL:
+        return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
+    if error.errno == errno.ENAMETOOLONG:
+        return VaultWriteError(Reason.TOO_LONG, "the name is too long for this disk", path=path)
+    why = _MODES.get(error.errno or 0, (error.strerror or "unknown error").lower())
+    return VaultWriteError(Reason.IO_ERROR, f"the note cannot be written: {why}", path=path)
 
 
 def write_durably(path: Path, text: str) -> None:
@@ -22,8 +40,6 @@ def write_durably(path: Path, text: str) -> None:
         pending.replace(path)
         _sync(path.parent)
     except OSError as error:
-        from donna_tui.vault.write.files import refused_write  # not at the start, which needs no other part of writing
-
         with contextlib.suppress(OSError):
             pending.unlink()
         raise refused_write(error, "") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -13,26 +12,10 @@ from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.paths import VaultRoot, check_relative
 from donna_tui.vault.write import atomic
 from donna_tui.vault.write.changes import REGULAR_FILE, Change
+from donna_tui.vault.write.durable import refused_write
 
 MARK = ".donna-"
 """Prefix of temporary files next to notes. It hides them, so that neither Donna nor Obsidian lists them."""
-
-_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-_MODES = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "permission denied",
-    errno.EROFS: "it is read-only",
-}
-
-
-def refused_write(error: OSError, path: str) -> VaultWriteError:
-    """Convert an operating system error to a VaultWriteError."""
-    if error.errno in _FULL:
-        return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
-    if error.errno == errno.ENAMETOOLONG:
-        return VaultWriteError(Reason.TOO_LONG, "the name is too long for this disk", path=path)
-    why = _MODES.get(error.errno or 0, (error.strerror or "unknown error").lower())
-    return VaultWriteError(Reason.IO_ERROR, f"the note cannot be written: {why}", path=path)
 
 
 def changed_meanwhile(path: str) -> VaultWriteError:

@@ -82,7 +82,7 @@ class Planner:
         if src == dst:
             return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
         self._vault_state.check_new(dst, besides=src)
-        moved = move_links(self._vault_state, src, dst, before) if links else LinksMoved({src: before})
+        moved = move_links(self._vault_state, {src: dst}, {src: before}) if links else LinksMoved({src: before})
         mode = self._vault_state.mode(src, before)
         removal = Change(path=src, before=before, after=None, mode=mode)
         creation = Change(path=dst, before=None, after=moved.own[src], mode=mode)

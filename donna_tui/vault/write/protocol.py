@@ -23,7 +23,8 @@ from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.git.tracked import mark_private, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
-from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, refused_write, vault_errors
+from donna_tui.vault.write.durable import refused_write
+from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.journal import Intent, Journal
 from donna_tui.vault.write.rules import WriteRules
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksMoved, break_links, move_many
+from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksMoved, break_links, move_links
 from donna_tui.vault.write.changes import Change, OperationKind, Plan, whatever
 from donna_tui.vault.write.plan_context import PlanContext
 
@@ -81,7 +81,7 @@ class SelectionPlanner:
             self._vault_state.rules.check_path(new)
             if new not in moves:
                 self._vault_state.check_new(new, besides=old)
-        moved = move_many(self._vault_state, moves, before) if links else LinksMoved(before)
+        moved = move_links(self._vault_state, moves, before) if links else LinksMoved(before)
         removal = [self._change(old, data, None) for old, data in before.items()]
         creation = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
         folds = {old.casefold() for old in moves}
