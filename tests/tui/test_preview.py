@@ -310,9 +310,12 @@ def test_of_headings_that_do_not_fit_the_inner_ones_are_kept(width: int, shown: 
         (44, False, "linked from  Stand-up · Plan · Retrospective"),
         (43, False, "linked from  Stand-up · Plan · 1 more"),
         (36, False, "linked from  Stand-up · 2 more"),
-        (29, False, "linked from  Stand-up · 2 mo…"),
+        (29, False, "linked from  Sta…-up · 2 more"),
+        (16, False, "linked from  … …"),
         (68, True, "linked from  Stand-up · Plan · Retrospective  ↵ opens the whole note"),
         (67, True, "linked from  Stand-up · Plan · 1 more        ↵ opens the whole note"),
+        (55, True, "linked from  Stand-up · Plan · 1 more      ↵ whole note"),
+        (45, True, "linked from  Stand-up · Plan · Retrospective"),
     ],
 )
 def test_as_many_backlinks_are_shown_as_fit(width: int, truncated: bool, shown: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
+from donna_tui.tui.lib.messages import StepBack
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
@@ -369,6 +370,24 @@ async def test_events_of_notes_read_the_tree_again_once() -> None:
         await donna.rest()
         assert len(backend.called("vault_rows")) == 1
         assert donna.vault.note_tree.selected is not None
+        assert donna.vault.note_tree.selected.path == GARDEN
+
+
+async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alone() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await opened(donna)
+        await donna.press("f")
+        await donna.type("garden")
+        await donna.press("enter", "1")
+        donna.search.post_message(StepBack())
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: backend.vault.files[DECISIONS] != scenarios.normal().vault.files[DECISIONS], "undone")
+        await donna.press("escape", "2")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.rest()
+        assert donna.vault.note_tree.query_text == "garden"
         assert donna.vault.note_tree.selected.path == GARDEN
 
 

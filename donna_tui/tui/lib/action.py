@@ -100,12 +100,14 @@ _MISSING = {
     "meeting": "No meeting is selected.",
     "calendar": "No calendar is followed yet.",
 }
-"""The objection to an action whose fact is false."""
+"""The objection to an action that needs a fact which is false."""
 
 
 def checks(*fields: str) -> Objection:
     """Build a check of fields of the state, in this order: each fact must be true, and each reason empty."""
-    assert all(field in _MISSING or getattr(ActionState(), field) == "" for field in fields)
+    for field in fields:
+        if field not in _MISSING and getattr(ActionState(), field) != "":
+            raise ValueError(f"{field} is a fact without an objection")
 
     def objection(state: ActionState) -> str:
         return next(filter(None, (_objection(state, field) for field in fields)), "")

@@ -1,4 +1,4 @@
-"""Define the base classes of dialogs, and those for any screen: texts with keys, a refusal, a line of text."""
+"""Define the base classes of dialogs, and those that all screens use: texts with keys, a refusal, a line of text."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def one_dialog(
 
 
 class TextDialog(Dialog[T], Generic[T]):
-    """A dialog of sanitised texts, each after the CSS class that draws it, above the keys that answer."""
+    """A dialog of sanitised texts above the keys that answer. `texts` are pairs of a CSS class and a text."""
 
     def __init__(self, keys: Keys, title: str, texts: Sequence[tuple[str, str]], *items: Item) -> None:
         super().__init__(keys)

@@ -356,7 +356,7 @@ class DiffDialog(Dialog[T]):
     _has_warned = False
 
     def discard_edit(self, action_id: str, answer: T) -> None:
-        """Answer that the user's edit is discarded, after a second press of the key of this action."""
+        """Discard the user's edit at the second press of this action's key; the first one only warns."""
         if self._has_warned:
             self.dismiss(answer)
             return

@@ -34,7 +34,7 @@ class HasJumpTargets(Protocol):
 
 
 def visible_targets(lists: Iterable[Widget], others: Iterable[Widget]) -> Iterator[JumpTarget]:
-    """Yield the targets in the visible ones of some lists, and the other visible widgets as a whole."""
+    """Yield the targets within the visible `lists`, and each visible widget of `others` as one target."""
     for each in lists:
         if isinstance(each, HasJumpTargets) and each.is_on_screen and each.region:
             yield from each.jump_targets()

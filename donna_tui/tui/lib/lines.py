@@ -156,11 +156,8 @@ class RowList(LineView):
 
         rows: RowList
 
-    @dataclass
     class Opened(Message):
         """The selected row was double-clicked."""
-
-        rows: RowList
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
@@ -242,7 +239,7 @@ class RowList(LineView):
             return
         self.select((offset.y + self.scroll_offset.y) // self.row_height)
         if event.chain == 2:
-            self.post_message(self.Opened(self))
+            self.post_message(self.Opened())
 
     @property
     def _page(self) -> int:

@@ -1,4 +1,4 @@
-"""Define the Textual messages that carry engine events to the screens."""
+"""Define the Textual messages between screens: engine events, and requests to the main screen."""
 
 from __future__ import annotations
 

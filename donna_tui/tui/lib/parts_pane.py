@@ -24,7 +24,7 @@ def why_no_list(error: DonnaError, refresh: str) -> Words:
 
 class PartsPane(Horizontal):
     """A screen of parts. The class `-on-<part>` marks the current one, which narrow terminals show alone; with `-empty`
-    a notice replaces them, and with `-zoomed` the current part is maximised.
+    a notice is shown instead of the parts or of the list, and with `-zoomed` the current part is maximised.
     """
 
     parts: ClassVar[tuple[str, ...]]
@@ -79,5 +79,5 @@ class PartsPane(Horizontal):
         self.notify(error_text(error), severity="error", timeout=8, markup=False)
 
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the parts."""
+        """Show a notice, and set `-empty`."""
         raise NotImplementedError

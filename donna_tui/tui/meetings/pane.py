@@ -61,7 +61,7 @@ _ABOUT_MEETINGS = ("vault_autowrite", "calendar")
 
 
 class MeetingsPane(PartsPane):
-    """The layout of the Meetings screen. On narrow screens, `-on-list` or `-on-text` names the visible part."""
+    """The Meetings screen: the list of meetings, and the selected one with its note or draft."""
 
     rows = query_one(MeetingList)
     card = query_one(MeetingCard)

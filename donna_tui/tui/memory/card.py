@@ -39,9 +39,9 @@ class MemoryCard(Panel):
         yield Static(id="memory-why")
         yield PassageView(id="memory-text")
 
-    def show(self, memory: MemoryChunk | None, pin_key: str) -> None:
+    def show(self, memory: MemoryChunk | None) -> None:
         """Show a memory, or nothing."""
-        self.head.update(Content("\n").join(why_lines(memory, pin_key)) if memory is not None else Content(""))
+        self.head.update(Content("\n").join(why_lines(memory)) if memory is not None else Content(""))
         self.view.show(own_words(memory) if memory is not None else "")
 
     def show_around(self, text: str, mark: range) -> None:
@@ -50,7 +50,7 @@ class MemoryCard(Panel):
         self.view.focus()
 
 
-def why_lines(memory: MemoryChunk, pin_key: str) -> Iterator[Content]:
+def why_lines(memory: MemoryChunk) -> Iterator[Content]:
     """Explain a memory: its kind, origin and importance, and their effect on recalls."""
     kind = KINDS[memory.source]
     preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""

@@ -70,10 +70,9 @@ _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteD
 
 
 class MemoryPane(PartsPane):
-    """The layout of the Memory screen. The width decides which parts are visible: the classes `-on-list`, `-on-text`
-    and `-on-recall` name the current part.
+    """The Memory screen: the list of memories, the selected one, and what a recall would return.
 
-    The list is read when the screen is shown, and again after changes of the memory.
+    The list is read when the screen is shown, and again after changes of the memory. Medium widths show two parts.
     """
 
     rows = query_one(MemoryList)
@@ -610,7 +609,7 @@ class MemoryPane(PartsPane):
 
     def _follow(self) -> None:
         """Update the card for the selected memory."""
-        self.card.show(self.selected, shown_key(self._keys["memory.pin"], typing=False))
+        self.card.show(self.selected)
         self.post_message(ActionsChanged())
 
 

@@ -11,7 +11,6 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.tui.lib.bindings import action_binding
@@ -94,11 +93,9 @@ class ApproveAll(Dialog[bool]):
         Binding("space", "skip", show=False),
     ]
 
-    rows = query_one(PlannedList)
-
     def __init__(self, planned: tuple[Planned, ...], approve: Approve, keys: Keys) -> None:
         super().__init__(keys)
-        self._planned = planned
+        self.rows = PlannedList(planned, id="all-rows")
         self._approve = approve
         self._began = self._is_under_way = False
 
@@ -106,7 +103,7 @@ class ApproveAll(Dialog[bool]):
         with Vertical(classes="plan-box") as box:
             box.border_title = Content("Approve all")
             yield Static(classes="plan-lead", id="all-lead")
-            yield PlannedList(self._planned, id="all-rows")
+            yield self.rows
             yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "exclude one"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
@@ -115,7 +112,7 @@ class ApproveAll(Dialog[bool]):
 
     def action_plan_apply(self) -> None:
         """Approve the drafts; afterwards the same key closes the dialog."""
-        if self._began or not any(each.is_open for each in self._planned):
+        if self._began or not any(each.is_open for each in self.rows.items):
             self.action_leave()
         else:
             self._began = self._is_under_way = True
@@ -123,12 +120,11 @@ class ApproveAll(Dialog[bool]):
 
     def action_skip(self) -> None:
         """Exclude the selected draft, or include it again."""
-        place = self.rows.selected_index
-        if self._began or place >= len(self._planned) or self._planned[place].error is not None:
+        planned, place = self.rows.items, self.rows.selected_index
+        if self._began or place >= len(planned) or planned[place].error is not None:
             return
-        changed = replace(self._planned[place], is_skipped=not self._planned[place].is_skipped)
-        self._planned = (*self._planned[:place], changed, *self._planned[place + 1 :])
-        self.rows.show(self._planned)
+        changed = replace(planned[place], is_skipped=not planned[place].is_skipped)
+        self.rows.show((*planned[:place], changed, *planned[place + 1 :]))
         self._report()
 
     def action_leave(self) -> None:
@@ -140,7 +136,9 @@ class ApproveAll(Dialog[bool]):
     async def _approve_them(self) -> None:
         self.query_one(KeyLine).set_text("Approving …")
         try:
-            while plans := {each.row.id: each.plan for each in self._planned if each.is_open and each.plan is not None}:
+            while plans := {
+                each.row.id: each.plan for each in self.rows.items if each.is_open and each.plan is not None
+            }:
                 try:
                     await self._approve(plans)
                 except DonnaError as error:
@@ -158,16 +156,13 @@ class ApproveAll(Dialog[bool]):
         self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
 
     def _update(self, change: Callable[[Planned], Planned]) -> None:
-        self._planned = tuple(map(change, self._planned))
-        self.rows.show(self._planned)
+        self.rows.show(tuple(map(change, self.rows.items)))
         self._report()
 
     def _report(self) -> None:
-        done, refused = (
-            sum(each.is_done for each in self._planned),
-            sum(each.error is not None for each in self._planned),
-        )
-        to_do = sum(each.is_open for each in self._planned)
+        planned = self.rows.items
+        done, refused = sum(each.is_done for each in planned), sum(each.error is not None for each in planned)
+        to_do = sum(each.is_open for each in planned)
         parts = (
             f"{plural(done, 'draft')} approved in one commit, which one undo reverts" if done else "",
             f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",

@@ -80,8 +80,9 @@ PLACES = ("queue", "draft", "evidence", "passage")
 
 
 class ReviewPane(PartsPane):
-    """The layout of the Review screen. The width decides which parts are visible: the classes `-on-queue`, `-on-draft`
-    and `-on-evidence` name the current part, and `-diffing` is set while the draft is shown as a diff.
+    """The Review screen: the queue of drafts, the selected one, and its evidence.
+
+    The class `-diffing` is set while the draft is shown as a diff.
     """
 
     rows = query_one(DraftList)

@@ -58,7 +58,6 @@ class SearchBar(Horizontal):
             placeholder=f"Search your notes{hint}",
             compact=True,
             select_on_focus=False,
-            id="search-input",
             highlighter=MarkedWords(),
         )
         yield Static(id="search-facts")

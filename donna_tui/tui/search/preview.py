@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 
 _MOST_LINKS = 12
 _LINKED_FROM, _BETWEEN = "linked from  ", " · "
+_HINTS = ("↵ opens the whole note", "↵ whole note", "")
+_LINK_CELLS = 40
+"""Cells left for the backlinks, with which a long name can still be told from others, and counted."""
+
 _GAP = 2
 """Cells between the backlinks and the hint."""
 
@@ -40,7 +44,7 @@ PAUSE = 0.03
 
 
 class FittedLine(Widget):
-    """One line of text, made for its width when it is drawn. Another text does not lay out the screen."""
+    """One line of text, made for its width when it is drawn. Changing the text causes no layout."""
 
     _fit: Callable[[int], Content] | None = None
 
@@ -173,15 +177,23 @@ def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Conten
 
 
 def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content:
-    """Format as many backlinks as fit, and at the end of the line a hint if the note is longer than what is shown."""
-    hint = Content.styled("↵ opens the whole note" if truncated else "", "$text-muted")
-    room = max(width - (hint.cell_length + _GAP if truncated else 0), 1)
-    linked = _linked_from(paths, room).truncate(room, ellipsis=True) if paths else Content("")
-    return Content.assemble(linked, " " * (width - linked.cell_length - hint.cell_length) if truncated else "", hint)
+    """Format as many backlinks as fit, and at the end of the line a hint if the note is longer than what is shown.
+
+    The hint is shortened or left out where it would leave less than `_LINK_CELLS` for the backlinks.
+    """
+
+    def room(hint: str) -> int:
+        return max(width - (cell_len(hint) + _GAP if hint else 0), 1)
+
+    hint = next((each for each in _HINTS if not paths or room(each) >= _LINK_CELLS), "") if truncated else ""
+    linked = _linked_from(paths, room(hint)) if paths else Content("")
+    return Content.assemble(
+        linked, " " * (width - linked.cell_length - cell_len(hint)) if hint else "", (hint, "$text-muted")
+    )
 
 
 def _linked_from(paths: tuple[str, ...], room: int) -> Content:
-    """Format the links to the first notes, at least one, and the number of the others."""
+    """Format the links to the first notes, at least one, and the number of the others; a single name is shortened."""
     names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
 
     def others(shown: int) -> tuple[str, ...]:
@@ -191,8 +203,11 @@ def _linked_from(paths: tuple[str, ...], room: int) -> Content:
         return cell_len(_LINKED_FROM + _BETWEEN.join((*names[:shown], *others(shown))))
 
     shown = next((each for each in range(len(names), 1, -1) if cells(each) <= room), 1)
+    if cells(shown) > room:
+        names[0] = shortened(names[0], max(room - cells(shown) + cell_len(names[0]), 1))
     links = [
         Content.styled(name, LinkRef("note", path).style) for name, path in zip(names[:shown], paths, strict=False)
     ]
     linked = Content(_BETWEEN).join([*links, *map(Content, others(shown))])
-    return Content.assemble((_LINKED_FROM, "$text-disabled"), linked.stylize_before("$text-muted"))
+    line = Content.assemble((_LINKED_FROM, "$text-disabled"), linked.stylize_before("$text-muted"))
+    return line.truncate(room, ellipsis=True)

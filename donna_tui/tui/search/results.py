@@ -176,12 +176,11 @@ class ResultList(ScrollView, can_focus=True, inherit_bindings=False):
     BINDINGS = bindings("list")
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"result--{name}" for name in _STYLE_NAMES} | {"result--selected"}
 
+    @dataclass
     class Selected(Message):
         """Posted when another result is selected, or none."""
 
-        def __init__(self, hit: Hit | None) -> None:
-            super().__init__()
-            self.hit = hit
+        hit: Hit | None
 
     class Opened(Message):
         """Posted when the selected result is double-clicked."""

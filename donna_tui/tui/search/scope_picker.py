@@ -1,4 +1,4 @@
-"""The dialog that limits where is searched."""
+"""The dialog that chooses where to search."""
 
 from __future__ import annotations
 

@@ -52,12 +52,11 @@ SYNTAX = (
 Opens = Callable[[], Message]
 
 
+@dataclass
 class RepeatSearch(Message):
     """Posted when a question is chosen to be asked again."""
 
-    def __init__(self, question: str) -> None:
-        super().__init__()
-        self.question = question
+    question: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +83,12 @@ class StartFacts:
 class StartPanel(Widget):
     """Lines in a titled box, as many as fit its height."""
 
+    @dataclass
     class Clicked(Message):
         """Posted when a line is clicked."""
 
-        def __init__(self, panel: StartPanel, index: int) -> None:
-            super().__init__()
-            self.panel = panel
-            self.index = index
+        panel: StartPanel
+        index: int
 
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)

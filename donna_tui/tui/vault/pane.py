@@ -29,7 +29,7 @@ from donna_tui.tui.lib.jump import JumpTarget, visible_targets
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
-from donna_tui.tui.lib.parts_pane import PartsPane
+from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
 from donna_tui.tui.vault.plan_flow import WaitingEdits, steps_of
@@ -41,7 +41,6 @@ from donna_tui.tui.vault.wording import (
     nothing_matches,
     outside_paths,
     outside_remark,
-    why_no_list,
     why_no_write,
     why_not_here,
     why_nothing,
@@ -70,9 +69,7 @@ class TreeFilter(LineInput):
 
 
 class VaultPane(PartsPane):
-    """The Vault screen. The class `-on-tree`, `-on-note` or `-on-diff` marks the current part; narrow widths show only
-    it.
-    """
+    """The Vault screen: the tree of notes, the selected note, and its changes as a diff."""
 
     note_tree = query_one(NoteTree)
     detail = query_one(NoteDetail)
@@ -322,9 +319,9 @@ class VaultPane(PartsPane):
 
         A reload that replaces an unfinished one selects its note.
         """
-        self._to_select = show or self._to_select
         self._is_stale = not self.display
         if self._backend is not None and not self._is_stale:
+            self._to_select = show or self._to_select
             self._load(self._backend)
 
     def on_show(self) -> None:
@@ -339,7 +336,7 @@ class VaultPane(PartsPane):
             empty = await backend.notes.empty_folders()
         except DonnaError as error:
             self._is_opening, self._to_select = False, ""
-            self._show_notice(why_no_list(error))
+            self._show_notice(why_no_list(error, "vault.refresh"))
             return
         self._undoable, self._redoable = await steps_of(backend)
         self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)

@@ -9,11 +9,10 @@ from functools import lru_cache
 from textual.content import Content
 
 from donna_tui.safety.terminal import clean, clean_line
-from donna_tui.tui.lib.error_messages import refusal_of, sentence
+from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import moment, plural, size
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.vault.tree import STATE_WORDS, TreeRow, states_of
-from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Revision
 
@@ -109,13 +108,6 @@ _TONES = {
     NoteState.OUTSIDE: "$text-warning",
     NoteState.DRAFT: "$text-accent",
 }
-
-
-def why_no_list(error: DonnaError) -> Words:
-    """Explain why the tree cannot be shown."""
-    refusal = refusal_of(error)
-    step = refusal.step if error.hint or error.reason is not Reason.INTERNAL else ""
-    return Words(refusal.what, step, actions=(("vault.refresh", "try again"),), is_error=True)
 
 
 def nothing_matches(query: str) -> str:
