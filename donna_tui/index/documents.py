@@ -17,6 +17,7 @@ from donna_tui.index.filters import ALL_WORDS, PUBLIC_WORDS
 from donna_tui.index.names import store_names
 from donna_tui.text.chunker import Chunk, embedding_text
 from donna_tui.text.words import segments
+from donna_tui.types.memory import ROLES
 from donna_tui.types.search import DRAFTS, MemorySource
 
 
@@ -158,6 +159,10 @@ With it, the first hit is a right turn for 38 % of LoCoMo's questions instead of
 one for 82 % instead of 80 % (`donna eval --turns`, `python -m bench.recall`, development questions).
 """
 
+_FIRST_PERSON = re.compile(
+    r"\b(?:(?P<am>I am|I['’]m)|(?P<have>I have|I['’]ve)|(?P<own>my|mine)|I(?![./]\w)|me|myself)\b", re.IGNORECASE
+)
+
 _RUN = re.compile(r"(?P<session>.*):(?P<first>\d{1,9})-\d{1,9}", re.DOTALL)
 _MOST_MERGED = 8
 """Most turns in the run before that are tried to find it."""
@@ -176,9 +181,25 @@ def embedded_text(
 ) -> str:
     """Compose the embedded text of a passage for a model with a window of `window` tokens."""
     if source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
+        content = in_third_person(content, next(iter(heading_path), ""))
         before = _turn_before(database, user_id, source_id)[-int(TURN_BEFORE * window) :]
         content = "\n".join(filter(None, (before.decode(errors="ignore"), content)))
     return embedding_text(embedded_title(source_type, title), heading_path, content, max_tokens=window)
+
+
+def in_third_person(text: str, speaker: str) -> str:
+    """Replace the first person singular by the speaker, unless that is a role: “I sold my car” is “Ann sold Ann's car”.
+
+    The sentence then says by itself what it means in its conversation, and is closer to “What did Ann sell?”
+    (decontextualisation: Choi et al., TACL 2021). With this, prompts of 250, 500 and 1,000 tokens have a right turn for
+    74, 83 and 90 % of LoCoMo's questions instead of 73, 82 and 89 % (`python -m bench.recall`, development questions).
+    """
+
+    def named(found: re.Match[str]) -> str:
+        verb = " is" if found["am"] else " has" if found["have"] else "'s" if found["own"] else ""
+        return speaker + verb
+
+    return _FIRST_PERSON.sub(named, text) if speaker and speaker.casefold() not in ROLES else text
 
 
 def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:

@@ -14,10 +14,9 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import MONTHS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.tokens import TokenCounter
-from donna_tui.types.memory import MemoryType, SessionRow, Turn
+from donna_tui.types.memory import ROLES, MemoryType, SessionRow, Turn
 from donna_tui.types.search import MemorySource
 
-ROLES = ("user", "assistant", "system", "tool")
 BETWEEN_TURNS = "\n\n"
 NAMED_SPEAKERS = 4
 """Most speakers that a session without a title is named after."""

@@ -15,6 +15,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from donna_tui.search.snippets import stem
+from donna_tui.types.memory import ROLES
 
 TURNS = 4
 """Turns that are compared, the best of each person: a single one may contain the words by chance."""
@@ -32,9 +33,6 @@ CLEAR_LEAD = 0.08
 """Least lead of the other person, as a share of the question, for rejecting the passages."""
 
 # All of these were measured on LoCoMo's development questions; docs/retrieval.md has the figures.
-
-ROLES = frozenset({"user", "assistant", "system", "tool"})
-"""Names of speakers that are not people."""
 
 _NAME = r"[^\W\d_][\w.'’-]{0,30}"
 _LABEL = re.compile(

@@ -12,6 +12,10 @@ NOVELTY_SHARE, SALIENCE_SHARE = 0.6, 0.4
 """The parts of importance (seed 002 §1.5)."""
 
 
+ROLES = ("user", "assistant", "system", "tool")
+"""The speakers in a chat with an assistant, which are not names of people."""
+
+
 class MemoryType(StrEnum):
     """The type of a memory."""
 

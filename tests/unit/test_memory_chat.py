@@ -139,6 +139,28 @@ def test_a_short_turn_is_embedded_after_the_end_of_the_turn_before(tmp_path: Pat
     assert "harbour" in embedded(store)["s1:x:2-2"]
 
 
+@pytest.mark.parametrize(
+    ("speaker", "text", "shown"),
+    [
+        ("Ann", "I sold my car, and it hurt me.", "Ann sold Ann's car, and it hurt Ann."),
+        ("Ann", "I'm glad I’ve kept mine; call me, we'd meet.", "Ann is glad Ann has kept Ann's; call Ann, we'd meet."),
+        ("Ann", "Fast I/O, i.e. mining, is no game for you.", "Fast I/O, i.e. mining, is no game for you."),
+        ("user", "I sold my car, call me", "I sold my car, call me"),
+        ("Assistant", "I sold my car, call me", "I sold my car, call me"),
+    ],
+)
+def test_a_short_turn_of_a_person_is_embedded_in_the_third_person(
+    tmp_path: Path, speaker: str, text: str, shown: str
+) -> None:
+    store = open_store(tmp_path / "index.db")
+    for document, chunks in ChatSource(chat_config(), CUT).documents(
+        session("s1"), "Cars", [turn(1, text, speaker=speaker)], "me"
+    ):
+        store.upsert(document, chunks)
+        assert document.text == text
+    assert embedded(store) == {"s1:1-1": f"Cars › {speaker}\n{shown}"}
+
+
 def test_a_turn_is_embedded_after_a_run_of_several(tmp_path: Path) -> None:
     source = ChatSource(chat_config(), CUT)
     turns = [turn(1, "Call the plumber"), turn(2, "and book the painter"), turn(3, "Call whom first?", "assistant")]
