@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import datetime
 import hashlib
 import json
-import os
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable
@@ -41,9 +39,9 @@ from donna_tui.calendar.values import (
 )
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.http.guard import Head, Limits, SmallServer, is_secret, page
-from donna_tui.platform.paths import private_folder
 from donna_tui.types.drafts import Attendee, Meeting
-from donna_tui.types.errors import CalendarError, Reason
+from donna_tui.types.errors import CalendarError, Reason, VaultWriteError
+from donna_tui.vault.write.durable import write_durably
 
 SPARE_SECONDS = 60.0
 """Seconds before its expiry at which a token is renewed."""
@@ -80,17 +78,13 @@ class Tokens:
         return await self._renewed(client, known)
 
     def store(self, tokens: dict[str, Any]) -> None:
-        """Store tokens, atomically replacing the old ones."""
-        private_folder(self.file.parent)
-        pending = self.file.with_suffix(".new")
-        with contextlib.suppress(FileNotFoundError):
-            pending.unlink()
-        descriptor = os.open(pending, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as opened:
-            json.dump(tokens, opened)
-            opened.flush()
-            os.fsync(descriptor)
-        pending.replace(self.file)
+        """Store tokens, atomically replacing the old ones. Raises CalendarError."""
+        try:
+            write_durably(self.file, json.dumps(tokens))
+        except VaultWriteError as error:
+            raise failed(
+                f"Donna's access to {self.config.name} cannot be stored: {error.message}", hint=error.hint
+            ) from error
 
     def _known(self) -> dict[str, Any]:
         if not self.file.exists():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import stat
 import urllib.request
 from collections.abc import Callable
@@ -18,7 +20,7 @@ from donna_tui.calendar.google import Endpoints, GoogleCalendar, Tokens, connect
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.types.drafts import Attendee
-from donna_tui.types.errors import DonnaError
+from donna_tui.types.errors import CalendarError, DonnaError
 from tests.unit.calendar_parts import BERLIN, YEAR, ids, times, told
 from tests.unit.calendar_server import ReceivedRequest, Reply, serving
 
@@ -212,6 +214,21 @@ async def test_leave_that_was_taken_back_is_told_with_what_to_do(harness: Tokens
     assert (error.message, error.hint) == ("Donna has no access to Mail yet", 'donna meetings connect "Mail"')
     harness.tokens.file.unlink()
     assert (await harness.refusal(Google())).hint == 'donna meetings connect "Mail"'
+
+
+def test_tokens_that_cannot_be_stored_leave_the_old_ones(
+    harness: TokensHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = harness.tokens.file.read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CalendarError, match="cannot be stored: the disk is full"):
+        harness.store(access_token="t2")
+    assert harness.tokens.file.read_bytes() == before
+    assert list(harness.tokens.file.parent.iterdir()) == [harness.tokens.file]
 
 
 async def test_a_token_that_others_can_read_is_not_used(harness: TokensHarness) -> None:

@@ -18,14 +18,14 @@ _MODES = {
 }
 
 
-def refused_write(error: OSError, path: str) -> VaultWriteError:
+def refused_write(error: OSError, path: str, *, what: str = "the note") -> VaultWriteError:
     """Convert an operating system error to a VaultWriteError."""
     if error.errno in _FULL:
         return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
     if error.errno == errno.ENAMETOOLONG:
         return VaultWriteError(Reason.TOO_LONG, "the name is too long for this disk", path=path)
     why = _MODES.get(error.errno or 0, (error.strerror or "unknown error").lower())
-    return VaultWriteError(Reason.IO_ERROR, f"the note cannot be written: {why}", path=path)
+    return VaultWriteError(Reason.IO_ERROR, f"{what} cannot be written: {why}", path=path)
 
 
 def write_durably(path: Path, text: str) -> None:
@@ -42,7 +42,7 @@ def write_durably(path: Path, text: str) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             pending.unlink()
-        raise refused_write(error, "") from error
+        raise refused_write(error, "", what=f"the file {path.name}") from error
     except DonnaError as error:
         raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
 
