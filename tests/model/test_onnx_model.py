@@ -23,6 +23,9 @@ from donna_tui.types.status import ModelPhase
 
 pytestmark = pytest.mark.model
 
+PROVIDERS = ("model", pytest.param("reference", marks=pytest.mark.slow))
+"""The two providers of the default model; sentence-transformers takes fifteen seconds to start."""
+
 UNUSUAL = (
     "",
     " ",
@@ -149,14 +152,14 @@ def test_a_very_long_question_is_answered(provider: str, request: pytest.Fixture
     check_vectors(served.embed(text)[None], 1, served.dim)
 
 
-@pytest.mark.parametrize("provider", ["model", "reference"])
+@pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("text", ["", "\ud800", "\x00", "\n" * 1000])
 def test_odd_questions_are_answered(provider: str, text: str, request: pytest.FixtureRequest) -> None:
     served: EmbeddingProvider = request.getfixturevalue(provider)
     check_vectors(served.embed(text)[None], 1, served.dim)
 
 
-@pytest.mark.parametrize("provider", ["model", "reference"])
+@pytest.mark.parametrize("provider", PROVIDERS)
 def test_the_window_is_full_at_256_tokens_and_not_beyond(provider: str, request: pytest.FixtureRequest) -> None:
     served: EmbeddingProvider = request.getfixturevalue(provider)
     assert served.max_tokens == 256
@@ -177,6 +180,7 @@ def test_a_model_folder_is_served_by_sentence_transformers(
     np.testing.assert_allclose(served.embed_batch(TEXTS[:3]), expected[:3], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_the_same_weights_under_another_provider_are_another_index(
     model: OnnxProvider, reference: SentenceTransformersProvider
 ) -> None:

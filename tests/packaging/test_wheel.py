@@ -111,6 +111,7 @@ def test_an_installed_donna_is_sound(installed: Installed) -> None:
         assert f"[{extra}] for " in doctor.stdout
 
 
+@pytest.mark.slow
 def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:
     program = (
         "import donna_tui.tui.app; from donna_tui.platform.paths import resource;"
@@ -122,6 +123,7 @@ def test_an_installed_donna_finds_its_screens(installed: Installed) -> None:
     assert installed.donna("keys", "--check").returncode == 0
 
 
+@pytest.mark.slow
 def test_a_lean_installation_is_small(installed: Installed, record_property: Callable[[str, object], None]) -> None:
     files = [
         path
