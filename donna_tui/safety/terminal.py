@@ -97,6 +97,18 @@ def clean(text: str) -> str:
     return text.replace("\r\n", "\n").translate(_SYMBOLS)
 
 
+_REMOVED: dict[int, str | None] = {**dict.fromkeys(_SYMBOLS), **dict.fromkeys(map(ord, f"\r{_LINE_BREAKS}"), "\n")}
+del _REMOVED[ord("\t")]
+
+
+def without_hidden(text: str) -> str:
+    """Remove the control and hidden characters that `clean` shows as symbols, from text that is stored.
+
+    Tabs stay, line breaks of all kinds become LF.
+    """
+    return _STRAY_JOINER.sub("", _STACK.sub(r"\1", text)).replace("\r\n", "\n").translate(_REMOVED)
+
+
 def clean_line(text: str) -> str:
     """Sanitise one row of text: as `clean`, but line breaks become ⏎."""
     return clean(text).replace("\n", "⏎")

@@ -66,6 +66,19 @@ def log_rows(donna: Driver) -> list[str]:
     return [row.sentence.path for row in pane(donna).event_log.ring.shown]
 
 
+async def test_a_status_that_arrived_on_another_screen_is_drawn_when_this_one_is_shown_again() -> None:
+    backend = scenarios.normal()
+    async with activity(backend) as donna:
+        assert not pane(donna).has_class("-calm")
+        donna.main.show_pane("vault")
+        await donna.until(lambda: not pane(donna).is_on_screen, "another screen is shown")
+        await donna.rest()
+        backend.current = replace(backend.current, problems=())
+        pane(donna)._set_status(backend.current)
+        donna.main.show_pane("activity")
+        await donna.until(lambda: pane(donna).has_class("-calm"), "no problem is listed")
+
+
 async def test_everything_is_in_sight_where_there_is_room() -> None:
     async with activity(scenarios.normal(), size=(160, 48)) as donna:
         text = donna.screen_text()

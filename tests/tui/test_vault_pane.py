@@ -6,10 +6,12 @@ import pytest
 
 from donna_tui.tui.lib.detail_dialog import DetailScreen
 from donna_tui.tui.lib.messages import StepBack
+from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.types.events import NoteDeleted, NoteIndexed, StageTimes
+from donna_tui.vault.write.changes import OperationKind, Outcome
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import DECISIONS, DRAFT, GARDEN, JOURNAL, PRIYA, RUNBOOK, SYNC
@@ -389,6 +391,24 @@ async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alo
         await donna.rest()
         assert donna.vault.note_tree.query_text == "garden"
         assert donna.vault.note_tree.selected.path == GARDEN
+
+
+@pytest.mark.parametrize(
+    ("kind", "selected", "shown"),
+    [
+        (OperationKind.MOVE, "old.md", "new.md"),
+        (OperationKind.MOVE, "link.md", "link.md"),
+        (OperationKind.UNDO, "other.md", "link.md"),
+        (OperationKind.UNDO, "new.md", "new.md"),
+    ],
+)
+def test_the_note_shown_after_a_change_is_the_selected_one_or_what_the_change_is_about(
+    kind: OperationKind, selected: str, shown: str
+) -> None:
+    outcome = Outcome(
+        operation="id", commit="c", kind=kind, paths=("new.md", "old.md", "link.md"), etags=("e1", "", "e2")
+    )
+    assert _new_place(outcome, selected) == shown
 
 
 async def test_an_event_does_not_lose_the_note_that_is_being_opened() -> None:

@@ -304,16 +304,31 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
-@pytest.mark.slow
-async def test_what_is_pasted_into_the_text_field_is_made_safe() -> None:
+async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_hidden_characters() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(PRIYA)
         await donna.press("i")
         await donna.window(EditScreen)
         field = donna.app.screen.query_one(NoteField)
-        field.post_message(events.Paste("a\x1b]52;c;eA==\x07b\tc\nd"))
-        await donna.until(lambda: "␛]52" in field.text, "it is pasted")
-        assert field.text.startswith("a␛]52;c;eA==␇b\tc\nd")
+        before = field.text
+        donna.app.post_message(events.Paste("a\x1b]52;c;eA==\x07b\tc\r\nd \u200fpm\ufeff می\u200cخواهم 👩\u200d👧\n"))
+        await donna.until(lambda: field.text != before, "it is pasted")
+        await donna.rest()
+        assert field.text == f"a]52;c;eA==b\tc\nd pm می\u200cخواهم 👩\u200d👧\n{before}"
+        assert "Hidden characters were removed from the pasted text." in notices(donna.app)
+
+
+@pytest.mark.slow
+async def test_typed_joiners_are_inserted() -> None:
+    async with driving(scenarios.normal()) as donna:
+        await donna.open_note(PRIYA)
+        await donna.press("i")
+        await donna.window(EditScreen)
+        field = donna.app.screen.query_one(NoteField)
+        before = field.text
+        for char in "می\u200cخ":
+            field.post_message(events.Key("x", char))
+        await donna.until(lambda: field.text == f"می\u200cخ{before}", "it is typed")
 
 
 @pytest.mark.slow

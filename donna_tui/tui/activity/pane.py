@@ -104,6 +104,10 @@ class ActivityPane(Vertical):
         else:
             self.event_log.focus()
 
+    def on_show(self) -> None:
+        """Draw the status that arrived while the screen was hidden."""
+        self._draw()
+
     def go_back(self) -> bool:
         """Close the filter, then follow the log again. Return False if there is nothing to leave."""
         if self.has_class("-filtering"):

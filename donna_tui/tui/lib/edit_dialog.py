@@ -15,7 +15,7 @@ from textual.getters import query_one
 from textual.timer import Timer
 from textual.widgets import Static, TextArea
 
-from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.safety.terminal import clean, clean_line, without_hidden
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.inputs import KeyLine
@@ -28,14 +28,24 @@ SAVE_SECONDS = 1.0
 
 
 class NoteField(TextArea):
-    """A text field that removes control characters from pasted text."""
+    """A text field that removes control and hidden characters from pasted text, and accepts typed joiners."""
 
     def on_mount(self) -> None:
         self.cursor_blink = False
 
     async def _on_paste(self, event: events.Paste) -> None:
-        event.text = "\t".join(clean(part) for part in event.text.split("\t"))
-        await super()._on_paste(event)
+        """Change the text that Textual's own handler inserts, which runs after this one."""
+        text = without_hidden(event.text)
+        if len(text) < len(event.text.replace("\r\n", "\n")):
+            self.notify("Hidden characters were removed from the pasted text.", timeout=6)
+        event.text = text
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Insert a zero-width joiner or non-joiner, which Textual does not consider printable."""
+        if event.character in ("\u200c", "\u200d"):
+            event.stop()
+            event.prevent_default()
+            self.replace(event.character, *self.selection, maintain_selection_offset=False)
 
 
 class EditScreen(Dialog[str]):

@@ -147,7 +147,7 @@ class ApproveAll(Dialog[bool]):
                     self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
         finally:
             self._is_under_way = False
-        self.query_one(KeyLine).set_text("")
+        self.query_one(KeyLine).set_text(f"{self.shown('plan.apply')} closes this.")
 
     def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
         """Mark the drafts whose plans contain the note that an error is about, or else all of them."""

@@ -332,7 +332,8 @@ class NoteDetail(Container):
 
     def follow(self, row: TreeRow | None) -> None:
         """Show the note of a row after a short delay. Of several rows in quick succession only the last is loaded."""
-        if row == self._row:
+        is_missing = row is not None and row.note is not None and self._note is None  # it could not be read before
+        if row == self._row and not is_missing:
             return
         if row is None or self._row is None or row.path != self._row.path:
             self._outside = None

@@ -607,10 +607,11 @@ class VaultPane(PartsPane):
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
+        row = self.note_tree.selected
         outcome = await flow()
         if outcome is not None:
             self.note_tree.unmark()
-        self.reload(_new_place(outcome))
+        self.reload(_new_place(outcome, row.path if row is not None else ""))
         deleted = (
             ()
             if outcome is None
@@ -623,8 +624,14 @@ class VaultPane(PartsPane):
         return outside_remark(self.note_tree.selected)
 
 
-def _new_place(outcome: Outcome | None) -> str:
-    """Return the note to show after a change: the first one that still exists."""
+def _new_place(outcome: Outcome | None, selected: str) -> str:
+    """Return the note to show after a change: the selected one if it was changed, else the one the change is about.
+
+    A change lists that one first, and an undo last.
+    """
     if outcome is None:
         return ""
-    return next((path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag), "")
+    there = [path for path, etag in zip(outcome.paths, outcome.etags, strict=True) if etag]
+    if not there or selected in there:
+        return selected if there else ""
+    return there[-1] if outcome.kind is OperationKind.UNDO else there[0]

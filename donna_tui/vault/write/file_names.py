@@ -20,7 +20,7 @@ EVERYWHERE = "*"
 """Allowlist entry for every folder and the top of the vault."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
 _SHORT_NAME = re.compile(r"(?=.{3,8}(?:\.|$))[^. ~]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?", re.DOTALL)
 """The 8.3 form of a name, by which NTFS and FAT open another file: `git~1` is `.git`."""
 
