@@ -7,6 +7,7 @@ are the same name.
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -147,18 +148,22 @@ def heading_names(database: Database, key: str, scope: Scope, limit: int) -> lis
 
 
 def similar_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Find the names of notes that share most trigrams with a key, as candidates for a misspelling."""
+    """Find the names of notes that share most trigrams with a key, as candidates for a misspelling.
+
+    FTS5 ranks nothing without positions (`detail = none`): the shared trigrams are counted here.
+    """
     squashed = key.replace(" ", "")
     grams = dict.fromkeys(squashed[start : start + 3] for start in range(len(squashed) - 2))
     if not grams:
         return []
-    match = " OR ".join(f'"{gram}"' for gram in grams)
     inside, inside_parameters = conditions(Scope(scope.filters))
     found = (
-        f"SELECT n.id FROM note_name_grams CROSS JOIN note_names n ON n.id = note_name_grams.rowid"  # noqa: S608
-        f" CROSS JOIN memory_documents d ON d.id = n.document_id WHERE note_name_grams MATCH ? AND {inside}"
-        " ORDER BY note_name_grams.rank LIMIT ?"
+        "SELECT n.id FROM (SELECT f.rowid AS id, count(*) AS shared FROM json_each(?) gram"  # noqa: S608
+        " CROSS JOIN note_name_grams f ON f.note_name_grams MATCH gram.value GROUP BY f.rowid) AS each"
+        " CROSS JOIN note_names n ON n.id = each.id CROSS JOIN memory_documents d ON d.id = n.document_id"
+        f" WHERE {inside} ORDER BY each.shared DESC, length(n.key), n.id LIMIT ?"
     )
+    match = json.dumps([f'"{gram}"' for gram in grams])
     return _lookup(database, f"n.id IN ({found})", [match, *inside_parameters, limit], "n.kind, n.id", [], scope, limit)
 
 

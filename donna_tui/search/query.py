@@ -20,6 +20,7 @@ MONTHS = (
 _MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?P<year>(?:19|20)\d\d)"
+_ANY_YEAR = r"(?:19|20)\d\d"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
@@ -32,21 +33,48 @@ _FORMS = tuple(
 
 
 def date_phrases(text: str) -> tuple[str, ...]:
-    """Return the phrases by which the dates in `text` are found in a keyword index that treats hyphens as spaces."""
+    """Return the phrases by which the dates in `text` are found in a keyword index that treats hyphens as spaces.
+
+    They can also be found in other places: “10 13” is a date and a time. `date_patterns` are exact.
+    """
     return tuple(dict.fromkeys(phrase for form in _FORMS for match in form.finditer(text) for phrase in _names(match)))
 
 
 def _names(match: re.Match[str]) -> Iterator[str]:
-    parts = match.groupdict()
-    month, year, day = _month_number(parts), parts.get("year"), parts.get("day")
-    name = MONTHS[month - 1]
+    month, name, day, year = _date_parts(match)
     if day:
-        yield f"{month:02} {int(day):02}"
-        yield f"{name} {int(day)}"
-        yield f"{int(day)} {name}"
+        yield f"{year} {month} {day:02}" if year else f"{month} {day:02}"
+        yield f"{name} {day}"
+        yield f"{day} {name}"
     elif year:
-        yield f"{year} {month:02}"
+        yield f"{year} {month}"
         yield f"{name} {year}"
+
+
+def date_patterns(text: str) -> re.Pattern[str] | None:
+    """Return the pattern of the dates in `text` in words joined by spaces, in lower case; None if there are none.
+
+    A day of another year than that of the question does not match, nor does a time such as 10:13.
+    """
+    dates = (_date_parts(match) for form in _FORMS for match in form.finditer(text))
+    forms = dict.fromkeys(form for parts in dates for form in _forms_of(*parts))
+    return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
+
+
+def _forms_of(month: str, name: str, day: int, year: str) -> Iterator[str]:
+    if day:
+        yield f"{year or _ANY_YEAR} {month} {day:02}"
+        other_year = rf"\b(?! (?!{year}\b){_ANY_YEAR}\b)" if year else ""
+        yield f"(?:{name} {day}|{day} {name}){other_year}"
+    elif year:
+        yield f"(?:{year} {month}|{name} {year})"
+
+
+def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
+    """Return the number and the name of the month, the day and the year; 0 and an empty text if they are not named."""
+    parts = match.groupdict()
+    month = _month_number(parts)
+    return f"{month:02}", MONTHS[month - 1], int(parts.get("day") or 0), parts.get("year") or ""
 
 
 def _month_number(parts: dict[str, str | None]) -> int:

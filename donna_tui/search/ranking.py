@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import Query, date_phrases, without_dates
+from donna_tui.search.query import Query, date_patterns, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -38,10 +38,10 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class QueryContent:
-    """The content of a question: word stems, and phrases for the dates in it, which count as one more stem."""
+    """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem."""
 
     stems: frozenset[str]
-    dates: tuple[str, ...] = ()
+    dates: re.Pattern[str] | None = None
     begun: str = ""
 
     def coverage(self, text: str) -> float:
@@ -52,8 +52,7 @@ class QueryContent:
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
-        plain = f" {' '.join(_WORD.findall(text.casefold()))} " if self.dates else ""
-        return any(f" {phrase} " in plain for phrase in self.dates)
+        return self.dates is not None and bool(self.dates.search(" ".join(_WORD.findall(text.casefold()))))
 
     def _holds_beginning(self, words: Iterable[str]) -> bool:
         return bool(self.begun) and any(word.startswith(self.begun) or self.begun.startswith(word) for word in words)
@@ -63,7 +62,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    return QueryContent(_stems(without_dates(" ".join(terms))), date_phrases(query.text), stem(begun) if begun else "")
+    return QueryContent(_stems(without_dates(" ".join(terms))), date_patterns(query.text), stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:

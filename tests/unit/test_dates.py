@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.query import date_phrases, without_dates
+from donna_tui.search.query import date_patterns, date_phrases, without_dates
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from donna_tui.search.query import date_phrases, without_dates
         ("the 3rd of July", ("07 03", "july 3", "3 july")),
         ("12 sept.", ("09 12", "september 12", "12 september")),
         ("in March 2024", ("2024 03", "march 2024")),
-        ("notes of 2026-03-12", ("03 12", "march 12", "12 march")),
+        ("notes of 2026-03-12", ("2026 03 12", "march 12", "12 march")),
         ("back in 2026-03", ("2026 03", "march 2026")),
     ],
 )
@@ -31,6 +31,27 @@ def test_what_is_no_date_has_no_names(text: str) -> None:
     assert date_phrases(text) == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "holds"),
+    [
+        ("on 13 October 2023", "we met on 13 october", True),
+        ("on 13 October 2023", "we met on october 13 2023", True),
+        ("on 13 October 2023", "2023 10 13 standup", True),
+        ("on 13 October 2023", "we met on 13 october 2021", False),
+        ("on 13 October 2023", "the train leaves at 10 13", False),
+        ("on 2021-10-13", "version 0 10 13", False),
+        ("on 3 May", "3 may 2023 we met", True),
+        ("on 3 May", "2023 05 03 standup", True),
+        ("on 3 May", "at 05 03 the train leaves", False),
+        ("in October 2023", "in october 2022", False),
+    ],
+)
+def test_a_time_or_the_day_of_another_year_is_not_the_date(question: str, text: str, holds: bool) -> None:
+    pattern = date_patterns(question)
+    assert pattern is not None
+    assert bool(pattern.search(text)) is holds
+
+
 def test_the_rest_of_a_question_is_without_its_dates() -> None:
     assert without_dates("on April 27th, which movies").split() == ["on", ",", "which", "movies"]
 
@@ -38,3 +59,4 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
 @given(st.text())
 def test_any_text_may_be_asked(text: str) -> None:
     assert all(phrase.replace(" ", "").isalnum() for phrase in date_phrases(text))
+    assert (date_patterns(text) is None) == (date_phrases(text) == ())

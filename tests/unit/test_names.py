@@ -156,6 +156,14 @@ def test_typing_errors_are_bridged_by_the_length_of_the_name(store: MemoryStore)
     assert misspelt("quite another thing") == []
 
 
+def test_a_misspelt_name_is_found_among_many_that_share_some_letters(store: MemoryStore) -> None:
+    for number in range(80):
+        store.upsert(note(f"Propagated matters {number}.md", "words\n"))
+    store.upsert(note("Properties.md", "words\n"))
+    found = misspelt_by(store.database, parse_query("propertes"))
+    assert [named.name.text for named in found] == ["Properties"]
+
+
 def test_the_name_with_fewer_typing_errors_comes_first_whatever_kind_it_is(store: MemoryStore) -> None:
     store.upsert(note("gateway rollpits.md", "words\n"))
     store.upsert(note("x.md", "words\n", aliases=("gateway rollout",)))
