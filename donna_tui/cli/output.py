@@ -107,7 +107,8 @@ def print_problem(message: str, hint: str | None) -> None:
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
     """Report an error, as JSON on stdout or in words on stderr, and exit with its code."""
     if as_json:
-        emit_lines([json_text({"ok": False, "reason": error.reason, "message": error.message})])
+        fields = {"ok": False, "reason": error.reason, "message": error.message, "hint": error.hint or ""}
+        emit_lines([json_text(fields)])
     else:
         print_problem(error.message, error.hint)
     raise SystemExit(exit_code(error.reason))

@@ -224,7 +224,10 @@ async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], req
                 continue
             filters = replace(request.filters, exclude=query.exclude, within=query.within)
             outcome = await engine.search(replace(request, text=query.query, filters=filters))
-            emit_lines([json_text({"id": query.id, "results": [hit_fields(hit) for hit in outcome.hits]})])
+            row: dict[str, Any] = {"id": query.id, "results": [hit_fields(hit) for hit in outcome.hits]}
+            if outcome.filter_problems:
+                row["filter_problems"] = [asdict(each) for each in outcome.filter_problems]
+            emit_lines([json_text(row)])
 
 
 def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
@@ -232,7 +235,8 @@ def read_batch(source: str) -> Iterator[BatchQuery | BadLine]:
     try:
         text = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
-        raise DonnaError(Reason.USAGE, f"the questions cannot be read ({type(error).__name__})") from error
+        why = (error.strerror or "unknown error").lower()
+        raise DonnaError(Reason.USAGE, f"the questions cannot be read: {source}: {why}") from error
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.strip():
             try:

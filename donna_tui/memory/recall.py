@@ -360,11 +360,16 @@ class Recaller:
     @staticmethod
     def _sifted(request: RecallRequest, hits: Sequence[Hit], known: dict[str, Importance]) -> _Candidates:
         found = _Candidates()
+        texts: set[str] = set()
         for hit in hits:
             memory = memory_of_hit(hit, known.get(hit.chunk_id))
             if memory.memory_type is MemoryType.PROCEDURAL:
                 continue
             why = reason_to_cut(memory, request)
+            if why is None and memory.source is MemorySource.VAULT:
+                text = " ".join(hit.content.split())
+                why = OmittedReason.DUPLICATE if text in texts else None
+                texts.add(text)
             if why is None:
                 found.kept.append(memory)
             else:
@@ -396,6 +401,7 @@ def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted]
         OmittedReason.BUDGET: f"that did not fit into {request.token_budget:,} tokens",
         OmittedReason.COUNT: f"beyond the {request.top_k} asked for",
         OmittedReason.COMPRESSED: "covered by a summary",
+        OmittedReason.DUPLICATE: "with the text of another",
         OmittedReason.TYPE: "of other types",
     }
     left = [f"{count[why]} {text}" for why, text in words.items() if count[why]]

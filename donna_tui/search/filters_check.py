@@ -24,7 +24,9 @@ def searched_notes(database: Database, filters: Filters) -> int:
 
 
 def filter_problems(database: Database, query: Query, given: Filters) -> tuple[FilterProblem, ...]:
-    """Report errors in the filters of a question; those of the request itself, `given`, are not checked."""
+    """Report errors in the filters of a question, and sources and folders of the request itself, `given`, that match
+    nothing.
+    """
     return (*query.problems, *_unmatched(database, query.filters, given))
 
 
@@ -42,7 +44,10 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     ):
         values = _values(database, "d.note_type", seen)
         yield _problem("type", filters.note_type, "no note has this type", nearest(filters.note_type, values))
-    for source in filters.sources[len(given.sources) :]:
+    if filters.path_prefix and not searched_notes(database, replace(seen, path_prefix=filters.path_prefix)):
+        near = nearest(filters.path_prefix.strip("/"), _path_parts(database, seen))
+        yield _problem("path", filters.path_prefix, "no note is in this folder", near)
+    for source in filters.sources:
         if not searched_notes(database, replace(seen, sources=(source,))):
             values = [*_values(database, "d.source_type", seen), DRAFTS]
             yield _problem("in", source, "there is nothing of this kind", nearest(source, values))

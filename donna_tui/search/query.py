@@ -218,8 +218,8 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
 
 
 OTHER_KEYS = {
-    "folder": "path", "file": "path", "dir": "path", "tags": "tag", "kind": "type", "source": "in", "is": "in",
-    "since": "after", "from": "after", "until": "before", "to": "before", "date": "after",
+    "folder": "path", "file": "path", "dir": "path", "tags": "tag", "kind": "type", "source": "in",
+    "since": "after", "from": "after", "until": "before", "to": "before", "date": "after", "on": "after",
 }  # fmt: skip
 """Names of these filters in other programs."""
 

@@ -122,6 +122,8 @@ class OmittedReason(StrEnum):
     """The requested number is reached."""
     COMPRESSED = "compressed"
     """A summary of its session replaces it."""
+    DUPLICATE = "duplicate"
+    """A better passage has the same text, as in a copy of its note."""
     TYPE = "type"
 
 

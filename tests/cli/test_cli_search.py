@@ -121,12 +121,14 @@ def test_a_batch_is_answered_in_order(donna: Donna, vault: Path, tmp_path: Path)
             {"id": "a", "query": "kestrel", "exclude": ["Projects/gateway.md"]},
             {"id": "c", "query": "kestrel", "within": "Meetings/standup.md", "unknown": 1},
             {"id": "d", "query": "kestrel osprey", "within": ["Meetings/standup.md", "private.md"]},
+            {"id": "e", "query": "osprey after:soon"},
         )
         + "\n"
     )
     ran = donna("search", "--batch", asked, "--space", vault)
     assert ran.code == 0
-    assert [row["id"] for row in ran.rows] == ["b", 7, "a", "c", "d"]
+    assert [row["id"] for row in ran.rows] == ["b", 7, "a", "c", "d", "e"]
+    assert [each["text"] for each in ran.rows[-1]["filter_problems"]] == ["after:soon"]
     found = [sorted(hit["source_path"] for hit in row["results"]) for row in ran.rows]
     assert found == [
         ["private.md"],
@@ -134,6 +136,7 @@ def test_a_batch_is_answered_in_order(donna: Donna, vault: Path, tmp_path: Path)
         ["Meetings/standup.md", "Projects-old/gateway.md"],
         ["Meetings/standup.md"],
         ["Meetings/standup.md", "private.md"],
+        ["private.md"],
     ]
 
 

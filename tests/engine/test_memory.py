@@ -15,7 +15,7 @@ from donna_tui.platform.paths import app_paths
 from donna_tui.types.events import EngineEvent, MemoryIngestFailed, NoteDeleted
 from donna_tui.types.memory import MemoryFilter, MemoryType, OmittedReason, RecallResult
 from donna_tui.types.search import Filters, MemorySource, SearchRequest
-from tests.engine.helpers import Sandbox, eventually, hide_model, new_sandbox, open_engine, quick_config
+from tests.engine.helpers import Sandbox, eventually, hide_model, index_once, new_sandbox, open_engine, quick_config
 from tests.model_server import Behaviour, ModelServer, text
 from tests.unit.memory_parts import jsonl, said
 
@@ -120,6 +120,17 @@ async def test_where_not_all_preferences_fit_those_of_the_question_come_first(sa
         ]  # fmt: skip
         small = await memory.recall("which day is for kestrels", token_budget=30)
         assert contents(small) == ["I always fly kestrels on Sundays."]
+
+
+async def test_a_copy_of_a_note_is_recalled_once(sandbox: Sandbox) -> None:
+    for name in ("tank", "tank copy"):
+        sandbox.write(f"{name}.md", "The zebrafish tank is cleaned by Nora on Mondays.\n")
+    await index_once(sandbox)
+    async with open_engine(sandbox, watch=False) as running:
+        result = await running.engine.memory.recall("who cleans the zebrafish tank")
+        assert len([each for each in contents(result) if "zebrafish" in each]) == 1
+        assert [each.why for each in result.cut if "zebrafish" in each.memory.content] == [OmittedReason.DUPLICATE]
+        assert "1 with the text of another" in result.note
 
 
 async def test_what_matters_little_is_recalled_where_there_is_room(sandbox: Sandbox) -> None:

@@ -62,6 +62,9 @@ async def _write(client: Client, sandbox: Sandbox) -> None:
     assert payload_of(await client.call_tool("remember", {**other, "replace": True}))["remembered"] == 1
     wrong = payload_of(await client.call_tool("memory_search", {"query": "tag:kestrol bird"}))
     assert any("tag:kestrol" in each for each in wrong["filterProblems"])
+    nowhere = payload_of(await client.call_tool("memory_search", {"query": "kestrel", "folder": "Project"}))
+    assert any("did you mean path:Projects" in each for each in nowhere["filterProblems"]), nowhere
+    assert "sources" in (await refused_over(client, "memory_search", {"query": "x", "sources": ["notes"]}))["message"]
     section = {"path": "Projects/gateway.md", "headingPath": ["Gateway", "Cache"], "content": "One more line."}
     etag = payload_of(await client.call_tool("vault_read", {"path": section["path"]}))["etag"]
     assert payload_of(await client.call_tool("vault_section", {**section, "etag": etag}))["changed"]
@@ -71,6 +74,8 @@ async def _write(client: Client, sandbox: Sandbox) -> None:
     added = payload_of(await client.call_tool("chat_add", chat))
     assert (added["added"], added["suggestions"]) == (1, ["I prefer dark roast in the morning."])
     assert payload_of(await client.call_tool("chat_add", chat))["known"] == 1
+    other_chat = {"sessionId": "two", "turns": [{"role": "user", "text": "The gazebo will be teal."}]}
+    assert payload_of(await client.call_tool("chat_add", other_chat))["suggestions"] == []
     assert payload_of(await client.call_tool("vault_undo_last", {}))["undone"] == [first["operation"]]
     assert payload_of(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 2
     assert (sandbox.root / path).read_text() == PUBLIC[path]

@@ -49,6 +49,12 @@ async def test_frontmatter_is_kept_unless_the_content_is_the_whole_note(harness:
     assert (harness.sandbox.root / NOTE).read_text() == "new\n"
 
 
+async def test_frontmatter_that_cannot_be_read_is_no_private_note(harness: ToolHarness) -> None:
+    answer = await harness("vault_write", path="Inbox/new.md", content="---\na: [b\n---\nnew\n")
+    assert (answer["ok"], answer["reason"]) == (False, "invalid_frontmatter")
+    assert not (harness.sandbox.root / "Inbox/new.md").exists()
+
+
 async def test_who_has_not_read_the_note_does_not_change_it(harness: ToolHarness) -> None:
     seen = await etag(harness)
     write(harness.sandbox.root, NOTE, "edited elsewhere\n")

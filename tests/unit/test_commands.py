@@ -84,4 +84,6 @@ def test_a_command_only_raises_what_all_report_alike(monkeypatch: pytest.MonkeyP
     assert words.stderr == "donna: nobody is there\n       name somebody\n"
     as_json = CliRunner().invoke(donna, ["greet", "nobody", "--json"])
     assert (as_json.exit_code, as_json.stderr) == (3, "")
-    assert as_json.stdout == '{"ok": false, "reason": "missing", "message": "nobody is there"}\n'
+    assert (
+        as_json.stdout == '{"ok": false, "reason": "missing", "message": "nobody is there", "hint": "name somebody"}\n'
+    )

@@ -47,9 +47,10 @@ def test_an_error_in_words_goes_to_stderr(capsys: pytest.CaptureFixture[str]) ->
 
 def test_an_error_as_json_goes_to_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
-        fail(DonnaError(Reason.CONFIG_INVALID, "Bad."), as_json=True)
+        fail(DonnaError(Reason.CONFIG_INVALID, "Bad.", hint="Mend it."), as_json=True)
     assert caught.value.code == ExitCode.USAGE
-    assert json.loads(capsys.readouterr().out) == {"ok": False, "reason": "config_invalid", "message": "Bad."}
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == {"ok": False, "reason": "config_invalid", "message": "Bad.", "hint": "Mend it."}
 
 
 def test_messages_go_to_stderr(capsys: pytest.CaptureFixture[str]) -> None:

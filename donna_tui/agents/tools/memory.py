@@ -36,13 +36,15 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
         if not added:
             session.quota.give_back()
     summaries = await service.compress_due() if added else ()
-    suggestions = await service.suggestions(limit=5) if added else ()
+    suggestions = await service.suggestions() if added else ()
     return schemas.ChatAddOutput(
         added=added,
         known=known,
         summarized=len(summaries),
         suggestions=tuple(
-            clean_line(each.text) for each in suggestions if space.access.sensitive or not each.sensitive
+            clean_line(each.text)
+            for each in suggestions
+            if any(each.text in turn.text for turn in args.turns) and (space.access.sensitive or not each.sensitive)
         ),
         writes_left=session.quota.left,
     )

@@ -253,6 +253,9 @@ def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -
     if not access.client.is_note(path):
         raise VaultWriteError(Reason.OUTSIDE_ALLOWLIST, "notes of this space cannot be stored here", path=path)
     _check_version(space, path, args.etag)
+    if problem := parse_frontmatter(args.content).problem:
+        message = f"the frontmatter of this text cannot be read: {problem}"
+        raise VaultWriteError(Reason.INVALID_FRONTMATTER, message, hint="correct its YAML", path=path)
     try:
         plan = writer.planner.write(path, args.content, seen=expecting(args.etag), replace=args.replace)
     except VaultWriteError as error:

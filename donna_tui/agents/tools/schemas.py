@@ -81,8 +81,8 @@ class SearchArgs(ToolArgs):
         default=None, description="Leave out passages less similar than this, unless they share a word with the query."
     )
     mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
-    sources: Annotated[tuple[str, ...], Field(max_length=8)] = Field(
-        default=(), description="Only these kinds of documents: vault, chat, memory, correction, task, draft."
+    sources: tuple[Literal["vault", "chat", "memory", "correction", "task", "draft"], ...] = Field(
+        default=(), max_length=8, description="Only these kinds of documents; drafts are left out by default."
     )
     folder: str = Field(
         default="",

@@ -16,7 +16,7 @@ from donna_tui.vault.note.read import iso_date
 async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
     """Return passages of notes, chats and memories, best first."""
     filters = Filters(
-        sources=tuple(map(readable, args.sources)),
+        sources=args.sources,
         path_prefix=readable(args.folder),
         sensitive=None if space.access.sensitive else False,
     )

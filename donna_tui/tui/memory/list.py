@@ -42,12 +42,14 @@ WHY_CUT = {
     OmittedReason.BUDGET: "too long for what is left",
     OmittedReason.COUNT: "enough others fit better",
     OmittedReason.COMPRESSED: "part of a summary",
+    OmittedReason.DUPLICATE: "same text as another",
     OmittedReason.TYPE: "of another type",
 }
 _SHORT_CUT = {
     OmittedReason.BUDGET: "too long",
     OmittedReason.COUNT: "enough others",
     OmittedReason.COMPRESSED: "summed up",
+    OmittedReason.DUPLICATE: "same text",
     OmittedReason.TYPE: "other type",
 }
 
