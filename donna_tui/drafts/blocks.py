@@ -196,32 +196,49 @@ _OWN_WHEN = re.compile(r"^(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d{1,2} \w
 _MARKER = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+$")
 _BOX = re.compile(r"\[(.)\][ \t]+(?=\S)")
 _BLOCK_ID = re.compile(r"\s+\^[\w-]+\s*$")
-_LABEL = re.compile(r"^\W*(?:decision|decided|resolution|resolved|conclusion|agreed)\W{0,3}:\W*\w", re.IGNORECASE)
+_LABELS = (
+    (Role.DECISIONS, r"decision|decided|resolution|resolved|conclusion|agreed"),
+    (Role.ACTIONS, r"action(?: item)?s?|next steps?|to-?do|follow[- ]?up"),
+)
+_LABEL_PATTERNS = tuple(
+    (role, re.compile(rf"^\W*(?:{words})\W{{0,3}}:\W*\w", re.IGNORECASE)) for role, words in _LABELS
+)
 _STRUCK = re.compile(r"~~.*?~~", re.DOTALL)
 
-_BOILERPLATE = re.compile(
-    r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,60}\bcalendar"
+_DIAL_IN = re.compile(
+    r"^(?:join\b.{0,40}:|join (?:zoom|the|by|on|with|via|from)|dial[- ]?in|dial by|click\b.{0,90}\bcalendar"
     r"|add to\b.{0,30}\bcalendar|meeting id\b|passcode\b|one tap mobile|find your local number|phone conference id"
-    r"|recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:|extracted from\b"
-    r"|watch the (?:meeting|video|recording)|\W*calendar\W*:|unsubscribe\b|(?:video )?recording of\b)"
-    r"|zoom\.us|meet\.google\.com|teams\.microsoft\.com|webex\.com|\bdownload teams\b|google calendar\b",
+    r"|unsubscribe\b)|zoom\.us|meet\.google\.com|teams\.microsoft\.com|webex\.com|\bdownload teams\b",
     re.IGNORECASE,
 )
+_BOILERPLATE = re.compile(
+    r"^(?:recording\b|github issue\b|minutes google doc|where\b\W{0,4}:|when\b\W{0,4}:|location\b\W{0,4}:"
+    r"|extracted from\b|watch the (?:meeting|video|recording)|\W*calendar\W*:|(?:video )?recording of\b)"
+    r"|\bgoogle calendar\b",
+    re.IGNORECASE,
+)
+_SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
 _NOTHING = re.compile(
-    r"^(?:none|nothing|n/?a|tbd|tba|todo|skipped|same|done|yes|no|ok|okay|presenter|slides?|notes?)\b[^,;:]{0,60}$"
-    r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)\b"
-    r"|^(?:nothing|skipped|skip)\b[^;:]{0,60}$|^not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$"
-    r"|^(?:see|slides) \S+$",
+    r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|presenter|slides?|notes?)\W*$"
+    r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
+    r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
+    r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
+    r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
+    r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
+    r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
+    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$",
     re.IGNORECASE,
 )
 _CODE = re.compile(
-    r"^(?:select\b.+\bfrom\b|insert into\b|update \w+ set\b|delete from\b|create (?:table|index)\b|alter table\b"
-    r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) [\w./-]|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
-    r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*[=({:;])"
-    r"|\bselect \w+\s*\(|::|=>|->|\(\)|[{};]\s*$|[<>]{2}|\b0x[0-9a-f]{4,}\b|==|&&|\|\|"
+    r"^(?:SELECT\b.+\bFROM\b|INSERT INTO\b|UPDATE \w+ SET\b|DELETE FROM\b|CREATE (?:TABLE|INDEX)\b|ALTER TABLE\b"
+    r"|(?:sudo|git|curl|docker|kubectl|npm|pip|ssh|cd|psql) (?:-|[\w.-]*[/=@]|(?:add|apply|build|checkout|clone|commit"
+    r"|create|delete|describe|diff|exec|fetch|get|install|log|logs|merge|pull|push|rebase|rollout|run|scale|start|status|test)\b)"
+    r"|\$ |>>> |#!|//|/\*|[\w.]+\(.*\)[;{]?$"
+    r"|(?:const|let|var|def|fn|func|class|import|return|public|private) \w+.*(?:[=({;]|:\s*$))"
+    r"|\b[Ss][Ee][Ll][Ee][Cc][Tt] \w+\s*\(|::|=>|\S->\S|\(\)|[{};]\s*$|[<>]{2}|\b0x[0-9A-Fa-f]{4,}\b|==|&&|\|\|"
     r"|^\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|^\[?\d\d:\d\d:\d\d\b|^(?:\W*)(?:DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL|TRACE)\b\W"
     r"|\bTraceback\b|\b\w+Error:",
-    re.IGNORECASE | re.MULTILINE,
+    re.MULTILINE,
 )
 _ADDRESS = re.compile(r"\S+[./]\S+")
 _LOG_LEVEL = re.compile(r"(?:^|\s)(?:DEBUG|INFO|WARN|ERROR|FATAL|TRACE)(?:\s|:)")
@@ -324,7 +341,7 @@ class _Parser:
         return Block(
             text=words,
             raw=self._text[low:high].strip(),
-            role=Role.DECISIONS if _LABEL.match(words) else role,
+            role=next((named for named, label in _LABEL_PATTERNS if label.match(words)), role),
             heading_path=section.heading_path,
             start_line=first,
             end_line=last,
@@ -337,14 +354,19 @@ def bare(raw: str) -> str:
 
 
 def is_quotable(block: Block) -> bool:
-    """Check whether a block has content: not code, a log line, boilerplate of invitations, or “nothing new”."""
+    """Check whether a block has content: not code, a log line, boilerplate of invitations, or “nothing new”.
+
+    A decision or an action item may have many digits, and begin as the description of an invitation does.
+    """
     text = block.text
-    if _CODE.search(text) or _LOG_LEVEL.search(text) or _BOILERPLATE.search(text) or _NOTHING.search(text):
+    if _NOTHING.search(_SPEAKER.sub("", text)) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
-    if _ADDRESS.fullmatch(text):
+    if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
+    if block.role in (Role.DECISIONS, Role.ACTIONS):
+        return True
     letters = sum(char.isalpha() or char.isspace() for char in text)
-    return letters >= 0.6 * len(text) and len(text) <= LONGEST_BLOCK and bool(stems_of(text))
+    return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text)
 
 
 def _quotable_section(role: Role) -> bool:

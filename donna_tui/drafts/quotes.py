@@ -31,12 +31,17 @@ MOST_PROSE = 25
 """Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
 
 _OUTCOME = re.compile(
-    r"\b(?:agreed?|agreement|decided?|decision|consensus|approved?|concluded?|conclusion|resolved|landed|merged|closed"
+    r"\b(?i:agreed?|agreement|decided?|decision|consensus|approved?|concluded?|conclusion|resolved|landed|merged|closed"
     r"|shipped|released|postponed|cancelled|deferred|moved to|moves to|deadline|no objections?|next steps?|volunteered"
     r"|action item|blocked|plans? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
-    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?:will|to|still needs? to)\b",
+    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?i:will|to|still needs? to)\b"
+)
+_STALE = re.compile(
+    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
     re.IGNORECASE,
 )
+"""Words for days that mean another day at the next meeting."""
+
 _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
@@ -45,6 +50,10 @@ _STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved
 _MAYBE = re.compile(
     r"\b(?:no consensus|not (?:yet )?\w+|if|whether|needs? to be|should be|to be|until)\b|\?\W*$", re.IGNORECASE
 )
+FEWEST_STEMS, FEWEST_BESIDE_REFERENCE = 2, 5
+"""Fewest content words of a bullet that is quoted; more if it ends with the number or address of an issue, which
+usually names only its topic."""
+
 _NUMBERED = re.compile(r"#\d+\W*$")
 _REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
 _REPLACES = re.compile(
@@ -226,11 +235,12 @@ def _chosen_notes(
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
-        listed = bullets if topics_of(blocks) else [*bullets, *prose]
-        chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
+        chosen = [each for each in (*bullets, *prose) if _is_decided(blocks[each])]
+        most = min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks[each], is_parent=each in parents)]
+        chosen += [each for each in prose if _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MOST_SENTENCES)
     seen: Counter[object] = Counter()
@@ -265,7 +275,10 @@ def _is_meaningful(block: Block, *, is_parent: bool) -> bool:
         return True
     if block.text.endswith(":") or (is_parent and not _OUTCOME.search(block.text)):
         return False
-    return not _REFERENCE.search(block.text) and len(stems_of(block.text)) > 1
+    if _STALE.search(block.text):
+        return False
+    fewest = FEWEST_BESIDE_REFERENCE if _REFERENCE.search(block.text) else FEWEST_STEMS
+    return len(stems_of(_REFERENCE.sub("", block.text))) >= fewest
 
 
 def _is_a_sentence(text: str) -> bool:

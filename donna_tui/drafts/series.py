@@ -9,14 +9,15 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.drafts.drafters import stems_of
 from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
@@ -88,12 +89,16 @@ class Earlier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invited:
-    """The identifying features of a meeting. `people` are the others, without the user."""
+    """The identifying features of a meeting. `people` are the others, without the user.
+
+    `namesakes` are the words in the names of further people whom notes name.
+    """
 
     meeting: Meeting
     key: frozenset[str]
     people: frozenset[str]
     me: frozenset[str] = field(default_factory=frozenset)
+    namesakes: frozenset[str] = field(default_factory=frozenset)
 
     @classmethod
     def to(cls, meeting: Meeting, me: Collection[str]) -> Invited:
@@ -111,7 +116,9 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     Empty if the latest of them must not be quoted to the people of this meeting.
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
-    for note in approved_notes(index):
+    notes = list(approved_notes(index))
+    invited = replace(invited, namesakes=_namesakes(notes, invited))
+    for note in notes:
         day = day_in(note.path, note.front)
         if day is None or not _is_before(note, day, invited.meeting):
             continue
@@ -123,6 +130,14 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     if best and not _may_be_quoted(best[0], invited):
         return []
     return [each for each in best if _may_be_quoted(each, invited)]
+
+
+def _namesakes(notes: Iterable[IndexedNote], invited: Invited) -> frozenset[str]:
+    """Return the words in the full names of the people whom notes name, or who have a page, and who are not invited."""
+    people = {person for note in notes for person in people_of(note.front)}
+    people |= {person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")}
+    others = people - invited.people - invited.me
+    return frozenset(word for person in others if " " in person for word in person.split())
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
@@ -274,8 +289,9 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
 
 
 def _is_named(invited: Invited) -> bool:
-    """Check whether the title of a meeting names its people, as “1:1 Ben” does."""
-    return bool(invited.key & {word for person in invited.people for word in person.split()})
+    """Check whether the title of a meeting names its people, as “1:1 Ben” does, and no other Ben is known."""
+    named = invited.key & {word for person in invited.people for word in person.split()}
+    return bool(named - invited.namesakes)
 
 
 def is_meeting_note(note: IndexedNote) -> bool:

@@ -135,12 +135,68 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "No announcements this week",
         "https://github.com/openjs-foundation/cross-project-council/labels/waiting-on-board",
         "skipped, not enough time this week",
+        "Rafael: nothing to discuss in the public meeting",
+        "Skipped for this week",
+        "No updates from the board",
         "None",
         "N/A",
     ],
 )
 def test_what_says_nothing_is_not_quoted(line: str) -> None:
     assert texts(quoted(f"## Decisions\n- {line}\n- We keep one queue\n").decisions) == ["We keep one queue"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "No deploys on Fridays",
+        "Yes to the second data centre",
+        "Same venue as last year",
+        "Done means merged and deployed",
+        "Nothing is deleted before the audit",
+        "Skip the retro in December",
+        "Notes go to the wiki from now on",
+        "No objections from the 8 members",
+        "No changes before the audit, please",
+        "Docker images move to another registry",
+        "npm does not have a policy for long-term support",
+        "Public beta: 3 May",
+        "Return policy: 30 days",
+        "Select a vendor from the shortlist by Friday",
+        "Queue moves from region A -> region B",
+        "Recording of customer calls needs consent",
+        "Location: Lisbon",
+        "Budget 2026: 120,000.00",
+    ],
+)
+def test_a_decision_in_ordinary_words_is_quoted(line: str) -> None:
+    assert texts(quoted(f"## Decisions\n- {line}\n").decisions) == [line]
+
+
+def test_only_a_name_before_it_makes_to_an_outcome() -> None:
+    remarks = "".join(f"- remark {word} made to us about costs\n" for word in "abcdefghijkl")
+    text = f"## Notes\n{remarks}- Ruben to write the runbook\n"
+    assert "Ruben to write the runbook" in texts(quoted(text).notes)
+
+
+def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
+    text = (
+        "## Notes\n- The queue was slow again\n- Costs went up by a tenth\n\nWe agreed to buy two more disks for the queue."
+        "\n\nAction: Cleo orders two disks for the queue\n"
+    )
+    points = quoted(text)
+    assert "We agreed to buy two more disks for the queue." in texts(points.notes)
+    assert texts(points.actions) == ["Action: Cleo orders two disks for the queue"]
+
+
+def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
+    text = "## Notes\n- The vote on the logo ends this Friday\n- The queue was slow again\n- Costs went up by a tenth\n"
+    assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
+
+
+def test_a_line_with_a_reference_is_quoted_if_it_says_enough() -> None:
+    text = "## Notes\n- Tobie to open an issue on the broader inclusion conversation: #1197\n- Release plan #12\n"
+    assert texts(quoted(text).notes) == ["Tobie to open an issue on the broader inclusion conversation: #1197"]
 
 
 def test_code_tables_quotations_and_lists_of_people_are_not_quoted() -> None:

@@ -101,6 +101,14 @@ def test_a_one_to_one_is_for_its_two_people(people: tuple[str, ...], quoted: boo
     assert bool(found(notes, invited("1:1", *people))) is quoted
 
 
+def test_a_one_to_one_without_people_is_for_the_only_person_of_that_name() -> None:
+    notes = {"one": {"date": "2026-01-05", "title": "Anna 1on1"}}
+    meeting = invited("1:1 Anna", "Anna Smith")
+    assert found(Notes(**notes), meeting) == ["Anna 1on1"]
+    assert found(Notes(**notes, plan=at(6, "Anna", "Anna Smith")), meeting) == ["Anna 1on1"]
+    assert found(Notes(**notes, plan=at(6, "Anna Berg", "Ben Koch")), meeting) == []
+
+
 def test_the_user_is_nobody_else() -> None:
     notes = Notes(one=at(5, "Ben", title="1:1"))
     assert found(notes, invited("1-1", "Mara", "Ben", me=("Mara",))) == ["1:1"]

@@ -15,7 +15,7 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
-from donna_tui.drafts.series import day_in
+from donna_tui.drafts.series import day_in, people_of
 from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, read_notes, task_line
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
@@ -91,6 +91,11 @@ def known_people(index: Database, client: VaultClient) -> set[str]:
     return found
 
 
+def _people_in(index: Database) -> set[str]:
+    """Return the people whom notes list, in lower case."""
+    return {person for note in approved_notes(index) for person in people_of(note.front)}
+
+
 def _written_at(note: IndexedNote) -> float:
     day = day_in(note.path, note.front)
     return datetime.datetime.combine(day, datetime.time(12)).timestamp() if day else note.modified_at
@@ -129,7 +134,7 @@ def _text_of(body: str) -> str:
 async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
-    names = await parts.read(lambda index: _Named.of(name, known_people(index, parts.client)))
+    names = await parts.read(lambda index: _Named.of(name, _people_in(index) | known_people(index, parts.client)))
     reads = await _notes_about(parts, name, names)
     facts: list[dict[str, str]] = []
     for read in reads:
@@ -165,7 +170,7 @@ def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Match the full name of a person, and the first name if it is unique."""
+    """Match the full name of a person, and the first name if it is unique and not part of another full name."""
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None
@@ -173,18 +178,18 @@ class _Named:
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
         first = name.split()[0] if name.split() else name
-        others = [each for each in people if each != name and first.casefold() in each.casefold().split()]
-        is_unambiguous = not others and len(first) > 2
-        return cls(_words(name), _words(first) if is_unambiguous else None)
+        keys = {each.casefold() for each in people} - {name.casefold(), first.casefold()}
+        is_unambiguous = len(first) > 2 and not any(first.casefold() in each.split() for each in keys)
+        return cls(_words(name), _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None)
 
     def are_in(self, text: str) -> bool:
         """Check whether a text names the person."""
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
 
 
-def _words(name: str) -> re.Pattern[str]:
+def _words(name: str, after: str = "") -> re.Pattern[str]:
     words = r"\s+".join(map(re.escape, name.split()))
-    return re.compile(rf"(?<!\w){words}(?!\w)")
+    return re.compile(rf"(?<!\w){words}(?!\w){after}")
 
 
 async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Read]:
