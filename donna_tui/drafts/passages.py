@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
+from donna_tui.index.names import NameKind
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import ME, Hit, MemorySource
 from donna_tui.vault.note.read import DRAFT_KEY
@@ -65,26 +66,29 @@ def is_draft(metadata: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexedNote:
-    """A note as the index has it."""
+    """A note as the index has it. `heading` is its first heading."""
 
     path: str
     title: str
     modified_at: float
     front: dict[str, Any]
     sensitive: bool
+    heading: str = ""
 
 
 def approved_notes(database: Database) -> Iterator[IndexedNote]:
     """Yield all notes except unapproved drafts."""
-    for path, title, modified_at, metadata, sensitive in database.rows(
-        "SELECT source_id, title, modified_at, metadata_json, sensitive FROM memory_documents"
+    for path, title, modified_at, metadata, sensitive, heading in database.rows(
+        "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT name FROM note_names"
+        " WHERE document_id = d.id AND kind = ? ORDER BY id LIMIT 1) FROM memory_documents d"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
-        (MemorySource.VAULT.value, ME),
+        (int(NameKind.HEADING), MemorySource.VAULT.value, ME),
     ):
         known = json.loads(metadata or "{}")
         if not is_draft(known):
             front = known.get("frontmatter")
-            yield IndexedNote(path, title or "", modified_at, front if isinstance(front, dict) else {}, bool(sensitive))
+            known_front = front if isinstance(front, dict) else {}
+            yield IndexedNote(path, title or "", modified_at, known_front, bool(sensitive), heading or "")
 
 
 def notes_of_key(database: Database, key: str) -> list[str]:

@@ -260,7 +260,7 @@ def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
     path = PurePosixPath(note.path)
     aliases = note.front.get("aliases")
     for title in (
-        note.title, path.stem, f"{path.parent.name} {path.stem}", str(note.front.get("series") or ""),
+        note.title, note.heading, path.stem, f"{path.parent.name} {path.stem}", str(note.front.get("series") or ""),
         *(map(str, aliases) if isinstance(aliases, list) else ()),
     ):  # fmt: skip
         key = title_key(title)

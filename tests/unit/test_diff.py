@@ -114,6 +114,24 @@ def test_unified_text() -> None:
     )
 
 
+def test_several_moved_files_are_paired_by_their_bytes_or_their_names() -> None:
+    edited = NOTE.replace(b"Once", b"Twice")
+    moves = {"a.md": ("Old/a.md", NOTE, "New/b.md", NOTE), "c.md": ("Old/c.md", NOTE, "New/c.md", edited)}
+    changes = [
+        Change(path="Old/gone.md", before=b"x\n", after=None),
+        Change(path="New/come.md", before=None, after=b"y\n"),
+    ]
+    for source, before, target, after in moves.values():
+        changes += [Change(path=target, before=None, after=after), Change(path=source, before=before, after=None)]
+    diffs = {(diff.old_path, diff.path): (diff.added, diff.removed) for diff in diff_changes(changes)}
+    assert diffs == {
+        ("Old/a.md", "New/b.md"): (0, 0),
+        ("Old/c.md", "New/c.md"): (1, 1),
+        ("", "Old/gone.md"): (0, 1),
+        ("", "New/come.md"): (1, 0),
+    }
+
+
 def test_a_move_is_one_difference() -> None:
     gone = Change(path="old.md", before=NOTE, after=None)
     come = Change(path="new.md", before=None, after=NOTE.replace(b"Once", b"Twice"))

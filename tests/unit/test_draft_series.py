@@ -28,8 +28,9 @@ class Notes:
                 front.get("_path", f"Meetings/{name}.md"),
                 front.get("title", name),
                 0.0,
-                json.dumps({"frontmatter": {key: value for key, value in front.items() if key != "_path"}}),
+                json.dumps({"frontmatter": {key: value for key, value in front.items() if key[0] != "_"}}),
                 int(front.get("donna") == "local-only"),
+                front.get("_heading", ""),
             )
             for name, front in self._notes.items()
         ]
@@ -71,6 +72,14 @@ def test_the_series_counts_whatever_the_title_says() -> None:
 def test_the_same_title_is_known_without_dates(name: str, title: str) -> None:
     assert title_key(name) == title_key(title)
     assert found(Notes(**{name: {"date": "2026-01-05"}}), invited(title, "Ana")) == [name]
+
+
+def test_the_first_heading_of_a_note_is_a_title_of_it() -> None:
+    notes = Notes(
+        old={"date": "2026-01-05", "title": "Ops weekly planning"},
+        new={"date": "2026-01-12", "title": "2026-01-12-ops-sync", "_heading": "Ops weekly planning"},
+    )
+    assert found(notes, invited("Ops weekly planning", "Ana"))[0] == "2026-01-12-ops-sync"
 
 
 def test_a_title_of_little_words_is_one() -> None:

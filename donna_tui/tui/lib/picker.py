@@ -149,6 +149,17 @@ def highlighted(name: str, places: Iterable[int]) -> Content:
 
 
 def matching(query: str, choices: Sequence[Choice[T]]) -> list[tuple[Choice[T], Match]]:
-    """Return the choices whose title matches, best first; all of them in their own order for an empty query."""
+    """Return the choices whose title matches, best first, then those whose key or explanation contains the query; all
+    of them in their own order for an empty query.
+    """
     found = [(choice, match) for choice in choices if (match := fuzzy_match(query, choice.title)) is not None]
-    return sorted(found, key=lambda item: -item[1].score) if query.strip() else found
+    words = query.strip().casefold()
+    if not words:
+        return found
+    named = {id(choice) for choice, _ in found}
+    others = [
+        (choice, Match(0.0, ()))
+        for choice in choices
+        if id(choice) not in named and (words in choice.mark.casefold().split() or words in choice.note.casefold())
+    ]
+    return [*sorted(found, key=lambda item: -item[1].score), *others]

@@ -97,11 +97,12 @@ def rows_of(
 
 def _of_note(rows: list[Row], *, folded: bool) -> Iterator[Row]:
     first, *others = rows
+    in_note = len(rows) if first.hit.source_type == MemorySource.CHAT else first.hit.in_note  # a turn is one passage
     if not folded:
         inner = [first, *(replace(row, inner=True) for row in others)]
-        yield from (*inner[:-1], replace(inner[-1], folded=max(0, first.hit.in_note - len(rows))))
+        yield from (*inner[:-1], replace(inner[-1], folded=max(0, in_note - len(rows))))
     else:
-        yield replace(first, folded=max(len(others), first.hit.in_note - 1))
+        yield replace(first, folded=max(len(others), in_note - 1))
 
 
 def has_more(outcome: SearchOutcome) -> bool:

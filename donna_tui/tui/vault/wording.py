@@ -52,7 +52,10 @@ def done_by(operation: Operation) -> str:
     if not operation.changes:
         return clean_line(operation.subject) or _DONE[operation.kind]
     if operation.kind is OperationKind.MOVE:
-        return f"moved {moved_words(operation) or paths_words(operation.paths)}"
+        sources = tuple(change.path for change in operation.changes if change.after is None)
+        return f"moved {moved_words(operation) or paths_words(sources or operation.paths)}"
+    if operation.kind is OperationKind.UNDO:  # what the change was about is last
+        return f"{_DONE[operation.kind]} {paths_words(operation.paths[::-1])}"
     is_new = operation.kind is OperationKind.WRITE and all(change.before is None for change in operation.changes)
     return f"{'created' if is_new else _DONE[operation.kind]} {paths_words(operation.paths)}"
 

@@ -80,16 +80,32 @@ class FileDiff:
 
 
 def diff_changes(changes: Sequence[Change], *, context: int = 3) -> tuple[FileDiff, ...]:
-    """Return the difference of each file. One removed file and one added file that share most lines count as a move."""
-    deleted = [change for change in changes if change.after is None]
-    created = [change for change in changes if change.before is None]
-    if len(deleted) != 1 or len(created) != 1 or deleted == created:
-        return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
-    moved = diff_bytes(created[0].path, deleted[0].before, created[0].after, context=context)
-    if 2 * moved.removed > (deleted[0].before or b"").count(b"\n") + 1:
-        return tuple(diff_bytes(change.path, change.before, change.after, context=context) for change in changes)
-    others = (change for change in changes if change not in (deleted[0], created[0]))
-    return replace(moved, old_path=deleted[0].path), *diff_changes(tuple(others), context=context)
+    """Return the difference of each file, moved ones first.
+
+    A removed file and an added one count as a move if they have the same bytes; or if they have the same name, or are
+    the only ones, and share most lines.
+    """
+    removed = [change for change in changes if change.after is None and change.before is not None]
+    added = [change for change in changes if change.before is None and change.after is not None]
+    is_one = len(removed) == len(added) == 1
+    moved: list[FileDiff] = []
+    paired: list[Change] = []
+    for change in added:
+        source = next((each for each in removed if each.before == change.after), None)
+        source = source or next((each for each in removed if is_one or _name(each) == _name(change)), None)
+        if source is None:
+            continue
+        diff = diff_bytes(change.path, source.before, change.after, context=context)
+        if 2 * diff.removed <= (source.before or b"").count(b"\n") + 1:
+            moved.append(replace(diff, old_path=source.path))
+            paired += (source, change)
+            removed.remove(source)
+    others = (change for change in changes if change not in paired)
+    return (*moved, *(diff_bytes(each.path, each.before, each.after, context=context) for each in others))
+
+
+def _name(change: Change) -> str:
+    return change.path.rpartition("/")[2]
 
 
 def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context: int = 3) -> FileDiff:
