@@ -26,7 +26,7 @@ def undo(
     session: Annotated[
         str,
         typer.Option(
-            "--session", metavar="ID", help="Everything that this session of an agent did; `donna log` lists it."
+            "--session", metavar="ID", help="All that this session of an agent wrote or remembered; see `donna log`."
         ),
     ] = "",
     agreed: AssumeYes = False,

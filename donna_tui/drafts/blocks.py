@@ -359,11 +359,14 @@ def is_quotable(block: Block) -> bool:
     A decision or an action item may have many digits, and begin as the description of an invitation does.
     """
     text = block.text
-    if _NOTHING.search(_SPEAKER.sub("", text)) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
+    is_point = block.role in (Role.DECISIONS, Role.ACTIONS)
+    is_labelled = any(label.match(text) for _, label in _LABEL_PATTERNS)
+    said = text if is_point and not is_labelled else _SPEAKER.sub("", text)  # “Redis: no” is a decision, “Ana: no” none
+    if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
     if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):
         return False
-    if block.role in (Role.DECISIONS, Role.ACTIONS):
+    if is_point:
         return True
     letters = sum(char.isalpha() or char.isspace() for char in text)
     return letters >= 0.6 * len(text) and not _BOILERPLATE.search(text)

@@ -135,7 +135,7 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "No announcements this week",
         "https://github.com/openjs-foundation/cross-project-council/labels/waiting-on-board",
         "skipped, not enough time this week",
-        "Rafael: nothing to discuss in the public meeting",
+        "Decision: none",
         "Skipped for this week",
         "No updates from the board",
         "None",
@@ -167,6 +167,7 @@ def test_what_says_nothing_is_not_quoted(line: str) -> None:
         "Recording of customer calls needs consent",
         "Location: Lisbon",
         "Budget 2026: 120,000.00",
+        "Redis: no",
     ],
 )
 def test_a_decision_in_ordinary_words_is_quoted(line: str) -> None:
@@ -192,6 +193,11 @@ def test_a_paragraph_that_reports_a_decision_is_quoted_beside_bullets() -> None:
 def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> None:
     text = "## Notes\n- The vote on the logo ends this Friday\n- The queue was slow again\n- Costs went up by a tenth\n"
     assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
+
+
+def test_that_somebody_has_nothing_to_say_is_not_quoted() -> None:
+    text = "## Notes\n- Rafael: nothing to discuss in the public meeting\n- Costs went up by a tenth\n"
+    assert texts(quoted(text).notes) == ["Costs went up by a tenth"]
 
 
 def test_a_line_with_a_reference_is_quoted_if_it_says_enough() -> None:
