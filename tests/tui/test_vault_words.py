@@ -219,7 +219,7 @@ def test_what_was_done() -> None:
     assert done_by(operation(OperationKind.WRITE, new)) == "created a.md"
     assert done_by(operation(OperationKind.WRITE, edit)) == "wrote b.md"
     assert done_by(operation(OperationKind.MOVE, gone, new, edit)) == "moved c.md → a.md"
-    assert done_by(operation(OperationKind.UNDO, edit, gone)) == "undid b.md and 1 more note"
+    assert done_by(operation(OperationKind.UNDO, edit, gone)) == "undid c.md and 1 more note"
     assert done_by(operation(OperationKind.DELETE)) == "Write a.md"
 
 

@@ -20,7 +20,7 @@ EVERYWHERE = "*"
 """Allowlist entry for every folder and the top of the vault."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\\]")
-_DRIVE = re.compile(r"[A-Za-z]:(?:[/\\]|$)")
+_DRIVE = re.compile(r"[A-Za-z]:")
 _SHORT_NAME = re.compile(r"(?=.{3,8}(?:\.|$))[^. ~]{1,6}~[0-9]{1,6}(?:\.[^.]{0,3})?", re.DOTALL)
 """The 8.3 form of a name, by which NTFS and FAT open another file: `git~1` is `.git`."""
 
@@ -101,7 +101,9 @@ def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
 
 
 def _check_below(path: str, parts: list[str]) -> None:
-    if not path or path.startswith(("/", "~")) or _DRIVE.match(path) or any(part in ("", ".", "..") for part in parts):
+    if _DRIVE.match(path):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path begins like a Windows drive: a letter and “:”")
+    if not path or path.startswith(("/", "~")) or any(part in ("", ".", "..") for part in parts):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault")
     if _UNSAFE.search(path):
         raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character")
