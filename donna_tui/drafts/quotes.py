@@ -37,7 +37,8 @@ _OUTCOME = re.compile(
     r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?i:will|to|still needs? to)\b"
 )
 _STALE = re.compile(
-    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|(?:mon|tues|wednes|thurs|fri|satur|sun)day))\b",
+    r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|meeting))\b"
+    r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
     re.IGNORECASE,
 )
 """Words for days that mean another day at the next meeting."""
@@ -50,9 +51,8 @@ _STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved
 _MAYBE = re.compile(
     r"\b(?:no consensus|not (?:yet )?\w+|if|whether|needs? to be|should be|to be|until)\b|\?\W*$", re.IGNORECASE
 )
-FEWEST_STEMS, FEWEST_BESIDE_REFERENCE = 2, 5
-"""Fewest content words of a bullet that is quoted; more if it ends with the number or address of an issue, which
-usually names only its topic."""
+FEWEST_STEMS = 5
+"""Fewest content words of an outcome that ends with the number or address of an issue."""
 
 _NUMBERED = re.compile(r"#\d+\W*$")
 _REFERENCE = re.compile(r"(?:#\d+|\S+/\S+/\d+|\]\))\W*$")
@@ -235,8 +235,8 @@ def _chosen_notes(
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
-        chosen = [each for each in (*bullets, *prose) if _is_decided(blocks[each])]
-        most = min(most, MOST_SENTENCES)
+        listed = bullets if topics_of(blocks) else [*bullets, *prose]
+        chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
         chosen = [each for each in bullets if _is_meaningful(blocks[each], is_parent=each in parents)]
@@ -277,8 +277,9 @@ def _is_meaningful(block: Block, *, is_parent: bool) -> bool:
         return False
     if _STALE.search(block.text):
         return False
-    fewest = FEWEST_BESIDE_REFERENCE if _REFERENCE.search(block.text) else FEWEST_STEMS
-    return len(stems_of(_REFERENCE.sub("", block.text))) >= fewest
+    if _REFERENCE.search(block.text):  # most such lines are the title of an issue
+        return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= FEWEST_STEMS
+    return len(stems_of(block.text)) > 1
 
 
 def _is_a_sentence(text: str) -> bool:

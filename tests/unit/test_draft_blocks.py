@@ -201,7 +201,8 @@ def test_that_somebody_has_nothing_to_say_is_not_quoted() -> None:
 
 
 def test_a_line_with_a_reference_is_quoted_if_it_says_enough() -> None:
-    text = "## Notes\n- Tobie to open an issue on the broader inclusion conversation: #1197\n- Release plan #12\n"
+    text = "## Notes\n- Tobie to open an issue on the broader inclusion conversation: #1197\n- Plan to release #12\n"
+    text += "- Check and update the example links of the charter template #1069\n"
     assert texts(quoted(text).notes) == ["Tobie to open an issue on the broader inclusion conversation: #1197"]
 
 
