@@ -321,3 +321,15 @@ def test_of_headings_that_do_not_fit_the_inner_ones_are_kept(width: int, shown: 
 def test_as_many_backlinks_are_shown_as_fit(width: int, truncated: bool, shown: str) -> None:
     line = backlinks(("a/Stand-up.md", "Plan.md", "Retrospective.md"), width, truncated=truncated)
     assert line.plain == shown
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (51, "linked from  Stand-up · [x]  ↵ opens the whole note"),
+        (50, "linked from  Stand-up · [x]           ↵ whole note"),
+        (40, "linked from  Stand-up · [x]"),
+    ],
+)
+def test_the_hint_stays_while_the_backlinks_fit_beside_it(width: int, shown: str) -> None:
+    assert backlinks(("a/Stand-up.md", "b/[x].md"), width, truncated=True).plain == shown

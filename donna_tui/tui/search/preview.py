@@ -179,22 +179,23 @@ def heading(headings: tuple[str, ...], width: int, *, sensitive: bool) -> Conten
 def backlinks(paths: tuple[str, ...], width: int, *, truncated: bool) -> Content:
     """Format as many backlinks as fit, and at the end of the line a hint if the note is longer than what is shown.
 
-    The hint is shortened or left out where it would leave less than `_LINK_CELLS` for the backlinks.
+    The hint is shortened or left out where it would leave less than the backlinks need, at most `_LINK_CELLS`.
     """
+    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
+    needed = min(_LINK_CELLS, cell_len(_LINKED_FROM + _BETWEEN.join(names))) if names else 0
 
     def room(hint: str) -> int:
         return max(width - (cell_len(hint) + _GAP if hint else 0), 1)
 
-    hint = next((each for each in _HINTS if not paths or room(each) >= _LINK_CELLS), "") if truncated else ""
-    linked = _linked_from(paths, room(hint)) if paths else Content("")
+    hint = next((each for each in _HINTS if room(each) >= needed), "") if truncated else ""
+    linked = _linked_from(paths, names, room(hint)) if paths else Content("")
     return Content.assemble(
         linked, " " * (width - linked.cell_length - cell_len(hint)) if hint else "", (hint, "$text-muted")
     )
 
 
-def _linked_from(paths: tuple[str, ...], room: int) -> Content:
+def _linked_from(paths: tuple[str, ...], names: list[str], room: int) -> Content:
     """Format the links to the first notes, at least one, and the number of the others; a single name is shortened."""
-    names = [clean_line(PurePosixPath(path).stem) for path in paths[:_MOST_LINKS]]
 
     def others(shown: int) -> tuple[str, ...]:
         return (f"{len(paths) - shown} more",) if len(paths) > shown else ()
