@@ -360,8 +360,8 @@ def is_quotable(block: Block) -> bool:
     """
     text = block.text
     is_point = block.role in (Role.DECISIONS, Role.ACTIONS)
-    is_labelled = any(label.match(text) for _, label in _LABEL_PATTERNS)
-    said = text if is_point and not is_labelled else _SPEAKER.sub("", text)  # “Redis: no” is a decision, “Ana: no” none
+    is_whole = is_point and not any(label.match(text) for _, label in _LABEL_PATTERNS)
+    said = text if is_whole else _SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
     if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):

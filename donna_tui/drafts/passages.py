@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from donna_tui.index.database import Database
-from donna_tui.index.names import NameKind
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import ME, Hit, MemorySource
 from donna_tui.vault.note.read import DRAFT_KEY
@@ -66,7 +65,7 @@ def is_draft(metadata: dict[str, Any]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class IndexedNote:
-    """A note as the index has it. `heading` is its first heading."""
+    """A note as the index has it. `heading` is the one below which all of its passages are, if there is one."""
 
     path: str
     title: str
@@ -79,10 +78,11 @@ class IndexedNote:
 def approved_notes(database: Database) -> Iterator[IndexedNote]:
     """Yield all notes except unapproved drafts."""
     for path, title, modified_at, metadata, sensitive, heading in database.rows(
-        "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT name FROM note_names"
-        " WHERE document_id = d.id AND kind = ? ORDER BY id LIMIT 1) FROM memory_documents d"
+        "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"
+        " FROM (SELECT coalesce(json_extract(heading_path, '$[0]'), '') AS top FROM memory_chunks"
+        " WHERE document_id = d.id) HAVING min(top) = max(top)) FROM memory_documents d"
         " WHERE source_type = ? AND user_id = ? AND deleted_at IS NULL ORDER BY source_id",
-        (int(NameKind.HEADING), MemorySource.VAULT.value, ME),
+        (MemorySource.VAULT.value, ME),
     ):
         known = json.loads(metadata or "{}")
         if not is_draft(known):

@@ -134,7 +134,7 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
 
 def _namesakes(notes: Iterable[IndexedNote], invited: Invited) -> frozenset[str]:
     """Return the words in the full names of the people whom notes name, or who have a page, and who are not invited."""
-    people = {person for note in notes for person in people_of(note.front)}
+    people = people_in(notes)
     people |= {person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")}
     others = people - invited.people - invited.me
     return frozenset(word for person in others if " " in person for word in person.split())
@@ -210,6 +210,11 @@ def people_of(front: dict[str, Any]) -> frozenset[str]:
             listed = value if isinstance(value, list) else re.split(r"[,;]", str(value))
             return frozenset(filter(None, (person_key(str(each)) for each in listed)))
     return frozenset()
+
+
+def people_in(notes: Iterable[IndexedNote]) -> set[str]:
+    """Return the people that the frontmatter of some notes names."""
+    return {person for note in notes for person in people_of(note.front)}
 
 
 def person_key(name: str) -> str:

@@ -19,15 +19,15 @@ MONTHS = (
 
 _MONTH = rf"(?P<month>{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in MONTHS)}|sept)\.?"
 _DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
-_YEAR = r"(?P<year>(?:19|20)\d\d)"
 _ANY_YEAR = r"(?:19|20)\d\d"
+_YEAR = rf"(?P<year>{_ANY_YEAR})"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
         rf"\b{_MONTH}\s+{_DAY}\b(?:,?\s+{_YEAR}\b)?",
         rf"\b{_DAY}\s+(?:of\s+)?{_MONTH}(?=\W|$)(?:,?\s+{_YEAR}\b)?",
         rf"\b{_MONTH},?\s+{_YEAR}\b",
-        r"\b(?P<year>(?:19|20)\d\d)-(?P<number>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?\b",
+        rf"\b{_YEAR}-(?P<number>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?\b",
     )
 )
 
@@ -35,7 +35,7 @@ _FORMS = tuple(
 def date_phrases(text: str) -> tuple[str, ...]:
     """Return the phrases by which the dates in `text` are found in a keyword index that treats hyphens as spaces.
 
-    They can also be found in other places: “10 13” is a date and a time. `date_patterns` are exact.
+    They can also be found in other places: “10 13” is a date and a time. `date_pattern` is exact.
     """
     return tuple(dict.fromkeys(phrase for form in _FORMS for match in form.finditer(text) for phrase in _names(match)))
 
@@ -51,7 +51,7 @@ def _names(match: re.Match[str]) -> Iterator[str]:
         yield f"{name} {year}"
 
 
-def date_patterns(text: str) -> re.Pattern[str] | None:
+def date_pattern(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the dates in `text` in words joined by spaces, in lower case; None if there are none.
 
     A day of another year than that of the question does not match, nor does a time such as 10:13.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import Query, date_patterns, without_dates
+from donna_tui.search.query import Query, date_pattern, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -62,7 +62,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    return QueryContent(_stems(without_dates(" ".join(terms))), date_patterns(query.text), stem(begun) if begun else "")
+    return QueryContent(_stems(without_dates(" ".join(terms))), date_pattern(query.text), stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:

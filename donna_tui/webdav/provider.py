@@ -60,7 +60,7 @@ class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without
 
 
 class _Changing:
-    """What folders and files have in common: their time, moving and deleting."""
+    """Implement what folders and files share: the modification time, MOVE and DELETE."""
 
     provider: Any  # this and the next are attributes of wsgidav's classes
     remove_all_locks: Callable[..., None]

@@ -304,12 +304,16 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
             assert donna.app.screen is donna.main
 
 
+async def text_field(donna: Driver) -> NoteField:
+    """The text field of a note that is edited in place."""
+    await donna.open_note(PRIYA)
+    await donna.press("i")
+    return (await donna.window(EditScreen)).field
+
+
 async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_hidden_characters() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("i")
-        await donna.window(EditScreen)
-        field = donna.app.screen.query_one(NoteField)
+        field = await text_field(donna)
         before = field.text
         donna.app.post_message(events.Paste("a\x1b]52;c;eA==\x07b\tc\r\nd \u200fpm\ufeff می\u200cخواهم 👩\u200d👧\n"))
         await donna.until(lambda: field.text != before, "it is pasted")
@@ -321,10 +325,7 @@ async def test_what_is_pasted_into_the_text_field_is_inserted_once_and_without_h
 @pytest.mark.slow
 async def test_typed_joiners_are_inserted() -> None:
     async with driving(scenarios.normal()) as donna:
-        await donna.open_note(PRIYA)
-        await donna.press("i")
-        await donna.window(EditScreen)
-        field = donna.app.screen.query_one(NoteField)
+        field = await text_field(donna)
         before = field.text
         for char in "می\u200cخ":
             field.post_message(events.Key("x", char))

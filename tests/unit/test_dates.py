@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.query import date_patterns, date_phrases, without_dates
+from donna_tui.search.query import date_pattern, date_phrases, without_dates
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_is_no_date_has_no_names(text: str) -> None:
     ],
 )
 def test_a_time_or_the_day_of_another_year_is_not_the_date(question: str, text: str, holds: bool) -> None:
-    pattern = date_patterns(question)
+    pattern = date_pattern(question)
     assert pattern is not None
     assert bool(pattern.search(text)) is holds
 
@@ -59,4 +59,4 @@ def test_the_rest_of_a_question_is_without_its_dates() -> None:
 @given(st.text())
 def test_any_text_may_be_asked(text: str) -> None:
     assert all(phrase.replace(" ", "").isalnum() for phrase in date_phrases(text))
-    assert (date_patterns(text) is None) == (date_phrases(text) == ())
+    assert (date_pattern(text) is None) == (date_phrases(text) == ())

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime
 import json
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.series import Earlier, Invited, background_notes, earlier_notes, path_after, title_key
 from donna_tui.index.database import Database
 from donna_tui.types.drafts import Attendee, Meeting
+from tests.unit.index_parts import note, open_store
 
 DAY = datetime.date(2026, 2, 10)
 
@@ -80,6 +82,22 @@ def test_the_first_heading_of_a_note_is_a_title_of_it() -> None:
         new={"date": "2026-01-12", "title": "2026-01-12-ops-sync", "_heading": "Ops weekly planning"},
     )
     assert found(notes, invited("Ops weekly planning", "Ana"))[0] == "2026-01-12-ops-sync"
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("# Ops weekly\n\nwords\n\n## Costs\n\nmore words\n", "Ops weekly"),
+        ("# Team sync\n\nwords\n\n# Doctor\n\nmore words\n", ""),
+        ("words\n\n# Team sync\n\nmore words\n", ""),
+        ("words\n", ""),
+    ],
+)
+def test_only_a_heading_above_the_whole_note_is_a_title_of_it(tmp_path: Path, text: str, heading: str) -> None:
+    store = open_store(tmp_path / "index.db")
+    store.upsert(note("Daily/2026-01-12.md", text))
+    assert [each.heading for each in approved_notes(store.database)] == [heading]
+    store.database.close()
 
 
 def test_a_title_of_little_words_is_one() -> None:

@@ -15,7 +15,7 @@ from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
-from donna_tui.drafts.series import day_in, people_of
+from donna_tui.drafts.series import day_in, people_in
 from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, read_notes, task_line
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
@@ -91,9 +91,9 @@ def known_people(index: Database, client: VaultClient) -> set[str]:
     return found
 
 
-def _people_in(index: Database) -> set[str]:
-    """Return the people whom notes list, in lower case."""
-    return {person for note in approved_notes(index) for person in people_of(note.front)}
+def _all_people(index: Database, client: VaultClient) -> set[str]:
+    """Return the names of `known_people`, and in lower case those that notes list without a link."""
+    return known_people(index, client) | people_in(approved_notes(index))
 
 
 def _written_at(note: IndexedNote) -> float:
@@ -134,7 +134,7 @@ def _text_of(body: str) -> str:
 async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
-    names = await parts.read(lambda index: _Named.of(name, _people_in(index) | known_people(index, parts.client)))
+    names = await parts.read(lambda index: _Named.of(name, _all_people(index, parts.client)))
     reads = await _notes_about(parts, name, names)
     facts: list[dict[str, str]] = []
     for read in reads:

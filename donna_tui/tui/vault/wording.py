@@ -124,9 +124,9 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
     if row.note is None:
         edited = f" · {plural(row.edited, 'note')} edited outside" if row.edited else ""
         return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
-    is_marked = NoteState.UNWRITTEN in states_of(row.note)
-    parts = [Content.styled("unsaved edit", "$text-warning")] if waiting and not is_marked else []
-    parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states_of(row.note)]
+    states = states_of(row.note)
+    parts = [Content.styled("unsaved edit", "$text-warning")] if waiting and NoteState.UNWRITTEN not in states else []
+    parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states]
     if note is not None:
         parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
     if place:
