@@ -309,10 +309,15 @@ class DraftService:
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     async def _followed(self, entry: Entry) -> Entry:
-        """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted."""
+        """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted.
+
+        Raises DonnaError if the vault itself is missing, which says nothing about the draft.
+        """
         try:
             return await self._as_on_disk(entry)
-        except DonnaError:
+        except DonnaError as error:
+            if error.reason is Reason.ROOT_MISSING:
+                raise
             known = await self._context.read(lambda index: notes_of_key(index, entry.key))
         for path in known:
             try:

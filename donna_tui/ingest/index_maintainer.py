@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from functools import partial
-from pathlib import Path
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.invocations import InputHash, record
@@ -18,6 +17,7 @@ from donna_tui.platform.supervisor import Supervisor, set_within
 from donna_tui.search.service import SearchService
 from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.types.events import EngineEvent, EngineStateChanged, EventHub, ProblemCleared, ProblemRaised
+from donna_tui.vault.paths import VaultRoot
 
 START = "start"
 ROUTINE = "periodically"
@@ -33,7 +33,7 @@ class IndexMaintainer:
 
     def __init__(self, parts: Parts, hub: EventHub, searcher: SearchService, input_hash: InputHash) -> None:
         self.indexes = Indexes(parts, hub, input_hash)
-        self._root: Path = parts.root
+        self._root = VaultRoot(parts.root)
         self._hub, self._searcher = hub, searcher
         self._policy = parts.policy
         self._watcher = Watcher(
@@ -146,7 +146,7 @@ class IndexMaintainer:
         hint = error.hint or ""
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=hint))
         self._hub.post(EngineStateChanged(state="paused", detail=error.message))
-        while not self._root.is_dir():
+        while not self._root.can_be_opened():
             await asyncio.sleep(ROOT_POLL_SECONDS)
         self._hub.post(ProblemCleared(reason=error.reason))
         self._hub.post(EngineStateChanged(state="running"))
@@ -158,7 +158,7 @@ class IndexMaintainer:
             pipeline = self.indexes.active
             due = await pipeline.write(partial(retry_due, pipeline.store.database, time.time()))
             pipeline.queue.put(Job(path, "retry") for path in due)
-            if not self._root.is_dir():
+            if not self._root.can_be_opened():
                 self._root_lost.set()
 
     async def _log_invocations(self) -> None:

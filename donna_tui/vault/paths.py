@@ -54,6 +54,14 @@ class VaultRoot:
     def __init__(self, root: Path) -> None:
         self.path = root
 
+    def can_be_opened(self) -> bool:
+        """Return whether the root exists and is readable."""
+        try:
+            with self._open_root():
+                return True
+        except VaultReadError:
+            return False
+
     @contextlib.contextmanager
     def open(self, path: str) -> Iterator[int]:
         """Open a regular file below the root and yield its descriptor.
@@ -79,7 +87,7 @@ class VaultRoot:
         try:
             root = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
         except OSError as error:
-            raise (refused(error) if error.errno in _EXHAUSTED else root_missing(self.path)) from error
+            raise (refused(error) if error.errno in _EXHAUSTED else _no_root(self.path, error)) from error
         try:
             yield root
         finally:
@@ -117,8 +125,9 @@ def _is_link(name: str, folder: int) -> bool:
         return False
 
 
-def root_missing(root: Path) -> VaultReadError:
+def _no_root(root: Path, error: OSError) -> VaultReadError:
     """Return the error for a vault that cannot be read at all."""
-    return VaultReadError(
-        Reason.ROOT_MISSING, f"the vault {root} does not exist", hint="mount the disk, or choose another vault"
-    )
+    message, hint = f"the vault {root} does not exist", "mount the disk, or choose another vault"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        message, hint = f"permission denied: the vault {root} cannot be read", "give yourself permission for the folder"
+    return VaultReadError(Reason.ROOT_MISSING, message, hint=hint)

@@ -13,7 +13,7 @@ from donna_tui.drafts import queue
 from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
-from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.search import MemorySource
 from tests.engine.draft_engines import (
@@ -333,6 +333,18 @@ async def test_what_was_changed_is_learnt(tmp_path: Path) -> None:
         assert "Ana will write" not in promised
         assert "Order two new machines" in promised
         assert "Whether the old cache" not in here.text(NOTE)
+
+
+async def test_a_missing_vault_says_nothing_about_its_drafts(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting())
+        away = here.root.with_name("unplugged")
+        here.root.rename(away)
+        with pytest.raises(VaultReadError) as caught:
+            await here.engine.drafts.drafts()
+        assert caught.value.reason is Reason.ROOT_MISSING
+        away.rename(here.root)
+        assert (await here.row(row.id)).state is DraftState.WAITING
 
 
 async def test_a_draft_that_is_deleted_is_gone(tmp_path: Path) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 import shutil
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,6 +54,28 @@ async def test_a_root_that_goes_pauses_and_one_that_comes_back_resumes(sandbox: 
         assert not running.events_of(NoteDeleted)
         sandbox.write("later.md", "# Later\n\nguillemot\n")
         await running.until_found("guillemot", "later.md")
+        states = [event.state for event in running.events_of(EngineStateChanged)]
+        assert states == ["starting", "running", "paused", "running"]
+
+
+@pytest.mark.slow
+async def test_a_root_that_becomes_unreadable_pauses_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    really_open, denied = os.open, threading.Event()
+
+    def open_or_deny(path: Any, *arguments: Any, **named: Any) -> int:
+        if denied.is_set() and path == sandbox.root:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return really_open(path, *arguments, **named)
+
+    monkeypatch.setattr(os, "open", open_or_deny)
+    async with open_engine(sandbox) as running:
+        await running.settled(vectors=False)
+        denied.set()
+        await eventually(lambda: running.engine.status().state == "paused", "paused")
+        assert running.engine.status().state_detail.startswith("permission denied")
+        await asyncio.sleep(1)  # several polls
+        denied.clear()
+        await eventually(lambda: running.engine.status().state == "running", "running again")
         states = [event.state for event in running.events_of(EngineStateChanged)]
         assert states == ["starting", "running", "paused", "running"]
 

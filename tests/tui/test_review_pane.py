@@ -15,11 +15,12 @@ from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, check_keys, load_keymap
 from donna_tui.tui.review.approve_all import ApproveAll
+from donna_tui.tui.shell.bars import Tab
 from donna_tui.tui.shell.commands import KeyList, Palette
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.drafts import DraftState
-from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.types.events import VaultWritten
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.events import EngineStateChanged, VaultWritten
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.draft_scenarios import DONE, FAILED, REVIEW, SYNC, SYNC_PATH, SYNC_TARGET, backend_in
 from tests.tui.driving import Driver, driving, notices
@@ -136,6 +137,21 @@ async def test_a_draft_that_is_written_meanwhile_appears() -> None:
         await donna.until(lambda: "d-new" in ids(donna), "it is listed")
         assert donna.review.selected is not None
         assert donna.review.selected.id == SYNC
+
+
+async def test_the_queue_and_its_count_are_read_again_when_the_vault_is_back() -> None:
+    backend = backend_in("normal")
+    async with driving(backend) as donna:
+        await opened(donna)
+        waiting = donna.main.query_one("#tab-review", Tab).waiting
+        backend.fail("drafts", VaultReadError(Reason.ROOT_MISSING, "the folder is gone"))
+        backend.post(EngineStateChanged(state="paused"))
+        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
+        backend.failures.clear()
+        backend.drafts.add(replace(draft_scenarios.sync(), row=draft_scenarios.row("d-new", "Choir")))
+        backend.post(EngineStateChanged(state="running"))
+        await donna.until(lambda: "d-new" in ids(donna), "it is listed")
+        await donna.until(lambda: donna.main.query_one("#tab-review", Tab).waiting == waiting + 1, "it is counted")
 
 
 # The draft

@@ -10,7 +10,7 @@ from donna_tui.tui.vault.pane import _new_place
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.wording import names_of
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.types.events import NoteDeleted, NoteIndexed, StageTimes
+from donna_tui.types.events import EngineStateChanged, NoteDeleted, NoteIndexed, StageTimes
 from donna_tui.vault.write.changes import OperationKind, Outcome
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, notices
@@ -464,6 +464,21 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
         await donna.open_note(JOURNAL)
         await donna.press(key)
         await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
+
+
+@pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])
+async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_back(method: str, key: str) -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.open_note(JOURNAL)
+        backend.fail(method, VaultReadError(Reason.ROOT_MISSING, "the folder is gone"))
+        if method == "read_note":
+            await donna.press("escape", "k", "j")
+        await donna.press(key)
+        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
+        backend.failures.clear()
+        backend.post(EngineStateChanged(state="running"))
+        await donna.until(lambda: "The folder is gone." not in donna.screen_text(), "it is shown again")
 
 
 @pytest.mark.slow

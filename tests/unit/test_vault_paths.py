@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -136,6 +137,20 @@ def test_a_missing_root_is_said(tmp_path: Path) -> None:
     assert reason(VaultRoot(tmp_path / "none"), "note.md") is Reason.ROOT_MISSING
     (tmp_path / "file").write_text("x")
     assert reason(VaultRoot(tmp_path / "file"), "note.md") is Reason.ROOT_MISSING
+
+
+def test_an_unreadable_root_is_not_said_to_be_missing(vault: VaultRoot, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", denied)
+        with pytest.raises(VaultReadError) as caught:
+            read(vault, "note.md")
+        assert not vault.can_be_opened()
+    assert caught.value.reason is Reason.ROOT_MISSING  # as for a missing one, nothing may be concluded about notes
+    assert caught.value.message == f"permission denied: the vault {vault.path} cannot be read"
+    assert vault.can_be_opened()
 
 
 def test_descriptors_are_closed(vault: VaultRoot) -> None:

@@ -61,7 +61,7 @@ from donna_tui.tui.vault.plan_flow import steps_of
 from donna_tui.tui.vault.wording import why_no_write, why_not_here, why_nothing
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EngineEvent, VaultWritten
+from donna_tui.types.events import EngineEvent, EngineStateChanged, VaultWritten
 from donna_tui.types.notes import NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
 
@@ -494,7 +494,8 @@ class ReviewPane(PartsPane):
         self.reload()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Schedule reading the queue after a draft was written, or the note of one has changed."""
+        """Schedule reading the queue after a draft was written, the note of one has changed, or the vault is missing or available again.
+        """
         if any(map(self._is_about_drafts, event.events)):
             self.reload_soon()
 
@@ -676,7 +677,7 @@ class ReviewPane(PartsPane):
             self.notice.focus()
 
     def _is_about_drafts(self, event: EngineEvent) -> bool:
-        if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
+        if isinstance(event, VaultWritten | EngineStateChanged) or event.name.startswith(_ABOUT_DRAFTS):
             return True
         path = getattr(event, "path", "")
         return bool(path) and any(path == each.path for each in self.rows.items)

@@ -23,7 +23,7 @@ from donna_tui.text.markdown import Section, split_sections
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.containers import Panel
 from donna_tui.tui.lib.diff import DiffView
-from donna_tui.tui.lib.error_messages import refusal_of
+from donna_tui.tui.lib.error_messages import Refusal, refusal_of
 from donna_tui.tui.lib.humanize import count, moment
 from donna_tui.tui.lib.inputs import SectionTabs
 from donna_tui.tui.lib.lines import RowList
@@ -270,6 +270,7 @@ class NoteDetail(Container):
         self._whole_vault = False
         self._timer: Timer | None = None
         self._waiting_edit = False
+        self._has_failed = False
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -332,8 +333,7 @@ class NoteDetail(Container):
 
     def follow(self, row: TreeRow | None) -> None:
         """Show the note of a row after a short delay. Of several rows in quick succession only the last is loaded."""
-        is_missing = row is not None and row.note is not None and self._note is None  # it could not be read before
-        if row == self._row and not is_missing:
+        if row == self._row and not self._has_failed:
             return
         if row is None or self._row is None or row.path != self._row.path:
             self._outside = None
@@ -345,6 +345,7 @@ class NoteDetail(Container):
 
     def reload(self) -> None:
         """Read the note and the current tab again."""
+        self._has_failed = False
         if self._backend is not None and self._row is not None:
             self._read(self._backend, self._row)
             self._load_tab()
@@ -431,7 +432,7 @@ class NoteDetail(Container):
             self._outside = await backend.notes.outside_change(row.path) if is_outside else None
         except DonnaError as error:
             self._note = None
-            refusal = refusal_of(error)
+            refusal = self._failed(error)
             self.text.show_note(f"{refusal.what}\n\n{refusal.step}")
         else:
             self.text.show_note(self._note.text, keep=is_same)
@@ -447,7 +448,7 @@ class NoteDetail(Container):
             outside = await backend.notes.outside_change(path) if path and self._is_outside else None
         except DonnaError as error:
             entries, outside = (), None
-            refusal = refusal_of(error)
+            refusal = self._failed(error)
             self.history.empty_text = f"{refusal.what} {refusal.step}"
         else:
             self.history.empty_text = "Nothing in the history yet."
@@ -466,7 +467,7 @@ class NoteDetail(Container):
         try:
             lines = await backend.notes.blame(note.path, first, last)
         except DonnaError as error:
-            refusal = refusal_of(error)
+            refusal = self._failed(error)
             self.blame.empty_text = f"{refusal.what} {refusal.step}"
             lines = ()
         else:
@@ -479,7 +480,7 @@ class NoteDetail(Container):
             links = await backend.notes.links(path) if path else None
         except DonnaError as error:
             links = None
-            refusal = refusal_of(error)
+            refusal = self._failed(error)
             self.links.empty_text = f"{refusal.what} {refusal.step}"
         else:
             self.links.empty_text = (
@@ -492,6 +493,11 @@ class NoteDetail(Container):
     def _is_outside(self) -> bool:
         row = self._row
         return row is not None and row.note is not None and NoteState.OUTSIDE in row.note.states
+
+    def _failed(self, error: DonnaError) -> Refusal:
+        """Return why something could not be read; it is read again when the tree is reloaded."""
+        self._has_failed = True
+        return refusal_of(error)
 
     def _show_diff(self) -> None:
         """Show the diff of the selected row."""
@@ -521,7 +527,7 @@ class NoteDetail(Container):
         try:
             changes = await backend.notes.revision_changes(commit)
         except DonnaError as error:
-            self._draw((), title, empty=refusal_of(error).what)
+            self._draw((), title, empty=self._failed(error).what)
             return
         own = sorted(changes, key=lambda change: change.path != self._path)
         self._draw(tuple(own), title, empty="It changed no note.")

@@ -211,7 +211,12 @@ def refusal(verb: str, complaint: str) -> VaultWriteError:
 
 
 _MEANINGS = (
-    ("cannot change to", Reason.ROOT_MISSING, "the vault does not exist", "mount the disk, or choose another vault"),
+    (
+        "cannot change to",
+        Reason.ROOT_MISSING,
+        "the vault does not exist, or permission is denied",
+        "mount the disk, or choose another vault",
+    ),
     (
         "is in submodule",
         Reason.IGNORED_BY_GIT,
