@@ -559,6 +559,19 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
     assert b"200 MB" in written
 
 
+async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    async with driving(backend, size=SMALL) as donna:
+        editor(monkeypatch, donna, edited_elsewhere(backend, b"800 ms", b"700 ms"))
+        await donna.open_note(DECISIONS)
+        await donna.press("E")
+        await donna.window(ConflictScreen)
+        await donna.until(lambda: "o overwrite" in donna.screen_text().splitlines()[-1], "the footer has the keys")
+        assert donna.screen_text().splitlines()[-1].strip() == (
+            "m merge  o overwrite  t take theirs  e edit both  c save mine as a copy"
+        )
+
+
 @pytest.mark.slow
 async def test_a_conflict_of_the_same_line_says_so_and_keeps_a_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()

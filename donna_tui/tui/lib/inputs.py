@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
@@ -91,6 +91,16 @@ Item = tuple[str, str]
 """An action of the registry or a displayed key, and its effect."""
 
 
+def fitting(items: Iterable[Item], width: int, gap: int) -> Iterator[Item]:
+    """Return the first items that fit whole into `width` cells, with `gap` cells between them."""
+    room = width + gap
+    for key, does in items:
+        room -= cell_len(key) + 1 + cell_len(does) + gap
+        if room < 0:
+            return
+        yield key, does
+
+
 class KeyLine(Widget):
     """Items in order of importance, as many as fit. A sentence can replace them."""
 
@@ -112,16 +122,10 @@ class KeyLine(Widget):
     def render(self) -> Content:
         if self._words:
             return Content.styled(self._words, "$text-warning")
-        shown = (Content.assemble((key, "$accent"), (f" {does}", "$text-muted")) for key, does in self._fitting())
-        return Content(" " * _GAP).join(shown)
-
-    def _fitting(self) -> Iterator[Item]:
-        room = self.content_size.width + _GAP
-        for key, does in self._items:
-            room -= cell_len(key) + 1 + cell_len(does) + _GAP
-            if room < 0:
-                return
-            yield key, does
+        items = fitting(self._items, self.content_size.width, _GAP)
+        return Content(" " * _GAP).join(
+            Content.assemble((key, "$accent"), (f" {does}", "$text-muted")) for key, does in items
+        )
 
     def _key(self, keys: Keys, name: str, *, typing: bool) -> str:
         return shown_key(keys[name], typing=typing) if name in keys else name

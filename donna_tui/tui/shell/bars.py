@@ -20,6 +20,7 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
+from donna_tui.tui.lib.inputs import fitting
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
@@ -169,7 +170,7 @@ class FooterBar(Widget):
         if self._covered_by:
             items = (
                 Content.assemble((key, ".footer--key"), (f" {does}", ".footer--title"))
-                for key, does in self._covered_by
+                for key, does in fitting(self._covered_by, self.content_size.width, _GAP)
             )
             return Content(" " * _GAP).join(items)
         return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
