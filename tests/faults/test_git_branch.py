@@ -73,7 +73,7 @@ def test_a_lock_that_stays_is_told_and_left(base: Path, user: User, monkeypatch:
         with pytest.raises(VaultWriteError) as refused:
             writer.write("Projects/one.md", "x\n")
         assert refused.value.reason is Reason.GIT_LOCKED
-        assert "lock" in (refused.value.hint or "")
+        assert f"remove .git/{name}" in (refused.value.hint or "")
         assert (vault / "Projects/one.md").read_bytes() == before
     assert lock.read_text() == "somebody's\n"
 

@@ -559,6 +559,20 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
     assert b"200 MB" in written
 
 
+async def test_a_write_that_waits_for_git_says_so() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("apply_plan")
+    async with driving(backend) as donna:
+        await donna.open_note(DECISIONS)
+        await donna.press("D")
+        await plan(donna)
+        await donna.press("enter")
+        await donna.until(lambda: "Waiting for git …" in notices(donna.app), "it says so")
+        assert DECISIONS in backend.vault.files
+        backend.gates.release("apply_plan")
+        await donna.until(lambda: "Deleted" in notices(donna.app), "it says what happened")
+
+
 async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:

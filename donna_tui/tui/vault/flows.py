@@ -92,7 +92,8 @@ class VaultFlows(PlanFlow):
         """Commit the current version of a note. Return it, else the reason of a failure, which is empty on cancel."""
         while True:
             try:
-                return await self._backend.notes.commit_version(path), ""
+                with self.waiting():
+                    return await self._backend.notes.commit_version(path), ""
             except DonnaError as error:
                 if error.reason is not Reason.NO_REPOSITORY:
                     return None, refusal_of(error).what

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from textual.screen import Screen
@@ -28,6 +30,9 @@ T = TypeVar("T")
 
 _PASSING = (Reason.CONFLICT, Reason.GIT_LOCKED, Reason.GIT_BUSY, Reason.BUSY, Reason.DISK_FULL, Reason.IO_ERROR)
 """Reasons that may be temporary, so that a retry is offered."""
+
+SOON_SECONDS = 0.5
+"""Seconds that a write takes at most, unless another program holds a lock of the repository."""
 
 _COMMITS = "commit it to git"
 """The label of the key with which the user agrees to commit a private note."""
@@ -76,7 +81,11 @@ class PlanFlow:
         Consent is needed for the first repository of a vault, and for the first commit of a note that git ignores as
         private.
         """
-        carry_out = do or self._backend.notes.apply_plan
+
+        async def carry_out(plan: Plan) -> Outcome:
+            with self.waiting():
+                return await (do or self._backend.notes.apply_plan)(plan)
+
         try:
             return await self._reported(plan, await carry_out(plan))
         except DonnaError as error:
@@ -99,13 +108,23 @@ class PlanFlow:
             self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
         return outcome
 
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Report that git is being waited for while the block runs, unless it is soon done."""
+        timer = self._pane.set_timer(SOON_SECONDS, partial(self._report, "Waiting for git …"))
+        try:
+            yield
+        finally:
+            timer.stop()
+
     async def creates_repository(self) -> bool:
         """Ask whether to create a repository in the vault, and create it. Raises DonnaError."""
         refusal = refusal_of(DonnaError(Reason.NO_REPOSITORY, ""))
         refusal = replace(refusal, title=f"Create a repository in {short_root(self._backend.status().root)}?")
         agreed = await self._agrees(refusal, "create", leaves="not now")
         if agreed:
-            await self._backend.notes.create_repository()
+            with self.waiting():
+                await self._backend.notes.create_repository()
         return agreed
 
     async def _confirm(

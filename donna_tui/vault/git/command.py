@@ -206,9 +206,14 @@ def refusal(verb: str, complaint: str) -> VaultWriteError:
     """Map an error message of git to a VaultWriteError with a reason and a hint."""
     for words, reason, message, hint in _MEANINGS:
         if words in complaint:
+            if reason is Reason.GIT_LOCKED and (lock := _LOCK.search(complaint)):
+                hint = f"try again; if no git program is running, remove {lock[1]}"
             return VaultWriteError(reason, message, hint=hint)
     return failed(f"git {verb} failed: {complaint or 'no error message'}")
 
+
+_LOCK = re.compile(r"'[^']*?(\.git/[^']+\.lock)'")
+"""The lock in a complaint of git."""
 
 _MEANINGS = (
     (
