@@ -31,6 +31,7 @@ from donna_tui.calendar.values import (
     instant,
     local,
 )
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Meeting
 
 _NUMBER = "X-DONNA-NUMBER"
@@ -267,7 +268,7 @@ class _Reading:
         problems = sorted(self._found.problems, key=lambda problem: problem.number)
         more = len(problems) - MOST_PROBLEMS
         listed = problems[:MOST_PROBLEMS]
-        return (*listed, EntryProblem(f"and {more:,} more problems")) if more > 0 else tuple(listed)
+        return (*listed, EntryProblem(f"and {plural(more, 'more problem')}")) if more > 0 else tuple(listed)
 
 
 _OUT_OF_TIME = "it takes too long to read; the rest is left out"

@@ -135,7 +135,7 @@ def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
     def show(progress: tuple[int, int]) -> None:
         read, turns = progress
         share = min(1.0, read / size)
-        draw(f"{turns:,} turns {bar(share)} {share:.0%}")
+        draw(f"{plural(turns, 'turn')} {bar(share)} {share:.0%}")
 
     try:
         yield show

@@ -12,6 +12,7 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message, print_problem
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import ModelPhase, Status
 
@@ -75,11 +76,11 @@ def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
 def _index_lines(status: Status, seconds: float) -> list[str]:
     coverage, skipped = status.coverage, sum(status.coverage.skipped.values())
     lines = [
-        f"{coverage.text} of {coverage.notes} notes, {coverage.chunks} passages,"
+        f"{coverage.text} of {plural(coverage.notes, 'note')}, {plural(coverage.chunks, 'passage')},"
         f" {coverage.chunks_embedded} searchable by meaning",
         f"{status.embedded_this_run} embedded now, in {seconds:.1f} s",
     ]
-    return [*lines, f"{skipped} files skipped: donna status shows why"] if skipped else lines
+    return [*lines, f"{plural(skipped, 'file')} skipped: donna status shows why"] if skipped else lines
 
 
 @app.command("backfill")
@@ -112,4 +113,4 @@ async def _backfill(session: Session, wanted: list[MemorySource]) -> list[Backfi
 
 
 def _backfill_line(row: BackfillRow) -> str:
-    return f"{row.source}: {f'failed: {row.message}' if row.state == 'failed' else f'{row.documents} documents'}"
+    return f"{row.source}: {f'failed: {row.message}' if row.state == 'failed' else plural(row.documents, 'document')}"

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from donna_tui.text.plural import plural
 from donna_tui.types.events import EngineEvent, IndexProgress, ModelStateChanged
 from donna_tui.types.status import ModelPhase
 
@@ -58,4 +59,4 @@ def progress_line(event: EngineEvent) -> str:
         return ""
     share = event.chunks_embedded / event.chunks
     left = "" if event.seconds_left is None else f" · {event.seconds_left:.0f} s left"
-    return f"{event.text_done} of {event.notes} notes {bar(share)} {share:.0%}{left}"
+    return f"{event.text_done} of {plural(event.notes, 'note')} {bar(share)} {share:.0%}{left}"

@@ -17,6 +17,7 @@ from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_me
 from donna_tui.cli.progress import shown_progress
 from donna_tui.cli.session import Session, engine_for, open_session, run
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
 from donna_tui.types.search import MODES, Filters, SearchOutcome, SearchRequest
 
@@ -180,11 +181,14 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
     yield from grouped_lines(outcome.hits)
     if len(outcome.hits) < outcome.total:
         more = "+" if outcome.at_least else ""
-        found = f"{outcome.total}{more} passages in {outcome.total_notes}{more} notes"
+        notes = "note" if outcome.total_notes == 1 and not more else "notes"
+        found = f"{outcome.total}{more} passages in {outcome.total_notes}{more} {notes}"
         yield f"{len(outcome.hits)} of {found}; more with -k"
     near = outcome.near_misses if outcome.request.near_misses else outcome.near_misses[:NEAR_MATCHES]
-    if not outcome.hits and outcome.indexed:
-        yield f"Nothing relevant in {outcome.searched_notes} notes{'; the nearest matches:' if near else '.'}"
+    if not outcome.hits and outcome.indexed and not outcome.searched_notes:
+        yield "There are no notes to search here, or the filters exclude all of them."
+    elif not outcome.hits and outcome.indexed:
+        yield f"Nothing relevant in {plural(outcome.searched_notes, 'note')}{'; the nearest matches:' if near else '.'}"
     elif near:
         yield "Near misses:"
     yield from grouped_lines(near)

@@ -13,6 +13,7 @@ from donna_tui.cli.session import open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
 from donna_tui.platform.paths import app_paths
+from donna_tui.text.plural import plural
 
 if TYPE_CHECKING:
     from donna_tui.ops.status import SpaceReport, SpaceRow
@@ -45,9 +46,9 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     coverage = report.coverage
     there = "" if report.space.root.is_dir() else "  (missing)"
     yield f"{report.space.name}: {report.space.root}{there}"
-    yield f"{coverage.text} of {coverage.notes} notes searchable by keyword, {coverage.vectors} by meaning"
-    yield f"{coverage.chunks_embedded} of {coverage.chunks} passages embedded"
-    yield f"{coverage.sensitive} notes are local only"
+    yield f"{coverage.text} of {plural(coverage.notes, 'note')} searchable by keyword, {coverage.vectors} by meaning"
+    yield f"{coverage.chunks_embedded} of {plural(coverage.chunks, 'passage')} embedded"
+    yield f"{plural(coverage.sensitive, 'note is', 'notes are')} local only"
     engine = report.vector_engine or "not created yet"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"
     yield f"model: {report.model}{f', {report.embedding}' if report.embedding else ''}"
@@ -79,5 +80,5 @@ def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
 
 def _state(row: SpaceRow) -> str:
     if row.state == "indexed":
-        return f"{row.notes} notes" + (f", maintained by {row.maintainer}" if row.maintainer else "")
+        return plural(row.notes, "note") + (f", maintained by {row.maintainer}" if row.maintainer else "")
     return f"not indexed ({row.message})" if row.message else "not indexed yet"

@@ -201,7 +201,7 @@ class OncePerMinute:
             if len(self._lines) >= MOST_LINES:
                 return
             self._lines[kind] = now, 0
-        self._log(f"{line} (and {more:,} times more)" if more else line)
+        self._log(f"{line} (and {'once' if more == 1 else f'{more:,} times'} more)" if more else line)
 
     def _forget(self, now: float) -> None:
         """Forget lines that were reported long ago and not repeated."""

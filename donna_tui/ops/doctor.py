@@ -27,6 +27,7 @@ from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
 from donna_tui.search.query import STOP_WORDS
+from donna_tui.text.plural import plural
 from donna_tui.text.words import segments, spaced
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -169,7 +170,7 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
         return
     files = [problem for problem in report.problems if problem.path]
     if files:
-        yield Finding("files", "warn", f"{len(files)} files need attention", "donna status lists them")
+        yield Finding("files", "warn", f"{plural(len(files), 'file needs', 'files need')} attention", "donna status lists them")
 
 
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:

@@ -31,6 +31,15 @@ def test_json_is_one_object_with_everything_about_a_hit(donna: Donna, vault: Pat
     assert (hit["sensitive"], hit["uri"], hit["source_type"]) == (True, "vault:private.md", "vault")
 
 
+def test_one_note_is_not_counted_as_several(donna: Donna, tmp_path: Path) -> None:
+    write(tmp_path / "one", "only.md", "# Only\n\nplover\n")
+    counted = "1 of 1 note searchable by keyword", "of 1 passage embedded", "0 notes are local only"
+    assert donna("search", "zzzunheardof", "--space", tmp_path / "one").out.strip() == "Nothing relevant in 1 note."
+    assert all(words in donna("status", "--space", tmp_path / "one").out for words in counted)
+    assert "1 note  " in donna("spaces").out
+    assert "the index is up to date with 1 note\n" in donna("doctor", "--space", tmp_path / "one").out
+
+
 def test_nothing_found_is_said_and_is_exit_code_1(donna: Donna, vault: Path) -> None:
     ran = donna("search", "zzzunheardof", "--space", vault)
     assert (ran.code, ran.out.strip()) == (1, "Nothing relevant in 4 notes.")

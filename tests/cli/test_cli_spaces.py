@@ -102,7 +102,7 @@ def test_an_empty_vault_is_no_error(donna: Donna, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert donna("index", "--space", "empty").code == 4
     ran = donna("search", "x", "--space", "empty")
-    assert (ran.code, ran.out) == (1, "Nothing relevant in 0 notes.\n")
+    assert (ran.code, ran.out) == (1, "There are no notes to search here, or the filters exclude all of them.\n")
 
 
 @pytest.mark.parametrize(

@@ -229,7 +229,7 @@ def test_doctor_examines_the_promises(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="x\n")
     donna("index", "--space", history)
     found = {each["id"]: each for each in donna("doctor", "--space", history, "--json").json["findings"]}
-    assert found["operations"]["message"].startswith("1 operations")
+    assert found["operations"]["message"].startswith("1 operation, ")
     assert {found[each]["state"] for each in ("writes", "operations", "notes", "private")} == {"ok"}
     write(history, "Inbox/.donna-left", "x")
     write(history, "Inbox/a.md", "changed\n")

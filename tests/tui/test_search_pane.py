@@ -178,6 +178,13 @@ async def test_a_failing_refresh_leaves_the_answer_alone() -> None:
         assert donna.paths == ["Notes/one.md"]
 
 
+async def test_a_search_in_an_empty_vault_says_that_it_is_empty() -> None:
+    async with driving(scenarios.empty()) as donna:
+        await donna.search_for("zebra")
+        assert "There are no notes here yet." in donna.screen_text()
+        assert "Searched 0 notes" not in donna.screen_text()
+
+
 async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() -> None:
     def answer(request: SearchRequest) -> SearchOutcome:
         near = (hit("close"),) if request.near_misses else ()

@@ -14,6 +14,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import FileState, file_states
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
 from donna_tui.vault.git.operations import new_session_id
@@ -129,7 +130,7 @@ class Quota:
         if not self.left:
             wait = math.ceil((self._taken[0] + QUOTA_SECONDS - self._clock()) / 60) if self._taken else 0
             message = f"the limit of {self.most:,} writes per hour is reached"
-            when = f"the next write is possible in {wait} minutes; " if wait else ""
+            when = f"the next write is possible in {plural(wait, 'minute')}; " if wait else ""
             raise DonnaError(Reason.QUOTA, message, hint=f"{when}the owner can review them: donna log")
         self._taken.append(self._clock())
 

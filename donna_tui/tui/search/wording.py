@@ -218,6 +218,9 @@ def empty_start_text(status: Status | None) -> Words | None:
 def nothing_found(question: Question, outcome: SearchOutcome, status: Status | None) -> Words:
     """Explain that no passage was judged relevant: what was searched, and remedies."""
     cover = status.coverage if status is not None else None
+    is_empty = cover is not None and not cover.notes and not outcome.searched_notes
+    if is_empty and (words := empty_start_text(status)) is not None:
+        return words
     if cover is not None and cover.text + cover.failed < cover.notes:
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:

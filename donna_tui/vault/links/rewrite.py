@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import quote
 
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS
 from donna_tui.vault.links.resolve import Hit, LinkIndex, folded, is_dotted, joined, way
@@ -311,12 +312,12 @@ def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: 
     unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
     count = sum(other.count + other.dangling for other in linked)
     if not unlinks:
-        broken = f"{_counted(count, 'link')} in {_counted(len(linked), 'note')} will be broken"
+        broken = f"{plural(count, 'link')} in {plural(len(linked), 'note')} will be broken"
         return LinksBroken(count, remarks=(*((broken,) if count else ()), *unread))
     found = [other.change for other in linked if other.change is not None]
     left = vault_state.refused(found)
     stay = sum(other.dangling + (other.count if other.path in left else 0) for other in linked)
-    remarks = (f"{_counted(stay, 'link')} cannot be unlinked, and will be broken",) if stay else ()
+    remarks = (f"{plural(stay, 'link')} cannot be unlinked, and will be broken",) if stay else ()
     return LinksBroken(count, tuple(change for change in found if change.path not in left), (*remarks, *unread))
 
 
@@ -375,12 +376,8 @@ def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:
 
 def _notes(paths: Sequence[str], which: str) -> str:
     more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
-    return f"{_counted(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"1 {what}" if number == 1 else f"{number} {what}s"
+    return f"{plural(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}"
 
 
 def _dangling(number: int) -> tuple[str, ...]:
-    return (f"{_counted(number, 'link')} cannot contain the new name, and will be broken",) if number else ()
+    return (f"{plural(number, 'link')} cannot contain the new name, and will be broken",) if number else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import Stacks, each_operation, stacks
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
@@ -90,7 +91,7 @@ class Restorer:
         if n < 1 or not available:
             raise VaultWriteError(reason, f"there is nothing to {'redo' if redo else 'undo'}")
         if n > len(available):
-            raise VaultWriteError(reason, f"there are only {len(available)} operations", hint="ask for fewer")
+            raise VaultWriteError(reason, f"only {plural(len(available), 'operation is', 'operations are')} there", hint="ask for fewer")
         return available[:n]
 
     def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
