@@ -220,8 +220,9 @@ def parse_query(text: str, filters: Filters | None = None, *, now: datetime | No
 OTHER_KEYS = {
     "folder": "path", "file": "path", "dir": "path", "tags": "tag", "kind": "type", "source": "in",
     "since": "after", "from": "after", "until": "before", "to": "before", "date": "after", "on": "after",
+    **dict.fromkeys(("is", "has", "status", "author", "title", "subject", "content", "line", "block", "section"), ""),
 }  # fmt: skip
-"""Names of these filters in other programs."""
+"""Filters of other programs: the names of these filters there, and filters that Donna does not have."""
 
 _KEYED = re.compile(r"([A-Za-z]{2,10}):(?!//)(\S+)")
 
@@ -229,11 +230,14 @@ _KEYED = re.compile(r"([A-Za-z]{2,10}):(?!//)(\S+)")
 def _unknown_key(word: str) -> list[FilterProblem]:
     """Report a word that looks like a filter with a misspelt key, or with a key of another program."""
     found = _KEYED.fullmatch(word)
-    key = found[1].lower() if found else ""
-    meant = OTHER_KEYS.get(key) or nearest(key, KEYS) if key else ""
-    if found is None or not meant:
+    if found is None:
         return []
-    return [FilterProblem(word, "unknown filter, searched for as a word", f"{meant}:{found[2]}")]
+    key = found[1].lower()
+    meant = OTHER_KEYS[key] if key in OTHER_KEYS else nearest(key, KEYS)
+    if not meant and key not in OTHER_KEYS:
+        return []
+    near = f"{meant}:{found[2]}" if meant else ""
+    return [FilterProblem(word, "unknown filter, searched for as a word", near)]
 
 
 def readable(text: str) -> str:

@@ -151,6 +151,12 @@ def test_what_leaves_vi_leaves(typed: str) -> None:
     assert len(palette.found("se")) > 1
 
 
+@pytest.mark.parametrize("typed", ["/suspend", ":suspend", "/ suspend"])
+def test_a_command_may_begin_as_in_other_programs(typed: str) -> None:
+    palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
+    assert palette.found(typed)[0][0].value == "app.suspend"
+
+
 async def test_the_palette_does_not_run_what_is_not_possible_now() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")

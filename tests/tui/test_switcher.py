@@ -147,6 +147,12 @@ async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monk
         assert backend.vault.files["zzq new.md"] == b""
 
 
+async def test_a_slash_at_the_beginning_is_the_top_of_the_vault() -> None:
+    async with driving(scenarios.normal()) as donna:
+        switcher = await opened(donna, "/Zzq/new")
+        assert rows(switcher) == ["Create note “Zzq/new”"]
+
+
 @pytest.mark.slow
 async def test_the_last_row_creates_unless_there_is_a_note_of_that_name() -> None:
     async with driving(scenarios.normal()) as donna:

@@ -157,3 +157,9 @@ async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
         await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "it says why not")
         window.field.value = f"{FOLDER}/why"
         await donna.until(lambda: f"It will be called {FOLDER}/why.md" in donna.screen_text(), "it says the name")
+
+
+@pytest.mark.parametrize("typed", ["/Projects", "Projects/", "/Projects/"])
+def test_a_folder_may_be_typed_with_slashes_around_it(typed: str) -> None:
+    prompt = FolderPrompt("Move to", ("Projects", "People"))
+    assert [choice.value for choice, _ in prompt.found(typed)] == ["Projects"]

@@ -79,6 +79,8 @@ def test_filters_narrow_those_of_the_request() -> None:
     [
         ("tags:work x", "tags:work", "tag:work"),
         ("pth:Work", "pth:Work", "path:Work"),
+        ("is:open x", "is:open", ""),
+        ("status:open x", "status:open", ""),
         ("before:yesterdy", "before:yesterdy", "before:2026-11-25"),
     ],
 )

@@ -37,7 +37,7 @@ class Palette(Picker[str]):
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         if query.strip().removeprefix(":") in LEAVES:
             return [(each, Match(0.0, ())) for each in self.choices if each.value == "app.quit"]
-        return super().found(query)
+        return super().found(query.lstrip(" /:"))  # with which commands begin in other programs
 
 
 class KeyList(Picker[str]):

@@ -274,7 +274,7 @@ class FolderPrompt(Picker[str]):
 
     def found(self, query: str) -> list[tuple[Choice[str], Match]]:
         typed = query.strip().strip("/")
-        found = super().found(query)
+        found = super().found(typed)
         if typed and all(each.value != typed for each in self.choices):
             found.append((Choice(value=typed, title=typed, note="a new folder"), Match(0.0, ())))
         return found

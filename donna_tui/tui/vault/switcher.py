@@ -154,8 +154,10 @@ class Switcher(ListDialog[Switched]):
         self._show_hint("Type part of a heading." if is_begun else "" if options else "No heading matches.")
 
     def _new_path(self, query: str, found: tuple[NameMatch, ...]) -> str:
-        """Return the path of the note that can be created; empty if there is one of this name."""
-        path = note_path(query.replace("\\", "/")) if self._creates and "#" not in query else ""
+        """Return the path of the note that can be created; empty if there is one of this name. A slash at its beginning
+        is the top of the vault, as in a link.
+        """
+        path = note_path(query.replace("\\", "/").lstrip("/ ")) if self._creates and "#" not in query else ""
         same = path.removesuffix(".md").lower()
         for each in found:
             known = each.path.removesuffix(".md").lower()
