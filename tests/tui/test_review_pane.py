@@ -425,6 +425,16 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         assert SYNC_PATH in backend.vault.files
 
 
+async def test_a_rejection_is_reported_as_one() -> None:
+    async with driving(backend_in("normal")) as donna:
+        await opened(donna)
+        await donna.press("r")
+        await donna.window(PlanScreen)
+        await donna.press("enter")
+        await donna.until(lambda: SYNC not in ids(donna), "it is rejected")
+        await donna.until(lambda: "Rejected" in notices(donna.app), "it says so")
+
+
 @pytest.mark.slow
 async def test_an_approval_is_undone_with_a_preview_as_in_the_vault() -> None:
     backend = backend_in("normal")

@@ -223,6 +223,15 @@ def test_what_was_done() -> None:
     assert done_by(operation(OperationKind.DELETE)) == "Write a.md"
 
 
+def test_a_decision_about_a_draft_has_the_name_that_review_gives_it() -> None:
+    gone = BlobChange(path="a.md", before="1", after=None)
+    assert done_by(operation(OperationKind.DELETE, gone, subject="Reject a.md")) == "rejected a.md"
+    assert done_by(operation(OperationKind.MOVE, gone, subject="Approve b\x1b.md")) == "approved b␛.md"
+    assert done_by(operation(OperationKind.WRITE, gone, subject="Regenerate a.md")) == "redrafted a.md"
+    agents = operation(OperationKind.DELETE, gone, subject="Reject a.md", actor="agent:claude")
+    assert done_by(agents) == "deleted a.md"
+
+
 def test_when_names_the_year_only_where_it_is_another() -> None:
     assert when(NOW, NOW) == "20 Nov 14:32"
     assert when(NOW - 400 * 86_400, NOW) == "16 Oct 2025"

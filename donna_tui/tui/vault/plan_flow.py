@@ -20,7 +20,7 @@ from donna_tui.tui.lib.humanize import count, plural, short_root
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS
+from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS, decision_words
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
@@ -178,6 +178,8 @@ async def steps_of(backend: Backend) -> tuple[tuple[Operation, ...] | None, tupl
 
 def done_words(plan: Plan) -> str:
     """Describe an applied plan in a word or two."""
+    if decided := decision_words(plan.subject):
+        return decided.partition(" ")[0].capitalize()
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
         return "Committed" if plan.on_disk else "Created" if is_new else "Written"

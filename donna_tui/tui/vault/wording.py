@@ -26,6 +26,8 @@ _DONE = {
     OperationKind.REDO: "redid",
     OperationKind.KEPT: "recorded",
 }
+_DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
+"""What a person did with a draft, by the first word of the subject."""
 
 
 def actor_name(actor: str) -> str:
@@ -49,6 +51,8 @@ def what_of(revision: Revision) -> str:
 
 def done_by(operation: Operation) -> str:
     """Describe an operation and its note: `wrote Projects/a.md`."""
+    if operation.actor == "you" and (words := decision_words(operation.subject)):  # agents choose their subjects
+        return words
     if not operation.changes:
         return clean_line(operation.subject) or _DONE[operation.kind]
     if operation.kind is OperationKind.MOVE:
@@ -58,6 +62,12 @@ def done_by(operation: Operation) -> str:
         return f"{_DONE[operation.kind]} {paths_words(operation.paths[::-1])}"
     is_new = operation.kind is OperationKind.WRITE and all(change.before is None for change in operation.changes)
     return f"{'created' if is_new else _DONE[operation.kind]} {paths_words(operation.paths)}"
+
+
+def decision_words(subject: str) -> str:
+    """Describe a decision about a draft: `rejected Meetings/a.md`; empty for the subject of another operation."""
+    verb, _, what = subject.partition(" ")
+    return f"{_DECIDED[verb]} {clean_line(what)}" if verb in _DECIDED else ""
 
 
 def moved_words(operation: Operation) -> str:
