@@ -26,7 +26,7 @@ SHOWN_CUTS = 10
 
 @app.command("recall")
 def recall(
-    query: Annotated[str, typer.Argument(help="The subject or question to find memories for.")],
+    query: Annotated[list[str], typer.Argument(help="The subject or question to find memories for.")],
     budget: Annotated[
         int, typer.Option("--budget", help="The limit of tokens; -1 for the configured default.", min=-1)
     ] = -1,
@@ -45,14 +45,15 @@ def recall(
     """Select the memories for a prompt within a token budget, and print what was left out and why."""
     from donna_tui.search.query import readable
 
-    if not query.strip():
+    question = " ".join(query)
+    if not question.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
     session = open_session(space)
     types = tuple(map(type_named, kinds or ()))
 
     async def work(engine: Engine) -> RecallResult:
         return await engine.memory.recall(
-            readable(query),
+            readable(question),
             top_k=k or None,
             token_budget=None if budget < 0 else budget,
             memory_types=types or None,

@@ -23,7 +23,7 @@ FOLLOWS = "the running Donna indexes it"
 
 @app.command("remember")
 def remember(
-    text: Annotated[str, typer.Argument(help="What to remember; - reads it from stdin.")],
+    text: Annotated[list[str], typer.Argument(help="What to remember; - reads it from stdin.")],
     kind: Annotated[
         str, typer.Option("--type", help="working, episodic, semantic or procedural; by default Donna decides.")
     ] = "",
@@ -36,7 +36,7 @@ def remember(
     """Remember something that is not in a note."""
     hint = type_named(kind) if kind else None
     session = open_session(space)
-    to_remember = sys.stdin.read() if text == "-" else text
+    to_remember = sys.stdin.read() if text == ["-"] else " ".join(text)
     saved = run(
         _remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, interactive=not as_json)
     )
@@ -62,7 +62,10 @@ async def _remember(
 
 @app.command("memories")
 def memories(
-    text: Annotated[str, typer.Argument(help="Only memories that contain this text, in any case.")] = "",
+    text: Annotated[
+        list[str] | None,
+        typer.Argument(help="Only memories that contain this text, in any case."),
+    ] = None,
     kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
     user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
     limit: Annotated[int, typer.Option("--limit", help="The number of memories per page.", min=1, max=1_000)] = 50,
@@ -71,7 +74,7 @@ def memories(
     as_json: AsJson = False,
 ) -> None:
     """List memories other than notes, latest first, one page at a time."""
-    wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=text, user_id=user or ME)
+    wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=" ".join(text or ()), user_id=user or ME)
     page, total = run(_memories(open_session(space), wanted, limit, offset))
     emit(
         {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},

@@ -86,7 +86,10 @@ class BatchQuery(BaseModel):
 
 @app.command("search")
 def search(
-    query: Annotated[str, typer.Argument(help='Words, "phrases", -words and filters such as path: or tag:.')] = "",
+    query: Annotated[
+        list[str] | None,
+        typer.Argument(help='Words, "phrases", -words (after --) and filters such as path: or tag:.'),
+    ] = None,
     k: Number = 0,
     mode: ModeOption = "hybrid",
     sources: Annotated[list[str] | None, typer.Option("--source", help="Only this kind of document.")] = None,
@@ -104,7 +107,7 @@ def search(
     options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
     if batch:
         return _answer_batch(session, batch, options)
-    request = question_of(query, options, session)
+    request = question_of(" ".join(query or ()), options, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
     if not outcome.indexed:
@@ -261,7 +264,7 @@ def _id_of(line: bytes) -> str | int | None:
 @app.command("why-not")
 def why_not(
     note: Annotated[str, typer.Argument(help="The path of a note within the vault.")],
-    query: Annotated[str, typer.Argument(help="The question that did not find it.")],
+    query: Annotated[list[str], typer.Argument(help="The question that did not find it.")],
     k: Number = 0,
     mode: ModeOption = "hybrid",
     space: SpaceOption = None,
@@ -269,6 +272,7 @@ def why_not(
 ) -> None:
     """Explain why a note is not among the hits of a search."""
     session = open_session(space)
-    request = question_of(query, SearchOptions(k, mode), session)
+    question = " ".join(query)
+    request = question_of(question, SearchOptions(k, mode), session)
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(note, request))
-    emit(why_not_fields(found, query), as_json=as_json, human=lambda: why_not_lines(found))
+    emit(why_not_fields(found, question), as_json=as_json, human=lambda: why_not_lines(found))

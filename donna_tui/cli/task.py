@@ -25,7 +25,7 @@ app = new_app("Tasks: the check boxes of your notes.")
 
 @app.command("add")
 def task_add(
-    text: Annotated[str, typer.Argument(help="The text of the task.")],
+    text: Annotated[list[str], typer.Argument(help="The text of the task.")],
     note: Annotated[str, typer.Option("--note", help="The note to add the check box to.")] = "Inbox/Tasks.md",
     due: Annotated[str, typer.Option("--due", help="The deadline, such as 2026-03-12.")] = "",
     priority: Annotated[str, typer.Option("--priority", help="highest, high, medium, low or lowest.")] = "",
@@ -34,11 +34,12 @@ def task_add(
     as_json: AsJson = False,
 ) -> None:
     """Write a check box to a note: one operation, which `donna undo` reverts."""
-    if not text.strip():
+    task = " ".join(text)
+    if not task.strip():
         raise DonnaError(Reason.USAGE, "no task given", hint='donna task add "call the bank" --due 2026-03-12')
     if priority and priority not in PRIORITIES.values():
         raise DonnaError(Reason.USAGE, f"there is no priority {priority}", hint=", ".join(PRIORITIES.values()))
-    line = task_line(text, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
+    line = task_line(task, due=named_day(due).isoformat() if due else "", priority=priority, created=today())
     session = open_session(space)
     writer = writer_for(session)
     known = _read(session, note)

@@ -170,7 +170,9 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
         return
     files = [problem for problem in report.problems if problem.path]
     if files:
-        yield Finding("files", "warn", f"{plural(len(files), 'file needs', 'files need')} attention", "donna status lists them")
+        yield Finding(
+            "files", "warn", f"{plural(len(files), 'file needs', 'files need')} attention", "donna status lists them"
+        )
 
 
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:

@@ -76,7 +76,9 @@ def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
     lost = sum(not needed <= known for needed in blobs)
     if lost:
         hint = "their notes are not affected, but these operations cannot be undone"
-        return Finding("operations", "fail", f"git lost data of {plural(lost, 'operation')}", hint, Reason.UNDO_CONFLICT)
+        return Finding(
+            "operations", "fail", f"git lost data of {plural(lost, 'operation')}", hint, Reason.UNDO_CONFLICT
+        )
     return Finding("operations", "ok", f"{plural(len(operations), 'operation')}, all complete in git")
 
 
@@ -154,16 +156,25 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
     off = {path for path, note in notes.items() if note and (path not in known or states[path].etag != note.etag)}
     off |= known - set(notes)
     if off:
-        yield Finding("notes", "warn", f"{plural(len(off), 'note differs', 'notes differ')} from the index", "donna index")
+        yield Finding(
+            "notes", "warn", f"{plural(len(off), 'note differs', 'notes differ')} from the index", "donna index"
+        )
     else:
         yield Finding("notes", "ok", f"the index is up to date with {plural(len(known), 'note')}")
     secret = {path for path, note in notes.items() if note and note.sensitivity is not Sensitivity.PUBLIC}
     unknown = (secret & known) - private - off
     if unknown:
         hint = "donna index --full"
-        yield Finding("private", "fail", f"{plural(len(unknown), 'private note is', 'private notes are')} not marked so in the index", hint)
+        yield Finding(
+            "private",
+            "fail",
+            f"{plural(len(unknown), 'private note is', 'private notes are')} not marked so in the index",
+            hint,
+        )
     else:
-        yield Finding("private", "ok", f"{plural(len(secret), 'note is', 'notes are')} private, and marked so in the index")
+        yield Finding(
+            "private", "ok", f"{plural(len(secret), 'note is', 'notes are')} private, and marked so in the index"
+        )
 
 
 def _read(client: VaultClient, path: str) -> VaultNote | None:

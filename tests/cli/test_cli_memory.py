@@ -43,6 +43,16 @@ def test_chats_are_imported_found_beside_notes_and_cited(donna: Donna, vault: Pa
     assert donna("search", "zzz", "--space", vault).out.strip() == "Nothing relevant in 4 notes."
 
 
+def test_words_need_not_be_in_quotation_marks(donna: Donna, vault: Path) -> None:
+    assert "I like green tea" in donna("remember", "I", "like", "green", "tea", "--space", vault).out
+    assert donna("recall", "green", "tea", "--json", "--space", vault).json["query"] == "green tea"
+    assert donna("memories", "green", "tea", "--json", "--space", vault).json["count"] == 1
+    assert donna("remember", "-", "--space", vault, stdin="Oolong in the evening").code == 0
+    assert donna("memories", "Oolong in", "--json", "--space", vault).json["count"] == 1
+    donna("task", "add", "call", "the", "bank", "--yes", "--space", vault)
+    assert "- [ ] call the bank" in (vault / "Inbox/Tasks.md").read_text()
+
+
 def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donna, vault: Path, talk: Path) -> None:
     first = donna("chat", "import", talk, "--json", "--space", vault).json
     assert (first["ok"], first["format"], first["sessions"], first["turns"], first["known"]) == (True, "turns", 1, 2, 0)

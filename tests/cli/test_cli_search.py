@@ -31,6 +31,18 @@ def test_json_is_one_object_with_everything_about_a_hit(donna: Donna, vault: Pat
     assert (hit["sensitive"], hit["uri"], hit["source_type"]) == (True, "vault:private.md", "vault")
 
 
+def test_a_question_need_not_be_in_quotation_marks(donna: Donna, vault: Path) -> None:
+    quoted = donna("search", "kestrel sessions", "--space", vault)
+    assert donna("search", "kestrel", "--space", vault, "sessions").out == quoted.out
+    assert donna("search", "--space", vault, "--json", "kestrel", "sessions").json["query"] == "kestrel sessions"
+    excluded = donna("search", "--space", vault, "--json", "--", "kestrel", "-sessions").json
+    assert excluded["query"] == "kestrel -sessions"
+    assert "sessions" in quoted.out
+    assert all("sessions" not in hit["content"] for hit in excluded["results"])
+    why = donna("why-not", "Meetings/standup.md", "kestrel", "notes", "--space", vault, "--json")
+    assert why.json["query"] == "kestrel notes"
+
+
 def test_one_note_is_not_counted_as_several(donna: Donna, tmp_path: Path) -> None:
     write(tmp_path / "one", "only.md", "# Only\n\nplover\n")
     counted = "1 of 1 note searchable by keyword", "of 1 passage embedded", "0 notes are local only"

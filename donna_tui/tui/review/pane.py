@@ -494,8 +494,7 @@ class ReviewPane(PartsPane):
         self.reload()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Schedule reading the queue after a draft was written, the note of one has changed, or the vault is missing or available again.
-        """
+        """Schedule reading the queue after it or a note in it has changed, or the vault is missing or back."""
         if any(map(self._is_about_drafts, event.events)):
             self.reload_soon()
 

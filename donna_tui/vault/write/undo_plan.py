@@ -91,7 +91,9 @@ class Restorer:
         if n < 1 or not available:
             raise VaultWriteError(reason, f"there is nothing to {'redo' if redo else 'undo'}")
         if n > len(available):
-            raise VaultWriteError(reason, f"only {plural(len(available), 'operation is', 'operations are')} there", hint="ask for fewer")
+            raise VaultWriteError(
+                reason, f"only {plural(len(available), 'operation is', 'operations are')} there", hint="ask for fewer"
+            )
         return available[:n]
 
     def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
