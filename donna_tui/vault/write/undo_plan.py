@@ -92,7 +92,9 @@ class Restorer:
             raise VaultWriteError(reason, f"there is nothing to {'redo' if redo else 'undo'}")
         if n > len(available):
             raise VaultWriteError(
-                reason, f"only {plural(len(available), 'operation is', 'operations are')} there", hint="ask for fewer"
+                reason,
+                f"only {plural(len(available), 'operation')} can be {'redone' if redo else 'undone'}",
+                hint="ask for fewer",
             )
         return available[:n]
 
