@@ -13,7 +13,7 @@ from donna_tui.tui.vault.switcher import Switched, Switcher, SwitchTo
 from tests.terminal import plain, python_in_terminal
 from tests.tui import scenarios
 from tests.tui.bursts import send
-from tests.tui.driving import Driver, driving
+from tests.tui.driving import Driver, driving, notices
 from tests.tui.vault_scenarios import DECISIONS, GARDEN
 
 
@@ -145,6 +145,8 @@ async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monk
         await donna.press("enter")
         await donna.until(lambda: opened_there, "the editor runs")
         assert backend.vault.files["zzq new.md"] == b""
+        await donna.until(lambda: "Created zzq new.md." in notices(donna.app), "it says so after the editor")
+        assert "Nothing was changed." not in notices(donna.app)
 
 
 async def test_a_slash_at_the_beginning_is_the_top_of_the_vault() -> None:

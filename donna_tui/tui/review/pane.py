@@ -676,7 +676,9 @@ class ReviewPane(PartsPane):
             self.notice.focus()
 
     def _is_about_drafts(self, event: EngineEvent) -> bool:
-        if isinstance(event, VaultWritten | EngineStateChanged) or event.name.startswith(_ABOUT_DRAFTS):
+        if isinstance(event, EngineStateChanged):
+            return event.state in ("paused", "running")
+        if isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_DRAFTS):
             return True
         path = getattr(event, "path", "")
         return bool(path) and any(path == each.path for each in self.rows.items)

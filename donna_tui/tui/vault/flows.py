@@ -49,8 +49,8 @@ class VaultFlows(PlanFlow):
         self._outside = outside
         self.edits = WaitingEdits(backend)
 
-    async def edit(self, path: str, file: Path, line: int) -> Outcome | None:
-        """Open the note itself in the user's editor, and commit the saved text.
+    async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
+        """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
 
         The current version is committed before the editor runs. A note that Donna may not commit is opened
         nevertheless.
@@ -66,20 +66,20 @@ class VaultFlows(PlanFlow):
             if stamp != await asyncio.to_thread(_stamp, file):
                 self._report(f"Saved, but not committed, so undo cannot restore what was there. {why}")
             return None
-        return await self._adopted(partial(self._backend.notes.plan_since, version))
+        return await self._adopted(partial(self._backend.notes.plan_since, version), as_it_was)
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
         """Commit the edits that were made outside Donna."""
-        return await self._adopted(partial(self._backend.notes.plan_outside, paths))
+        return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
 
-    async def _adopted(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
+    async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
         """Commit the version on disk. The user has just saved it, so no diff is shown."""
         while True:
             try:
                 plan = await make()
                 if plan.changes:
                     return await self._carry_out(plan)
-                self._report("Nothing was changed.")
+                self._report(as_it_was)
                 return None
             except DonnaError as error:
                 if error.reason is Reason.MISSING:
@@ -159,7 +159,8 @@ class VaultFlows(PlanFlow):
             note = await self._now(path)
             edited = await self.edit_here(note, line) if note is not None else None
         else:
-            edited = await self.edit(path, self._backend.absolute_path(path), line)
+            created = f"Created {clean_line(path)}."
+            edited = await self.edit(path, self._backend.absolute_path(path), line, created)
         return edited or outcome
 
     async def add_task(self) -> Outcome | None:
