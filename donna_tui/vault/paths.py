@@ -42,6 +42,12 @@ def check_relative(path: str) -> list[str]:
     raise VaultReadError(Reason.NOT_TEXT, "the name is not valid UTF-8")
 
 
+def folders_above(path: str) -> list[str]:
+    """Return the folders that contain a vault-relative path, the outermost first."""
+    *folders, _ = path.split("/")
+    return ["/".join(folders[: depth + 1]) for depth in range(len(folders))]
+
+
 def refused(error: OSError) -> VaultReadError:
     """Convert an operating system error to a VaultReadError."""
     reason, message = _REASONS.get(error.errno or 0, (Reason.IO_ERROR, f"it cannot be read ({error.strerror})"))

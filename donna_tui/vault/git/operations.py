@@ -7,7 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.git.repository import GitRepo
@@ -57,6 +57,8 @@ def message_of(operation: Operation) -> str:
         trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
         if change.owner:
             trailers.append(f"Donna-Owner: {change.owner} {path}")
+    made = (each for each in operation.made if any(path.startswith(f"{each}/") for path in operation.paths))
+    trailers += [f"Donna-Made: {json.dumps(folder)}" for folder in made]
     trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
     trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
     return f"{clean_line(operation.subject)[: MOST_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
@@ -97,6 +99,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
         session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
+        made=tuple(str(json.loads(each)) for each in found.get("Donna-Made", [])),
     )
 
 
@@ -148,19 +151,19 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
         if operation.kind is OperationKind.KEPT:
             continue
         if operation.kind is OperationKind.UNDO:
-            _pass_on(done, undone, operation.undoes)
+            _pass_on(done, undone, operation.undoes, operation.made)
         elif operation.kind is OperationKind.REDO:
-            _pass_on(undone, done, operation.redoes)
+            _pass_on(undone, done, operation.redoes, operation.made)
         else:
             done.append(operation)
             undone.clear()
     return Stacks(tuple(reversed(done)), tuple(reversed(undone)))
 
 
-def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str]) -> None:
+def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str], made: tuple[str, ...]) -> None:
     for identity in ids:
         at = next((place for place in range(len(source) - 1, -1, -1) if source[place].id == identity), None)
         if at is not None:  # the last operation, or one of a session that ran concurrently with others
-            target.append(source.pop(at))
+            target.append(replace(source.pop(at), made=made))
         else:  # older than the known history, so it precedes everything in the target
             target.clear()

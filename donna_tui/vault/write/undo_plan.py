@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import Stacks, each_operation, stacks
+from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
 
@@ -105,10 +106,15 @@ class Restorer:
             self._vault_state.rules.check(change)
             if change.before is None:
                 self._vault_state.check_free(change.path, besides=moved_away)
-        ids, subject = tuple(each.id for each in chosen), _subject(kind, chosen)
-        if kind is OperationKind.UNDO:
-            return Plan(kind=kind, subject=subject, changes=changed, undoes=ids)
-        return Plan(kind=kind, subject=subject, changes=changed, redoes=ids)
+        ids = tuple(each.id for each in chosen)
+        return Plan(
+            kind=kind,
+            subject=_subject(kind, chosen),
+            changes=changed,
+            undoes=ids if kind is OperationKind.UNDO else (),
+            redoes=ids if kind is OperationKind.REDO else (),
+            emptied=_left_over(changed, chosen),
+        )
 
     def _in_its_mode(self, change: Change) -> Change:
         """Use the current mode for an existing note, as the user may have changed it."""
@@ -165,6 +171,13 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
         else:
             net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
     return list(net.values())
+
+
+def _left_over(changes: Sequence[Change], chosen: Sequence[Operation]) -> tuple[str, ...]:
+    """Return the folders that these operations created and that files are removed from, the deepest first."""
+    left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
+    made = {folder for operation in chosen for folder in operation.made}
+    return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
 
 def _subject(kind: OperationKind, chosen: Sequence[Operation]) -> str:
