@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.vault.conflicts import Keep
 from donna_tui.vault.write.writer import VaultWriter
 from tests.git_vaults import User, new_writer
 
@@ -48,6 +49,27 @@ def test_undo_and_redo_remove_only_the_folders_that_donna_created(writer: VaultW
     writer.undo_last()
     writer.redo()
     assert (vault / "Inbox").is_dir()
+
+
+def test_what_was_not_in_git_is_not_in_git_after_undo(writer: VaultWriter, vault: Path, user: User) -> None:
+    copy = "Inbox/old.sync-conflict-20260101-101010-ABCDEFG.md"
+    (vault / copy).write_text("old\nfrom the laptop\n")
+    (vault / "Inbox/new.md").write_text("never committed\n")
+    before = user.git(vault, "status", "--porcelain", "-uall")
+    writer.apply(writer.resolver.plan(writer.resolver.conflict(copy), Keep.BOTH))
+    writer.write("Inbox/new.md", "by Donna\n", replace=True)
+    for undo in (lambda: writer.undo_last(2), lambda: (writer.undo_last(), writer.undo_last())):
+        undo()
+        assert user.git(vault, "status", "--porcelain", "-uall") == before
+        assert (vault / copy).read_text() == "old\nfrom the laptop\n"
+        assert (vault / "Inbox/new.md").read_text() == "never committed\n"
+        writer.redo(2)
+        assert user.git(vault, "status", "--porcelain", "-uall") == ""
+    user.git(vault, "rm", "-q", "--cached", "Projects/two.md")
+    user.git(vault, "commit", "-qm", "leave two.md out of git")
+    writer.delete("Projects/two.md")
+    writer.undo_last()
+    assert user.git(vault, "ls-files", "Projects") == "Projects/one.md\nProjects/part.md\n"
 
 
 def test_blame_names_the_actor_of_an_operation_and_the_author_of_a_commit(writer: VaultWriter) -> None:

@@ -20,7 +20,7 @@ from donna_tui.vault.git.objects import Author, Prepared, prepare
 from donna_tui.vault.git.operations import each_operation, new_operation_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.stale_locks import remove_stale_locks
-from donna_tui.vault.git.tracked import mark_private, unstorable
+from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
@@ -109,7 +109,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         rules = _check(context, place, plan)
         plan = _with_owners(context, plan)
         changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
-        changes = mark_private(context.repo, place, tip, context.rules, plan, changes)
+        changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
     operation = _operation(newest.result(), plan, changes, actor, session, _missing_folders(context, plan))
