@@ -13,6 +13,7 @@ from donna_tui.types.errors import Reason, VaultReadError
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4_096
+WITHIN = "give a path within the vault, such as Projects/plan.md"
 IS_LINK = "it is a symbolic link or in a linked folder; links are not followed"
 
 _REASONS = {
@@ -33,8 +34,10 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 def check_relative(path: str) -> list[str]:
     """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
-    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault")
+    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in (".", "..") for part in parts):
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault", hint=WITHIN)
+    if "" in parts:
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path has a slash too many", hint=WITHIN)
     with contextlib.suppress(UnicodeEncodeError):
         if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
             raise VaultReadError(Reason.TOO_LONG, "the path is too long")

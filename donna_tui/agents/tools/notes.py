@@ -15,6 +15,7 @@ from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.search import MemorySource
@@ -144,6 +145,7 @@ def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> sch
         start_line=first,
         end_line=first + len(shown) - 1,
         total_lines=len(lines),
+        note="" if shown else f"there is no line {args.from_}: {plural(len(lines), 'line')} in all",
     )
 
 

@@ -141,7 +141,10 @@ class GetArgs(ToolArgs):
 
 
 class GetOutput(ToolOutput):
-    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`."""
+    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`.
+
+    `note` says why there are none.
+    """
 
     path: str
     title: str
@@ -149,6 +152,7 @@ class GetOutput(ToolOutput):
     start_line: int
     end_line: int
     total_lines: int
+    note: str = ""
 
 
 class RecallArgs(ToolArgs):
