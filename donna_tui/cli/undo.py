@@ -11,11 +11,14 @@ from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import agreed_to, carry_out, carry_out_if_agreed, open_writer_of
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
 
 app = new_app()
+
+INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
 
@@ -37,14 +40,32 @@ def undo(
     if session:
         return _undo_session(session, space, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    carry_out_if_agreed(writer, writer.restorer.undo(n), agreed=agreed, as_json=as_json)
+    _restore(writer, writer.restorer.undo(n), space, agreed=agreed, as_json=as_json)
 
 
 @app.command("redo")
 def redo(n: Steps = 1, agreed: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Redo the last undone operations, after showing the diff."""
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    carry_out_if_agreed(writer, writer.restorer.redo(n), agreed=agreed, as_json=as_json)
+    _restore(writer, writer.restorer.redo(n), space, agreed=agreed, as_json=as_json)
+
+
+def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> None:
+    """Apply an undo or redo after showing its diff. If it is of a draft, what Donna learned from it follows."""
+    sides = (side for change in plan.changes for side in (change.before, change.after))
+    if carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json) and any(map(_may_be_draft, sides)):
+        run(_follow_drafts(space))
+
+
+def _may_be_draft(data: bytes | None) -> bool:
+    return data is not None and DRAFT_KEY.encode() in data
+
+
+async def _follow_drafts(space: str | None) -> None:
+    """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
+    async with engine_for(open_session(space), "donna undo", by_meaning=False) as engine:
+        await engine.drafts.drafts()
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
 
 
 def _undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
@@ -15,9 +15,12 @@ from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, l
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import (
+    MEMORY_SEARCH,
+    WHOLE_MEMORY,
     Fact,
     RememberRequest,
     add_correction,
+    erase_corrections,
     new_id,
     procedural,
     remember,
@@ -257,8 +260,19 @@ class MemoryService:
         """Store a correction; return False if it was stored before."""
         return await self.db.change(lambda db: _add_correction(db, correction))
 
+    async def set_corrections(self, draft: str, corrections: Sequence[Correction]) -> None:
+        """Replace the corrections of an approved draft; there are none once its approval is undone."""
+
+        def put(db: MemoryDb) -> None:
+            with db.change():
+                erase_corrections(db, draft)
+                for correction in corrections:
+                    add_correction(db, correction)
+
+        await self.db.change(put)
+
     async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = WHOLE_MEMORY, original: str = ""
     ) -> Correction:
         """Correct a memory or a hit. A remembered fact is replaced; no note is written.
 
@@ -272,8 +286,8 @@ class MemoryService:
             field=field_name,
             original=original or memory.content,
             corrected=corrected,
-            input=query or identity,
-            task_type="memory_search",
+            input=query,
+            task_type=MEMORY_SEARCH,
             created_at=time.time(),
             sensitive=memory.sensitive,
         )
