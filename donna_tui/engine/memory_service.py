@@ -25,10 +25,9 @@ from donna_tui.memory.facts import (
     procedural,
     remember,
     replace_fact,
-    undo_session,
     would_replace,
 )
-from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
+from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, undo_session
 from donna_tui.memory.importers import Import, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import (
@@ -54,6 +53,7 @@ from donna_tui.types.memory import (
     MemoryType,
     RecallResult,
     SessionRow,
+    SessionUndone,
     Suggestion,
     TaskRow,
 )
@@ -78,15 +78,16 @@ class MemoryService:
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def add_turns(
-        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
+        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False, by: str = ""
     ) -> tuple[int, int]:
         """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
 
-        They become memories when their buffer is flushed, the last ones once the conversation is `closed`.
+        They become memories when their buffer is flushed, the last ones once the conversation is `closed`. `by` is the
+        session of the agent that stores them.
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(db, user_id, sensitive, one_user=True)
+            recorder = Recorder(db, user_id, sensitive, one_user=True, added_by=by)
             recorder.add(turns)
             if closed:
                 recorder.close_sessions()
@@ -301,21 +302,22 @@ class MemoryService:
 
     # Forgetting
 
-    async def forget(self, identity: str, *, for_good: bool = False) -> bool:
+    async def forget(self, identity: str, *, for_good: bool = False, by: str = "") -> bool:
         """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, also from the backups.
 
-        Return whether anything changed. Raises DonnaError for an unknown id, or for the content of a note.
+        Return whether anything changed; `by` is the session of the agent that forgets it. Raises DonnaError for an
+        unknown id, or for the content of a note.
         """
         target = await self._target(identity)
         now = time.time()
         if not for_good:
-            return await self.db.change(lambda db: forget(db, target, now))
+            return await self.db.change(lambda db: forget(db, target, now, by))
         erased = await self.db.change(lambda db: forget_for_good(db, target, now))
         await self.db.renew_backups()
         return erased
 
-    async def undo_session(self, session_id: str) -> int:
-        """Forget all memories of a session; return their number. The memories that they replaced are valid again."""
+    async def undo_session(self, session_id: str) -> SessionUndone:
+        """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
         return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
 
     async def restore(self, identity: str) -> bool:

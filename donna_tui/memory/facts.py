@@ -249,7 +249,25 @@ def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -
     return bool(db.changed_rows(source, identity))
 
 
-def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
+def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, by: str = "") -> bool:
+    """Forget an item at a Unix time, or restore it with None. Call within a transaction. Return whether it changed.
+
+    `by` is the session of an agent, which changes nothing that is forgotten already.
+    """
+    db.database.run(
+        f"UPDATE {_TABLES[source]} SET forgotten_at = ?1, forgotten_by = ?2"  # noqa: S608
+        " WHERE id = ?3 AND (?2 = '' OR forgotten_at IS NULL)",
+        (at, by, identity),
+    )
+    return bool(db.changed_rows(source, identity))
+
+
+def forgotten_by(database: Database, source: str, session: str) -> list[str]:
+    """Return the ids of what a session of an agent forgot."""
+    return [each for (each,) in database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?", (session,))]  # noqa: S608
+
+
+def forget_session(db: MemoryDb, session_id: str, now: float) -> int:
     """Forget all memories of a session and reinstate those they superseded. Call within a transaction.
 
     Return how many memories were forgotten.
