@@ -45,6 +45,15 @@ def test_undo_and_redo_remove_only_the_folders_that_donna_created(writer: VaultW
     writer.redo()
     assert not (vault / "Projects").exists()
 
+    writer.undo_last()
+    writer.apply(writer.selection.move_folder("Projects", "Moved/Here"))
+    writer.apply(writer.selection.delete(["Moved/Here"]))
+    writer.undo_last(2)
+    writer.redo(2)
+    writer.undo_last()
+    writer.undo_last()
+    assert not (vault / "Moved").exists()
+
     writer.delete("Inbox/old.md")
     writer.undo_last()
     writer.redo()

@@ -7,7 +7,7 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.vault.git.repository import GitRepo
@@ -151,19 +151,19 @@ def stacks(newest_first: Iterable[Operation]) -> Stacks:
         if operation.kind is OperationKind.KEPT:
             continue
         if operation.kind is OperationKind.UNDO:
-            _pass_on(done, undone, operation.undoes, operation.made)
+            _pass_on(done, undone, operation.undoes)
         elif operation.kind is OperationKind.REDO:
-            _pass_on(undone, done, operation.redoes, operation.made)
+            _pass_on(undone, done, operation.redoes)
         else:
             done.append(operation)
             undone.clear()
     return Stacks(tuple(reversed(done)), tuple(reversed(undone)))
 
 
-def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str], made: tuple[str, ...]) -> None:
+def _pass_on(source: list[Operation], target: list[Operation], ids: Sequence[str]) -> None:
     for identity in ids:
         at = next((place for place in range(len(source) - 1, -1, -1) if source[place].id == identity), None)
         if at is not None:  # the last operation, or one of a session that ran concurrently with others
-            target.append(replace(source.pop(at), made=made))
+            target.append(source.pop(at))
         else:  # older than the known history, so it precedes everything in the target
             target.clear()

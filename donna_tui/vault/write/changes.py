@@ -125,7 +125,7 @@ class Operation:
     """One change of the vault made by Donna: one commit, one undo step. `at` is Unix time in seconds.
 
     `session` is the id of the client session that requested it; empty for a change by a person or by Donna itself.
-    `made` are the folders that it created; in a stack of undo or redo, those created when it was last done or undone.
+    `made` are the folders that it created.
     """
 
     id: str

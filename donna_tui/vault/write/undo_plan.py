@@ -113,8 +113,21 @@ class Restorer:
             changes=changed,
             undoes=ids if kind is OperationKind.UNDO else (),
             redoes=ids if kind is OperationKind.REDO else (),
-            emptied=_left_over(changed, chosen),
+            emptied=self._left_over(changes, ids),
         )
+
+    def _left_over(self, changes: Sequence[Change], ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the folders without these files, as far as Donna created them when or after these operations were last
+        done or undone, the deepest first.
+        """
+        left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
+        made, remaining = set[str](), set(ids)
+        for operation in each_operation(self._repo, self._repo.record()) if left else ():
+            if not remaining:
+                break
+            made.update(operation.made)
+            remaining.difference_update((operation.id, *operation.undoes, *operation.redoes))
+        return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
     def _in_its_mode(self, change: Change) -> Change:
         """Use the current mode for an existing note, as the user may have changed it."""
@@ -171,13 +184,6 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
         else:
             net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
     return list(net.values())
-
-
-def _left_over(changes: Sequence[Change], chosen: Sequence[Operation]) -> tuple[str, ...]:
-    """Return the folders that these operations created and that files are removed from, the deepest first."""
-    left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
-    made = {folder for operation in chosen for folder in operation.made}
-    return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
 
 def _subject(kind: OperationKind, chosen: Sequence[Operation]) -> str:
