@@ -234,7 +234,7 @@ def chat_suggestions(
         as_json=as_json,
         human=lambda: (line for each in found for line in _suggestion_lines(each, done)),
     )
-    require_found(found)
+    require_found(found, "no suggestions")
 
 
 async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tuple[Suggestion, ...], str]:
@@ -259,7 +259,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     sessions = run(_sessions(open_session(space)))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
     emit({"count": len(rows), "sessions": rows}, as_json=as_json, human=lambda: map(_session_line, sessions))
-    require_found(sessions)
+    require_found(sessions, "no conversations")
 
 
 async def _sessions(session: Session) -> tuple[SessionRow, ...]:

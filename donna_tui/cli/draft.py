@@ -51,7 +51,7 @@ def draft_list(
         as_json=as_json,
         human=lambda: map(row_line, rows),
     )
-    require_found(rows)
+    require_found(rows, "no drafts")
 
 
 @app.command("show")

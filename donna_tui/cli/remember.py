@@ -11,6 +11,7 @@ import typer
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import emit, print_message, require_found
 from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType
 from donna_tui.types.search import ME
@@ -85,7 +86,8 @@ def memories(
         print_message(
             f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more"
         )
-    require_found(page)
+    none = "no memories match" if text or kinds or user else "no memories yet"
+    require_found(page, f"no more than {plural(total, 'memory', 'memories')}" if total else none)
 
 
 async def _memories(

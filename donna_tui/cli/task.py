@@ -84,7 +84,7 @@ def task_list(
         as_json=as_json,
         human=lambda: map(_line, tasks),
     )
-    require_found(tasks)
+    require_found(tasks, "no tasks")
 
 
 def _tasks(session: Session, *, everything: bool) -> list[TaskRow]:

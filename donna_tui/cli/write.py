@@ -126,12 +126,16 @@ def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -
     emit(_fields(plan, outcome), as_json=as_json, human=lambda: _summary_lines(plan, outcome))
 
 
-def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
-    """Apply one operation after showing its diff. Raises DonnaError without consent and without a terminal."""
-    if agreed_to(plan, agreed=agreed, as_json=as_json):
-        carry_out(writer, plan, agreed=agreed, as_json=as_json)
-    else:
+def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> bool:
+    """Apply one operation after showing its diff; return whether it was applied.
+
+    Raises DonnaError without consent and without a terminal.
+    """
+    if not agreed_to(plan, agreed=agreed, as_json=as_json):
         print_message("Nothing was changed.")
+        return False
+    carry_out(writer, plan, agreed=agreed, as_json=as_json)
+    return True
 
 
 def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:

@@ -12,6 +12,7 @@ from donna_tui.drafts.blocks import is_own, without_hunks
 from donna_tui.drafts.people import FOLDER, ensure_person_stubs, is_stub
 from donna_tui.drafts.queue import ID_KEY, MACHINE_KEYS, Entry, is_of
 from donna_tui.drafts.text import frontmatter_block
+from donna_tui.memory.facts import WHOLE_NOTE
 from donna_tui.text.markdown import headings
 from donna_tui.text.merge import merge_texts
 from donna_tui.text.plural import plural
@@ -276,9 +277,9 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _section(lines: list[str], line: int) -> str:
-    """Return the heading above a line, or `note`."""
+    """Return the heading above a line, or WHOLE_NOTE."""
     found = headings("\n".join(lines[:line]) + "\n")
-    return found[-1].text if found else "note"
+    return found[-1].text if found else WHOLE_NOTE
 
 
 def _is_new_page(change: Change) -> bool:

@@ -28,6 +28,7 @@ from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import expecting
+from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.writer import VaultWriter
 
 NOTHING = "nothing"
@@ -130,8 +131,7 @@ class MemoryInformedWriter:
         except DonnaError as error:
             return await self._failed(run, entry, error)
         except OSError as error:
-            reason = Reason.DISK_FULL if error.errno == 28 else Reason.IO_ERROR
-            return await self._failed(run, entry, DonnaError(reason, f"the note cannot be written ({error.strerror})"))
+            return await self._failed(run, entry, refused_write(error, run.effective_path))
 
     async def _begin(self, run: Run) -> Entry:
         fresh = Entry(

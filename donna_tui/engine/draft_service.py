@@ -32,9 +32,10 @@ from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import writer_of
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
 
@@ -70,6 +71,7 @@ class DraftService:
         """List waiting and failed drafts, newest first; with `everything` also decided ones, at most 200."""
         found = await self._db.run(lambda db: queue.entries(db.database))
         decided = [entry for entry in found if entry.state in queue.DECIDED]
+        decided.sort(key=lambda entry: entry.decided_at or 0.0, reverse=True)
         revived = {entry.id: await self._revived(entry) for entry in decided[:MOST_REVIVED]}
         now = [revived.get(entry.id, entry) for entry in found]
         shown = [each for each in now if not each.is_under_way]
@@ -157,8 +159,13 @@ class DraftService:
         path = approved.path if approved else entry.path
         await self._decide(replace(entry, target=path), DraftState.APPROVED)
         if approved and approved.after is not None:
-            for correction in corrections_of(entry, approved.after.decode(errors="replace"), time.time()):
-                await self._context.memory.log_correction(correction)
+            await self._learn(entry, approved.after.decode(errors="replace"))
+
+    async def _learn(self, entry: Entry, approved: str) -> None:
+        """Store the person's changes to a draft as corrections, in place of those of an earlier approval."""
+        sensitivity = parse_frontmatter(approved).sensitivity(approved, self._skills.client.sensitive_key)
+        entry = replace(entry, sensitive=entry.sensitive or sensitivity is not Sensitivity.PUBLIC)
+        await self._context.memory.set_corrections(entry.id, corrections_of(entry, approved, time.time()))
 
     async def plan_rejection(self, identity: str) -> Plan:
         """Plan the rejection of a draft: its note is deleted, and none is written for this occasion again."""
@@ -335,16 +342,20 @@ class DraftService:
         if note.frontmatter.data.get(DRAFT_KEY):
             return entry
         approved = replace(entry, state=DraftState.APPROVED.value, target=entry.path, decided_at=note.mtime)
+        await self._learn(entry, note.text)
         return await self._save(approved)
 
     async def _revived(self, entry: Entry) -> Entry:
-        """Set a decided draft to waiting again if its decision was undone in the vault."""
+        """Set a decided draft to waiting again if its decision was undone in the vault, without its corrections."""
         waiting = replace(entry, state=DraftState.WAITING.value, decided_at=None)
         try:
             note = await self._run(self._approver.note_of, waiting)
         except DonnaError:
             return entry
-        return await self._save(waiting) if note.frontmatter.data.get(DRAFT_KEY) else entry
+        if not note.frontmatter.data.get(DRAFT_KEY):
+            return entry
+        await self._context.memory.set_corrections(entry.id, ())
+        return await self._save(waiting)
 
     async def _decide(self, entry: Entry, state: DraftState) -> None:
         await self._save(replace(entry, state=state.value, decided_at=time.time()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from donna_tui.embedding.reranker import CrossEncoderReranker
@@ -15,17 +15,19 @@ from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, l
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.memory.facts import (
+    MEMORY_SEARCH,
+    WHOLE_MEMORY,
     Fact,
     RememberRequest,
     add_correction,
+    erase_corrections,
     new_id,
     procedural,
     remember,
     replace_fact,
-    undo_session,
     would_replace,
 )
-from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin
+from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, undo_session
 from donna_tui.memory.importers import Import, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import (
@@ -51,6 +53,7 @@ from donna_tui.types.memory import (
     MemoryType,
     RecallResult,
     SessionRow,
+    SessionUndone,
     Suggestion,
     TaskRow,
 )
@@ -75,15 +78,16 @@ class MemoryService:
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def add_turns(
-        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
+        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False, by: str = ""
     ) -> tuple[int, int]:
         """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
 
-        They become memories when their buffer is flushed, the last ones once the conversation is `closed`.
+        They become memories when their buffer is flushed, the last ones once the conversation is `closed`. `by` is the
+        session of the agent that stores them.
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(db, user_id, sensitive, one_user=True)
+            recorder = Recorder(db, user_id, sensitive, one_user=True, added_by=by)
             recorder.add(turns)
             if closed:
                 recorder.close_sessions()
@@ -257,8 +261,19 @@ class MemoryService:
         """Store a correction; return False if it was stored before."""
         return await self.db.change(lambda db: _add_correction(db, correction))
 
+    async def set_corrections(self, draft: str, corrections: Sequence[Correction]) -> None:
+        """Replace the corrections of an approved draft; there are none once its approval is undone."""
+
+        def put(db: MemoryDb) -> None:
+            with db.change():
+                erase_corrections(db, draft)
+                for correction in corrections:
+                    add_correction(db, correction)
+
+        await self.db.change(put)
+
     async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
+        self, identity: str, corrected: str, *, query: str = "", field_name: str = WHOLE_MEMORY, original: str = ""
     ) -> Correction:
         """Correct a memory or a hit. A remembered fact is replaced; no note is written.
 
@@ -272,8 +287,8 @@ class MemoryService:
             field=field_name,
             original=original or memory.content,
             corrected=corrected,
-            input=query or identity,
-            task_type="memory_search",
+            input=query,
+            task_type=MEMORY_SEARCH,
             created_at=time.time(),
             sensitive=memory.sensitive,
         )
@@ -287,21 +302,22 @@ class MemoryService:
 
     # Forgetting
 
-    async def forget(self, identity: str, *, for_good: bool = False) -> bool:
+    async def forget(self, identity: str, *, for_good: bool = False, by: str = "") -> bool:
         """Forget a memory, so that it is neither found nor recalled. `for_good` erases its text, also from the backups.
 
-        Return whether anything changed. Raises DonnaError for an unknown id, or for the content of a note.
+        Return whether anything changed; `by` is the session of the agent that forgets it. Raises DonnaError for an
+        unknown id, or for the content of a note.
         """
         target = await self._target(identity)
         now = time.time()
         if not for_good:
-            return await self.db.change(lambda db: forget(db, target, now))
+            return await self.db.change(lambda db: forget(db, target, now, by))
         erased = await self.db.change(lambda db: forget_for_good(db, target, now))
         await self.db.renew_backups()
         return erased
 
-    async def undo_session(self, session_id: str) -> int:
-        """Forget all memories of a session; return their number. The memories that they replaced are valid again."""
+    async def undo_session(self, session_id: str) -> SessionUndone:
+        """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
         return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
 
     async def restore(self, identity: str) -> bool:

@@ -119,12 +119,17 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
 def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
     """Undo a summary, so that the turns of its session are recalled again. Return False if there is none."""
     key = find_session(db.database, name, user_id)
-    summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (key,)) if key else ""
+    with db.change():
+        return key is not None and drop_summary(db, key, now)
+
+
+def drop_summary(db: MemoryDb, session: int, now: float) -> bool:
+    """Forget the summary of a session. Call within a transaction. Return False if there is none."""
+    summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (session,))
     if not summary:
         return False
-    with db.change():
-        release(db, summary)
-        mark(db, "memory", summary, "forgotten_at", now)
+    release(db, summary)
+    mark(db, "memory", summary, "forgotten_at", now)
     return True
 
 

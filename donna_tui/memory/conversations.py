@@ -43,6 +43,8 @@ class Recorder:
     user_id: str = ME
     sensitive: bool = False
     one_user: bool = False
+    added_by: str = ""
+    """The session of the agent that stores the turns."""
     added: int = 0
     known: int = 0
     sessions: set[int] = field(default_factory=set)
@@ -74,9 +76,9 @@ class Recorder:
         number = _free_number(database, session, turn.turn)
         place = float(number if turn.turn is None else turn.turn)
         database.run(
-            "INSERT INTO turns (session, identity, number, place, role, speaker, text, at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (session, identity, number, place, turn.role, turn.speaker, turn.text, turn.at),
+            "INSERT INTO turns (session, identity, number, place, role, speaker, text, at, added_by)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (session, identity, number, place, turn.role, turn.speaker, turn.text, turn.at, self.added_by),
         )
         self.added += 1
         suggest(self.db, database.connection.last_insert_rowid(), turn.role, turn.speaker, turn.text)
@@ -234,21 +236,46 @@ def read_turns(database: Database, session: int) -> Iterator[Turn]:
         after = rows[-1][:2]
 
 
-def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None) -> int:
-    """Forget turns, or restore them with None. Call within a transaction. Return how many changed."""
-    return _update(db, session, first, last, "forgotten_at", forgotten_at, erased_too=False)
+def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_at: float | None, by: str = "") -> int:
+    """Forget turns, or restore them with None. Call within a transaction. Return how many changed.
+
+    `by` is the session of an agent, which changes nothing that is forgotten already.
+    """
+    db.database.run(
+        "UPDATE turns SET forgotten_at = ?1, forgotten_by = ?2 WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
+        " AND text <> '' AND (?2 = '' OR forgotten_at IS NULL)",
+        (forgotten_at, by, session, first, last),
+    )
+    return db.changed_rows("chat", session)
+
+
+def restore_turns_forgotten_by(db: MemoryDb, agent: str) -> int:
+    """Restore the turns that a session of an agent forgot, but not those that it had added. Call within a transaction.
+
+    Return how many were restored.
+    """
+    found = "forgotten_by = ?1 AND added_by <> ?1 AND text <> ''"
+    rows = db.database.rows(f"SELECT session, count(*) FROM turns WHERE {found} GROUP BY session", (agent,))  # noqa: S608
+    db.database.run(f"UPDATE turns SET forgotten_at = NULL, forgotten_by = '' WHERE {found}", (agent,))  # noqa: S608
+    for session, _ in rows:
+        db.changed("chat", session)
+    return sum(count for _, count in rows)
+
+
+def forget_turns_added_by(db: MemoryDb, agent: str, now: float) -> dict[int, int]:
+    """Forget the turns that a session of an agent added. Call within a transaction. Return their number by session."""
+    found = "added_by = ? AND forgotten_at IS NULL"
+    rows = db.database.rows(f"SELECT session, count(*) FROM turns WHERE {found} GROUP BY session", (agent,))  # noqa: S608
+    db.database.run(f"UPDATE turns SET forgotten_at = ? WHERE {found}", (now, agent))  # noqa: S608
+    for session, _ in rows:
+        db.changed("chat", session)
+    return dict(rows)
 
 
 def pin_turns(db: MemoryDb, session: int, first: int, last: int, *, pinned: bool) -> int:
     """Pin or unpin turns. Call within a transaction. Return how many changed."""
-    return _update(db, session, first, last, "pinned", int(pinned), erased_too=True)
-
-
-def _update(db: MemoryDb, session: int, first: int, last: int, column: str, value: object, *, erased_too: bool) -> int:
-    only = "" if erased_too else " AND text <> ''"
     db.database.run(
-        f"UPDATE turns SET {column} = ? WHERE session = ? AND number BETWEEN ? AND ?{only}",  # noqa: S608
-        (value, session, first, last),
+        "UPDATE turns SET pinned = ? WHERE session = ? AND number BETWEEN ? AND ?", (int(pinned), session, first, last)
     )
     return db.changed_rows("chat", session)
 

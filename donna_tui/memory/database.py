@@ -180,8 +180,17 @@ CREATE TABLE suggestions (
 CREATE INDEX ix_suggestions_state ON suggestions (state);
 """
 
+AGENT_SESSIONS = """
+ALTER TABLE memories ADD COLUMN forgotten_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE corrections ADD COLUMN forgotten_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE turns ADD COLUMN forgotten_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE turns ADD COLUMN added_by TEXT NOT NULL DEFAULT '';
+"""
+"""The sessions of agents that forgot or added something; empty for anybody else."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
+    ("0004_agent_sessions", AGENT_SESSIONS),
 )  # fmt: skip
 """Ordered and append-only: a released migration never changes."""
 

@@ -18,7 +18,7 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.chunker import Chunk
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import shorten
+from donna_tui.text.markdown import plain_text, shorten
 from donna_tui.text.tokens import TokenCounter
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType
@@ -222,6 +222,12 @@ def add_correction(db: MemoryDb, correction: Correction) -> bool:
     return True
 
 
+def erase_corrections(db: MemoryDb, draft: str) -> None:
+    """Erase the corrections of an approved draft. Call within a transaction."""
+    for (identity,) in db.database.rows("SELECT id FROM corrections WHERE id LIKE ? || '-%'", (draft,)):
+        erase(db, "correction", identity)
+
+
 def read_correction(database: Database, identity: str) -> Correction | None:
     """Return a correction that is not forgotten, or None."""
     rows = database.rows(
@@ -243,7 +249,25 @@ def mark(db: MemoryDb, source: str, identity: str, column: str, value: object) -
     return bool(db.changed_rows(source, identity))
 
 
-def undo_session(db: MemoryDb, session_id: str, now: float) -> int:
+def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, by: str = "") -> bool:
+    """Forget an item at a Unix time, or restore it with None. Call within a transaction. Return whether it changed.
+
+    `by` is the session of an agent, which changes nothing that is forgotten already.
+    """
+    db.database.run(
+        f"UPDATE {_TABLES[source]} SET forgotten_at = ?1, forgotten_by = ?2"  # noqa: S608
+        " WHERE id = ?3 AND (?2 = '' OR forgotten_at IS NULL)",
+        (at, by, identity),
+    )
+    return bool(db.changed_rows(source, identity))
+
+
+def forgotten_by(database: Database, source: str, session: str) -> list[str]:
+    """Return the ids of what a session of an agent forgot."""
+    return [each for (each,) in database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?", (session,))]  # noqa: S608
+
+
+def forget_session(db: MemoryDb, session_id: str, now: float) -> int:
     """Forget all memories of a session and reinstate those they superseded. Call within a transaction.
 
     Return how many memories were forgotten.
@@ -286,6 +310,14 @@ def _fact_of_row(row: tuple[object, ...]) -> Fact:
 
 LEAST_VALUE_CHARS = 40
 
+MEMORY_SEARCH = "memory_search"
+"""The task type of corrections of memories and of search results. Their input is the question, if there was one."""
+
+WHOLE_NOTE, WHOLE_MEMORY = "note", "content"
+"""The fields of corrections of a note above its first heading, and of a memory or a result."""
+
+_WHOLE = (WHOLE_NOTE, WHOLE_MEMORY)
+
 
 def fact_document(fact: Fact, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
     """Build the document of a fact. It was split to fit when it was stored, and is split again for a smaller window."""
@@ -323,7 +355,7 @@ def correction_document(correction: Correction, splitter: TextSplitter) -> tuple
     document = Document(
         source_type=MemorySource.CORRECTION.value,
         source_id=correction.id,
-        title=f"Correction of {correction.field}",
+        title=f"Correction of {correction.field}" if correction.field not in _WHOLE else "Correction",
         text=correction_text(correction, splitter.counter, splitter.room()),
         user_id=correction.user_id,
         uri=f"correction:{correction.id}",
@@ -355,15 +387,17 @@ def correction_document(correction: Correction, splitter: TextSplitter) -> tuple
 
 def correction_text(correction: Correction, counter: TokenCounter, most_tokens: int) -> str:
     """Format a correction as a sentence of at most `most_tokens`, unless the values reach their least length first."""
-    longest = max(len(correction.original), len(correction.corrected), len(correction.input), LEAST_VALUE_CHARS)
+    values = [
+        plain_text(value).removeprefix("• ") for value in (correction.original, correction.corrected, correction.input)
+    ]
+    longest = max(LEAST_VALUE_CHARS, *map(len, values))
     while True:
-        original, corrected, given = (
-            shorten(value, longest) for value in (correction.original, correction.corrected, correction.input)
-        )
-        text = (
-            f"Field {correction.field} changed from {original} to {corrected} on input {given}"
-            f" (task_type={correction.task_type})"
-        )
+        original, corrected, given = (shorten(value, longest) for value in values)
+        about = f"the answer to “{given}”" if correction.task_type == MEMORY_SEARCH else f"“{given}”"
+        field = "" if correction.field in _WHOLE else f"“{correction.field}”"
+        place = " of ".join(filter(None, (field, about if given else "")))
+        change = f"was changed to “{corrected}”" if corrected else "was removed"
+        text = f"{f'In {place}, ' if place else ''}“{original}” {change}."
         if len(counter.spans(text)) <= most_tokens or longest <= LEAST_VALUE_CHARS:
             return text
         longest = max(LEAST_VALUE_CHARS, longest * 3 // 4)

@@ -6,11 +6,19 @@ import re
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.memory.compression import release
-from donna_tui.memory.conversations import erase_turns, find_anyones_session, mark_turns, pin_turns
+from donna_tui.memory.compression import drop_summary, release
+from donna_tui.memory.conversations import (
+    erase_turns,
+    find_anyones_session,
+    forget_turns_added_by,
+    mark_turns,
+    pin_turns,
+    restore_turns_forgotten_by,
+)
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures
-from donna_tui.memory.facts import erase, mark
+from donna_tui.memory.facts import erase, forget_session, forgotten_by, mark, mark_forgotten, read_fact
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.memory import SessionUndone
 from donna_tui.types.search import ME, MemorySource
 
 LAST = 2**62
@@ -59,14 +67,36 @@ def _find(database: Database, source: str, item: str, user_id: str) -> Target | 
     return Target(MemorySource.CHAT, item, session) if session else None
 
 
-def forget(db: MemoryDb, target: Target, now: float | None) -> bool:
-    """Forget an item at a Unix time, or restore it with None. Return whether anything changed."""
+def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> bool:
+    """Forget an item at a Unix time, or restore it with None. Return whether anything changed.
+
+    `by` is the session of the agent that forgets it, which `undo_session` restores.
+    """
     with db.change():
         if target.source is MemorySource.CHAT:
-            return mark_turns(db, target.session, target.first, target.last, forgotten_at=now) > 0
+            return mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
         if now is not None:
             release(db, target.item)
-        return mark(db, target.source, target.item, "forgotten_at", now)
+        return mark_forgotten(db, target.source, target.item, now, by)
+
+
+def undo_session(db: MemoryDb, session: str, now: float) -> SessionUndone:
+    """Restore what a session of an agent forgot, and forget what it remembered and the messages that it stored.
+
+    What it remembered and forgot again stays forgotten. Summaries of the messages are forgotten with them.
+    """
+    with db.change():
+        facts, corrections = (forgotten_by(db.database, source, session) for source in ("memory", "correction"))
+        for source, items in (("memory", facts), ("correction", corrections)):
+            for item in items:
+                mark_forgotten(db, source, item, None)
+        turns = restore_turns_forgotten_by(db, session)
+        forgotten = forget_session(db, session, now)
+        messages = forget_turns_added_by(db, session, now)
+        for chat in messages:
+            drop_summary(db, chat, now)
+        back = sum(read_fact(db.database, each) is not None for each in facts)
+    return SessionUndone(forgotten, back + len(corrections) + turns, sum(messages.values()))
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:

@@ -113,6 +113,17 @@ class Correction:
     pinned: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class SessionUndone:
+    """The memories of an agent's session that were forgotten, those that it had forgotten and that were restored, and
+    the messages that it had stored and that were forgotten, as counts.
+    """
+
+    forgotten: int = 0
+    restored: int = 0
+    messages: int = 0
+
+
 class OmittedReason(StrEnum):
     """The reason why a memory that was found is not in the prompt."""
 

@@ -289,7 +289,7 @@ class VaultClient:
         if not self.include.holds(path):
             raise VaultReadError(Reason.IGNORED, "it is not a source of this memory")
         if not _looks_like_note(parts[-1]):
-            raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file")
+            raise VaultReadError(Reason.NOT_MARKDOWN, "it is not a Markdown file", hint="a note's name ends with .md")
         if is_conflict_copy(parts[-1]):
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 

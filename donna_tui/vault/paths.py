@@ -13,6 +13,7 @@ from donna_tui.types.errors import Reason, VaultReadError
 
 LONGEST_NAME = 255
 LONGEST_PATH = 4_096
+WITHIN = "give a path within the vault, such as Projects/plan.md"
 IS_LINK = "it is a symbolic link or in a linked folder; links are not followed"
 
 _REASONS = {
@@ -33,13 +34,21 @@ _EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 def check_relative(path: str) -> list[str]:
     """Split a vault-relative path. Raises VaultReadError if it is absolute, contains `..` or cannot exist."""
     parts = path.split("/")
-    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in ("", ".", "..") for part in parts):
-        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault")
+    if not path or path.startswith(("/", "~/")) or "\0" in path or any(part in (".", "..") for part in parts):
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path is outside the vault", hint=WITHIN)
+    if "" in parts:
+        raise VaultReadError(Reason.PATH_ESCAPE, "the path has a slash too many", hint=WITHIN)
     with contextlib.suppress(UnicodeEncodeError):
         if len(path.encode()) > LONGEST_PATH or any(len(part.encode()) > LONGEST_NAME for part in parts):
             raise VaultReadError(Reason.TOO_LONG, "the path is too long")
         return parts
     raise VaultReadError(Reason.NOT_TEXT, "the name is not valid UTF-8")
+
+
+def folders_above(path: str) -> list[str]:
+    """Return the folders that contain a vault-relative path, the outermost first."""
+    *folders, _ = path.split("/")
+    return ["/".join(folders[: depth + 1]) for depth in range(len(folders))]
 
 
 def refused(error: OSError) -> VaultReadError:

@@ -126,6 +126,16 @@ def test_a_draft_is_approved_and_undone(donna: Donna, kept: Path) -> None:
     assert [each["state"] for each in listed(donna, kept).json["drafts"]] == ["waiting"]
 
 
+def test_undoing_an_approval_forgets_what_was_learned_from_it(donna: Donna, kept: Path) -> None:
+    row = new(donna, kept)
+    write(kept, REFLECTION, (kept / REFLECTION).read_text().replace("Paint the door", "Paint the gate"))
+    donna("draft", "approve", row["id"], "--space", kept, "--yes")
+    learned = donna("memories", "gate", "--space", kept)
+    assert "“Paint the door (House)” was changed to “Paint the gate (House)”" in learned.out
+    donna("undo", "--yes", "--space", kept)
+    assert donna("memories", "gate", "--space", kept).out == ""
+
+
 @pytest.mark.slow
 def test_a_part_is_left_out(donna: Donna, kept: Path) -> None:
     row = new(donna, kept)

@@ -305,6 +305,16 @@ def test_memories_are_listed_in_pages_with_their_total(donna: Donna, vault: Path
     assert len({each["id"] for page in (first, rest) for each in page["memories"]}) == 40
 
 
+def test_a_list_without_memories_says_so(donna: Donna, vault: Path) -> None:
+    empty = donna("memories", "--space", vault)
+    assert (empty.code, empty.out, empty.err) == (1, "", "no memories yet\n")
+    for group, what in (("task", "tasks"), ("draft", "drafts"), ("chat", "conversations")):
+        assert donna(group, "list", "--space", vault).err == f"no {what}\n"
+    donna("remember", "My favourite colour is blue.", "--space", vault)
+    assert donna("memories", "kestrel", "--space", vault).err == "no memories match\n"
+    assert donna("memories", "--offset", "5", "--space", vault).err == "no more than 1 memory\n"
+
+
 def test_a_folder_is_imported_users_are_kept_and_a_bad_file_costs_only_itself(
     donna: Donna, vault: Path, tmp_path: Path
 ) -> None:

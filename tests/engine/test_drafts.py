@@ -372,6 +372,38 @@ async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) ->
         assert (await here.row(row.id)).state is DraftState.APPROVED
 
 
+async def test_what_was_learned_at_an_approval_is_undone_and_redone_with_it(tmp_path: Path) -> None:
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting())
+
+        async def approve(old: str, new: str) -> None:
+            await here.engine.drafts.drafts()
+            here.sandbox.write(NOTE, here.text(NOTE).replace(old, new, 1))
+            await here.approve(row)
+
+        async def learned() -> list[str]:
+            await here.engine.drafts.drafts()
+            await here.engine.memory.wait_until_indexed()
+            wanted = MemoryFilter(sources=(MemorySource.CORRECTION,), sensitive=False)
+            return [each.content for each in await here.engine.memory.memories(wanted)]
+
+        await approve("Order two new machines", "Order three new machines")
+        (first,) = await learned()
+        assert "Order three new machines" in first
+        await here.undo()
+        assert await learned() == []
+        await here.engine.notes.apply_plan(await here.engine.notes.plan_redo())
+        assert await learned() == [first]
+        await here.undo()
+        await approve("Order three new machines", "Order four new machines")
+        (second,) = await learned()
+        assert "Order four new machines" in second
+        await here.undo()
+        assert await learned() == []
+        await approve("---\n", "---\ndonna: local-only\n")
+        assert await learned() == []
+
+
 # What a draft may know, and who may know it
 
 

@@ -296,7 +296,10 @@ async def test_forgetting_and_correcting(sandbox: Sandbox) -> None:
         await memory.wait_until_indexed()
         found = {each.source: each.content for each in await memory.memories()}
         assert found[MemorySource.MEMORY] == "The gateway runs on port 9090."
-        assert found[MemorySource.CORRECTION].startswith("Field content changed from The gateway runs on port 8080.")
+        assert found[MemorySource.CORRECTION] == (
+            "In the answer to “which port”, “The gateway runs on port 8080.” was changed to"
+            " “The gateway runs on port 9090.”."
+        )
         hits = (await running.engine.search(SearchRequest(text="gateway port 9090 in:memory"))).hits
         assert await memory.forget(hits[0].chunk_id)
         assert await memory.forget(f"correction:{correction.id}", for_good=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import random
 import shutil
@@ -152,3 +153,12 @@ async def test_a_process_that_is_killed_while_it_writes(base: Path, user: User) 
         await draft(base)
         assert_one_whole_draft(base, user)
         assert PaidDrafter(base / "bill").asked == 1, number
+
+
+@pytest.mark.usefixtures("user")
+async def test_a_full_quota_is_a_full_disk(base: Path) -> None:
+    def reached(step: str) -> None:
+        if step == "rendered":
+            raise OSError(errno.EDQUOT, "Disk quota exceeded")
+
+    assert (await draft(base, reached)).reason == "the disk is full"

@@ -65,6 +65,20 @@ async def test_lines_are_those_of_the_file_and_end_with_it(harness: ToolHarness)
         assert got["endLine"] - got["startLine"] + 1 == len(lines[first - 1 : first - 1 + count])
 
 
+async def test_what_cannot_be_read_comes_with_a_next_step(harness: ToolHarness) -> None:
+    beyond = await harness.fine("memory_get", path="Inbox/idea.md", **{"from": 9})
+    assert (beyond["text"], beyond["note"]) == ("", "there is no line 9: 1 line in all")
+    assert (await harness.fine("memory_get", path="Inbox/idea.md"))["note"] == ""
+    for name in ("memory_get", "vault_read", "vault_links"):
+        for path in ("Projects", "Projects/", "picture.png", "../secret.md", ".git/config"):
+            answer = await harness(name, path=path)
+            assert "vault_list" in answer["hint"], (name, path)
+    assert (await harness("vault_read", path="Projects/"))["message"] == "the path has a slash too many"
+    assert (await harness("vault_list", folder="../up"))["hint"]
+    for path in ("Inbox/new", "../new.md", "Inbox/.new.md", "Inbox//new.md"):
+        assert (await harness("vault_write", path=path, content="mine"))["hint"], path
+
+
 async def test_what_hides_is_shown_for_reading_and_kept_for_editing(harness: ToolHarness) -> None:
     file = write(harness.sandbox.root, "Inbox/odd.md", ODD.encode())
     shown = await harness.fine("memory_get", path="Inbox/odd.md")

@@ -154,6 +154,31 @@ async def test_what_an_agent_replaced_is_remembered_again(harness: ToolHarness) 
     assert await preferences(harness) == {"My favourite colour is blue."}
 
 
+async def test_what_an_agent_forgot_and_stored_is_undone_with_its_session(harness: ToolHarness) -> None:
+    memory = harness.engine.memory
+    (blue,) = await memory.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
+    (hers,) = await memory.remember("The kestrel pager is carried by Ruth.")
+    await harness.fine("memory_forget", id=blue.id)
+    await memory.forget(hers.id)  # by the person
+    await harness.fine("remember", text="My favourite colour is red.", type="procedural")
+    said = [{"role": "user", "text": "The ospreys nest on the gateway roof this year.", "timestamp": "2026-03-12"}]
+    await harness.fine("chat_add", sessionId="s", turns=said, closed=True)
+    await memory.wait_until_indexed()
+    assert (await harness.fine("memory_list", sources=["chat"]))["total"] == 1
+    answer = await harness.fine("vault_undo_last", everything=True)
+    assert (answer["forgotten"], answer["restored"], answer["messages"]) == (1, 1, 1)
+    assert {each["content"] for each in (await harness.fine("memory_list"))["memories"]} == {blue.content}
+    assert await preferences(harness) == {blue.content}
+    assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
+
+
+async def test_what_a_person_forgot_after_an_agent_stays_forgotten(harness: ToolHarness) -> None:
+    (fact,) = await harness.engine.memory.remember("The kestrel pager is carried by Ruth.")
+    await harness.fine("memory_forget", id=fact.id)
+    await harness.engine.memory.forget(fact.id)
+    assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
+
+
 async def test_what_a_person_put_right_stays_when_the_session_goes(harness: ToolHarness) -> None:
     sandbox = harness.engine.memory
     await harness.fine("remember", text="My favourite colour is red.", type="procedural")
@@ -197,7 +222,7 @@ async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHar
     assert again["remembered"] == 1
     await harness.other().fine("remember", text="Another session remembers this.")
     assert (await harness.fine("vault_undo_last", everything=True)) == {
-        "ok": True, "undone": [], "paths": [], "forgotten": 1,
+        "ok": True, "undone": [], "paths": [], "forgotten": 1, "restored": 0, "messages": 0,
     }  # fmt: skip
     assert (await harness.fine("memory_search", query="who carries the pager", sources=["memory"]))["count"] == 0
     assert (await harness.fine("memory_search", query="another session", sources=["memory"]))["count"] == 1

@@ -77,7 +77,7 @@ def test_what_is_told_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) ->
             " WHERE d.source_type = 'correction'"
         )
     )
-    assert content == "Field priority changed from low to high on input call the bank (task_type=parse_task)"
+    assert content == "In “priority” of “call the bank”, “low” was changed to “high”."
 
 
 def test_a_second_look_changes_nothing(sandbox: Sandbox, tmp_path: Path) -> None:

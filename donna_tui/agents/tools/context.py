@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+NAME_OF_A_NOTE = "give the path of a note, ending with .md, as vault_list returns it; it lists the notes of a folder"
 _OF_THE_VAULT = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
 """Reasons that are unrelated to a single note."""
 
@@ -52,7 +53,9 @@ class Access:
         try:
             note = self.client.read(path)
         except VaultReadError as error:
-            if self.sensitive or error.reason in _OF_THE_VAULT or not self.client.is_note(path):
+            if not self.client.is_note(path):
+                raise VaultReadError(error.reason, error.message, hint=NAME_OF_A_NOTE) from None
+            if self.sensitive or error.reason in _OF_THE_VAULT:
                 raise
             raise missing() from None
         if not self.may_see(note.sensitivity):

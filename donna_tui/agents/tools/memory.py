@@ -16,7 +16,7 @@ from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionUndone
 from donna_tui.types.search import MemorySource
 
 INDEX_WAIT_SECONDS = 2.0
@@ -32,7 +32,9 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
-            added, known = await service.add_turns(turns, sensitive=space.access.sensitive, closed=args.closed)
+            added, known = await service.add_turns(
+                turns, sensitive=space.access.sensitive, closed=args.closed, by=session_name(session.id)
+            )
         if not added:
             session.quota.give_back()
     summaries = await service.compress_due() if added else ()
@@ -116,7 +118,7 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
         if known is None or (known.sensitive and not space.access.sensitive):
             raise DonnaError(Reason.MISSING, "there is no such memory", hint="memory_list returns the ids")
         with session.quota.taken():
-            changed = await service.forget(identity)
+            changed = await service.forget(identity, by=session_name(session.id))
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return schemas.MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
 
@@ -232,11 +234,11 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
         raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
-async def forget_session(service: MemoryService, session: str) -> int:
-    """Forget the memories of a session and return their number. They can be restored."""
-    forgotten = await service.undo_session(session_name(session))
+async def undo_memories(service: MemoryService, session: str) -> SessionUndone:
+    """Undo what a session remembered, forgot and stored."""
+    undone = await service.undo_session(session_name(session))
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return forgotten
+    return undone
 
 
 def session_name(session: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
-from donna_tui.agents.tools.memory import forget_session
+from donna_tui.agents.tools.memory import undo_memories
 from donna_tui.engine.passages import Found, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
@@ -15,8 +16,10 @@ from donna_tui.safety.executable import adds_executable
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
+from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.memory import SessionUndone
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
@@ -144,6 +147,7 @@ def _lines_of(text: str, args: schemas.GetArgs, *, path: str, title: str) -> sch
         start_line=first,
         end_line=first + len(shown) - 1,
         total_lines=len(lines),
+        note="" if shown else f"there is no line {args.from_}: {plural(len(lines), 'line')} in all",
     )
 
 
@@ -223,11 +227,11 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
-        forgotten = await forget_session(space.engine.memory, session.id) if args.everything else 0
-        if why_not and not forgotten:
+        memories = await undo_memories(space.engine.memory, session.id) if args.everything else SessionUndone()
+        if why_not and memories == SessionUndone():
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
-    return schemas.UndoOutput(undone=undone, paths=paths, forgotten=forgotten)
+    return schemas.UndoOutput(undone=undone, paths=paths, **dataclasses.asdict(memories))
 
 
 def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Plan | None, VaultWriteError | None]:

@@ -141,7 +141,10 @@ class GetArgs(ToolArgs):
 
 
 class GetOutput(ToolOutput):
-    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`."""
+    """Lines as they are on disk now, with hidden and reordering characters made visible. To edit, use `vault_read`.
+
+    `note` says why there are none.
+    """
 
     path: str
     title: str
@@ -149,6 +152,7 @@ class GetOutput(ToolOutput):
     start_line: int
     end_line: int
     total_lines: int
+    note: str = ""
 
 
 class RecallArgs(ToolArgs):
@@ -348,15 +352,19 @@ class UndoArgs(ToolArgs):
     n: Annotated[int, Field(ge=1, le=1_000)] = Field(
         default=1, description="The number of operations to undo, from the last."
     )
-    everything: bool = Field(default=False, description="All of this session, and what it remembered.")
+    everything: bool = Field(default=False, description="All of this session, also its changes of the memory.")
 
 
 class UndoOutput(ToolOutput):
-    """The undone operations, the notes that they had changed, and the number of memories forgotten."""
+    """The undone operations, the notes that they had changed, and the numbers of memories of the session that were
+    forgotten, of those it had forgotten that were restored, and of the messages it had stored that were removed.
+    """
 
     undone: tuple[str, ...]
     paths: tuple[str, ...]
     forgotten: Count
+    restored: Count
+    messages: Count
 
 
 class DraftsArgs(ToolArgs):

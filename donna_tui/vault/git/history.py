@@ -150,7 +150,18 @@ class History:
     def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
         plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
         answer = self._repo.command.run("blame", *plain, f"-L{first},{last}", "HEAD", "--", path)
-        return {each.line: each for each in _blame_lines(answer.output.decode("utf-8", "replace"))}
+        lines = list(_blame_lines(answer.output.decode("utf-8", "replace")))
+        actors = self._actors({each.commit for each in lines})
+        return {each.line: replace(each, author=actors.get(each.commit, each.author)) for each in lines}
+
+    def _actors(self, commits: Iterable[str]) -> dict[str, str]:
+        """Return the actors of those of these commits that are operations of Donna, which is their author in git."""
+        answer = self._repo.command.run("log", "-z", "--no-walk", "--no-show-signature", "--format=%H%x00%B", *commits)
+        fields = answer.output.decode("utf-8", "replace").split("\0")
+        found = (
+            parse_message(text, commit=name, at=0.0) for name, text in zip(fields[::2], fields[1::2], strict=False)
+        )
+        return {each.commit: each.actor for each in found if each}
 
     def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
         """Return the files that differ from the index by size and times. `notes` maps paths to modification times in

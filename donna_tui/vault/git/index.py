@@ -195,7 +195,8 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _entry(place: RepoLocation, change: BlobChange) -> bytes:
-    what = f"{change.mode:o} {change.in_branch}" if change.in_branch else f"0 {'0' * len(change.before or '')}"
+    blob = change.in_branch
+    what = f"{change.mode:o} {blob}" if blob else f"0 {'0' * len(change.before or change.after or '')}"
     return os.fsencode(f"{what}\t{place.full(change.path)}\0")
 
 

@@ -57,6 +57,8 @@ def message_of(operation: Operation) -> str:
         trailers.append(f"Donna-Post: {change.after or 'none'} {change.mode:o} {path}")
         if change.owner:
             trailers.append(f"Donna-Owner: {change.owner} {path}")
+    made = (each for each in operation.made if any(path.startswith(f"{each}/") for path in operation.paths))
+    trailers += [f"Donna-Made: {json.dumps(folder)}" for folder in made]
     trailers += [f"Donna-Undoes: {each}" for each in operation.undoes]
     trailers += [f"Donna-Redoes: {each}" for each in operation.redoes]
     return f"{clean_line(operation.subject)[: MOST_SUBJECT * 2]}\n\n" + "\n".join(trailers) + "\n"
@@ -97,6 +99,7 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
         session=next(filter(_SESSION.fullmatch, found.get("Donna-Session", [])), ""),
+        made=tuple(str(json.loads(each)) for each in found.get("Donna-Made", [])),
     )
 
 

@@ -1,4 +1,5 @@
-"""Decide which notes and changes are committed to the branch: none that git ignores, and no untracked private note.
+"""Decide which notes and changes are committed to the branch: none that git ignores, no untracked private note, and
+none that an undo restores and that was not in the branch before.
 
 The branch may be pushed. The record, below refs/donna, is local, and is sufficient for undo.
 """
@@ -44,38 +45,35 @@ def unstorable(
 _RESTORING = (OperationKind.UNDO, OperationKind.REDO)
 
 
-def mark_private(
+def mark_untracked(
     repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
     """Mark the changes of a plan that must not be committed to the branch.
 
     Raises VaultWriteError (`would_track`) if a formerly private note would be committed and nobody has agreed.
     """
+    hidden = _hidden(repo, place, tip, rules, plan)
+    removed = _untracked_before(repo, place, tip, plan, besides=hidden)
+    marked = (replace(each, record_only=each.path in hidden) for each in changes)
+    return tuple(replace(each, stored_after="") if each.path in removed else each for each in marked)
+
+
+def _hidden(repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan) -> set[str]:
+    """Return the private notes of a plan whose change is in the record only."""
     private = [change for change in plan.changes if _is_private(rules, change.path, change.before, change.after)]
     if not private:
-        return tuple(changes)
+        return set()
     moved = plan.kind is OperationKind.MOVE
     uncertain = [*private, *(change for change in plan.changes if moved and change.after is None)]
     known = repo.known(tip, place, [change.path for change in uncertain])
     carries_on = moved and any(change.path in known for change in plan.changes if change.after is None)
-    hidden = {
+    return {
         change.path
         for change in private
         if change.path not in known
         and not (carries_on and change.before is None)
         and not _may_be_tracked(repo, tip, rules, plan, change)
     }
-    deleted = {
-        change.path
-        for change in private
-        if change.path in known
-        and plan.kind is OperationKind.UNDO
-        and change.after is not None
-        and not _is_private(rules, change.path, change.before)
-        and _was_added_by(repo, tip, plan.undoes, place, change.path)
-    }
-    marked = (replace(each, record_only=each.path in hidden) for each in changes)
-    return tuple(replace(each, stored_after="") if each.path in deleted else each for each in marked)
 
 
 def _is_private(rules: WriteRules, path: str, *sides: bytes | None) -> bool:
@@ -107,13 +105,21 @@ def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
     return parse_message(message, commit="", at=0.0) is not None
 
 
-def _was_added_by(repo: GitRepo, tip: Tip, operations: Sequence[str], place: RepoLocation, path: str) -> bool:
-    """Return whether one of these operations added a note to the branch."""
-    assert tip.commit is not None
-    pattern = f"^Donna-Op: ({'|'.join(operations)})$"
-    listed = ("log", "--format=%H", "--no-show-signature", "--extended-regexp", f"--grep={pattern}")
-    first = repo.command.run(*listed, tip.commit, "--", path).output.decode().split()[-1:]
-    if not first:
-        return False
-    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{first[0]}^", "--", place.full(path))
-    return before.status != 0 or not before.output  # the first commit has no parent
+def _untracked_before(repo: GitRepo, place: RepoLocation, tip: Tip, plan: Plan, besides: set[str]) -> set[str]:
+    """Return the files that an undo restores and that were not in the branch when its operations were last applied."""
+    restored = {change.path for change in plan.changes if change.after is not None} - besides
+    if plan.kind is not OperationKind.UNDO or not restored or tip.commit is None:
+        return set()
+    pattern = f"^Donna-(Op|Redoes): ({'|'.join(plan.undoes)})$"
+    listed = ("log", "-z", "--format=%P%x00%B", "--no-show-signature", "--extended-regexp", f"--grep={pattern}")
+    answer = repo.command.run(*listed, f"--max-count={len(plan.undoes)}", tip.commit)
+    fields = answer.output.decode("utf-8", "replace").split("\0")
+    remaining, parents = set(plan.undoes), dict[str, str]()
+    for parent, message in zip(fields[::2], fields[1::2], strict=False):
+        operation = parse_message(message, commit="", at=0.0)
+        done = remaining.intersection((operation.id, *operation.redoes)) if operation else set()
+        if operation and done:
+            remaining -= done
+            parents |= dict.fromkeys(restored.intersection(operation.paths), parent)
+    before = {each: repo.known(replace(tip, commit=each or None), place, [*parents]) for each in set(parents.values())}
+    return {path for path, parent in parents.items() if path not in before[parent]}

@@ -125,6 +125,7 @@ class Operation:
     """One change of the vault made by Donna: one commit, one undo step. `at` is Unix time in seconds.
 
     `session` is the id of the client session that requested it; empty for a change by a person or by Donna itself.
+    `made` are the folders that it created.
     """
 
     id: str
@@ -137,6 +138,7 @@ class Operation:
     undoes: tuple[str, ...] = ()
     redoes: tuple[str, ...] = ()
     session: str = ""
+    made: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import GlobSet
-from donna_tui.vault.paths import LONGEST_NAME, VaultRoot, check_relative, refused
+from donna_tui.vault.paths import LONGEST_NAME, WITHIN, VaultRoot, check_relative, refused
 
 LONGEST_TARGET = 1_024
 """Maximum bytes of a path: the smallest limit of the systems that a vault is synced to (PATH_MAX of macOS)."""
@@ -32,6 +32,7 @@ _WINDOWS_DEVICES = frozenset(
 """Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file, and `os.path.isreserved` of Python 3.13."""
 
 
+WITHOUT_DOT = "choose names without a dot at the beginning"
 NAMED_FOLDERS = 20
 """Maximum number of folders that an error message names."""
 
@@ -102,11 +103,13 @@ def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:
 
 def _check_below(path: str, parts: list[str]) -> None:
     if _DRIVE.match(path):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path begins like a Windows drive: a letter and “:”")
-    if not path or path.startswith(("/", "~")) or any(part in ("", ".", "..") for part in parts):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path begins like a Windows drive: a letter and “:”", hint=WITHIN)
+    if not path or path.startswith(("/", "~")) or any(part in (".", "..") for part in parts):
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is outside the vault", hint=WITHIN)
+    if "" in parts:
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path has a slash too many", hint=WITHIN)
     if _UNSAFE.search(path):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character", hint=WITHIN)
 
 
 def _check_encoding(path: str, parts: list[str]) -> None:
@@ -134,7 +137,7 @@ def _check_visible(path: str, part: str) -> None:
     bare = "".join(each for each in part if unicodedata.category(each) != "Cf")
     bare = unicodedata.normalize("NFKC", bare)
     if bare.startswith("."):
-        raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder")
+        raise _refusal(Reason.PATH_ESCAPE, path, "the path is in a hidden folder", hint=WITHOUT_DOT)
     if _SHORT_NAME.fullmatch(bare.partition(":")[0].rstrip(". ")):
         raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a Windows short name of another file")
 
@@ -145,7 +148,9 @@ def _check_note(path: str, name: str, ignore: GlobSet) -> None:
     if TEMPORARY.search(name):
         raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
     if not name.lower().endswith(NOTE_ENDINGS):
-        raise _refusal(Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown")
+        raise _refusal(
+            Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown", hint="add .md to the name"
+        )
 
 
 def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> None:

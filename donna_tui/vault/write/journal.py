@@ -90,5 +90,5 @@ def _intent(raw: dict[str, object]) -> Intent:
     operation = dict(raw.pop("operation"))  # type: ignore[call-overload]  # checked by the constructors below
     operation["kind"] = OperationKind(operation["kind"])
     operation["changes"] = tuple(BlobChange(**each) for each in operation["changes"])
-    operation["undoes"], operation["redoes"] = tuple(operation["undoes"]), tuple(operation["redoes"])
+    operation |= {name: tuple(operation.get(name, ())) for name in ("undoes", "redoes", "made")}
     return Intent(operation=Operation(**operation), **raw)  # type: ignore[arg-type]

@@ -20,8 +20,9 @@ from donna_tui.vault.git.objects import Author, Prepared, prepare
 from donna_tui.vault.git.operations import each_operation, new_operation_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.stale_locks import remove_stale_locks
-from donna_tui.vault.git.tracked import mark_private, unstorable
+from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
+from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
 from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
@@ -108,10 +109,10 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         rules = _check(context, place, plan)
         plan = _with_owners(context, plan)
         changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
-        changes = mark_private(context.repo, place, tip, context.rules, plan, changes)
+        changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
-    operation = _operation(newest.result(), plan, changes, actor, session)
+    operation = _operation(newest.result(), plan, changes, actor, session, _missing_folders(context, plan))
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(context, place, tip, operation, images)
     context.reached(Step.PREPARED)
@@ -158,13 +159,21 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     )
 
 
+def _missing_folders(context: WriteContext, plan: Plan) -> tuple[str, ...]:
+    """Return the folders that the new files of a plan need and that do not exist yet."""
+    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
+    return tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder))
+
+
 def _newest_operation(context: WriteContext, tip: Tip) -> str:
     """Return the id of the newest operation; empty if there is none."""
     newest = next(each_operation(context.repo, tip.record, limit=1), None)
     return newest.id if newest else ""
 
 
-def _operation(newest: str, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str) -> Operation:
+def _operation(
+    newest: str, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str, made: tuple[str, ...]
+) -> Operation:
     return Operation(
         id=new_operation_id(newest),
         kind=plan.kind,
@@ -176,6 +185,7 @@ def _operation(newest: str, plan: Plan, changes: tuple[BlobChange, ...], actor: 
         undoes=plan.undoes,
         redoes=plan.redoes,
         session=session,
+        made=made,
     )
 
 

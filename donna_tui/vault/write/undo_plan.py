@@ -8,6 +8,7 @@ from dataclasses import replace
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.operations import Stacks, each_operation, stacks
+from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
 
@@ -110,10 +111,28 @@ class Restorer:
             self._vault_state.rules.check(change)
             if change.before is None:
                 self._vault_state.check_free(change.path, besides=moved_away)
-        ids, subject = tuple(each.id for each in chosen), _subject(kind, chosen)
-        if kind is OperationKind.UNDO:
-            return Plan(kind=kind, subject=subject, changes=changed, undoes=ids)
-        return Plan(kind=kind, subject=subject, changes=changed, redoes=ids)
+        ids = tuple(each.id for each in chosen)
+        return Plan(
+            kind=kind,
+            subject=_subject(kind, chosen),
+            changes=changed,
+            undoes=ids if kind is OperationKind.UNDO else (),
+            redoes=ids if kind is OperationKind.REDO else (),
+            emptied=self._left_over(changes, ids),
+        )
+
+    def _left_over(self, changes: Sequence[Change], ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the folders without these files, as far as Donna created them when or after these operations were last
+        done or undone, the deepest first.
+        """
+        left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
+        made, remaining = set[str](), set(ids)
+        for operation in each_operation(self._repo, self._repo.record()) if left else ():
+            if not remaining:
+                break
+            made.update(operation.made)
+            remaining.difference_update((operation.id, *operation.undoes, *operation.redoes))
+        return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
     def _in_its_mode(self, change: Change) -> Change:
         """Use the current mode for an existing note, as the user may have changed it."""

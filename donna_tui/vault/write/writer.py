@@ -164,7 +164,7 @@ class VaultWriter:
             except VaultWriteError:
                 record_leftovers(self._context, place)
                 raise
-        for folder in plan.emptied or _emptied_folders(plan):
+        for folder in plan.emptied:
             self._context.files.remove_empty(folder)
         if outcome.changed:
             self._on_written(Written(outcome, actor))
@@ -332,12 +332,3 @@ class VaultWriter:
     def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
         return self.apply(named, actor=actor).commit
-
-
-def _emptied_folders(plan: Plan) -> list[str]:
-    """Return the folders that an undo or a redo takes notes from, the deepest first, to remove those it created."""
-    if plan.kind not in (OperationKind.UNDO, OperationKind.REDO):
-        return []
-    deleted = (PurePosixPath(change.path) for change in plan.changes if change.after is None)
-    folders = {folder.as_posix() for path in deleted for folder in path.parents if folder.name}
-    return sorted(folders, key=lambda folder: (-folder.count("/"), folder))
