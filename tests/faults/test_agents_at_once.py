@@ -71,7 +71,7 @@ async def work(write_context: WriteContext, agent: str, until: float) -> list[st
     """Search and write as an agent does. Returns the paths that were written."""
     written: list[str] = []
     async with write_context.client(agent) as client:
-        while time.monotonic() < until:
+        while time.monotonic() < until or not written:
             await ask(client, agent, "meadow")
             path = f"memory/{agent}-{len(written)}.md"
             content = f"# Note {len(written)}\n\nThe meadow, says {OWN[agent]} for the {word_of(len(written))} time.\n"

@@ -26,6 +26,7 @@ SEED = 20_270_302
 SECRET = b"a word that must stay outside"
 NOTE = "Inbox/t0.md"
 MOVED = "Inbox/t9.md"
+FEWEST_WRITTEN = 3
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +104,6 @@ def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
         "what waits in a folder that went away stays there"
     )
     sandbox.git("fsck", "--strict", "--no-dangling", "--no-progress")
-    assert answers.count(None) > 2, "nothing was written at all"
     assert len(set(answers)) > 1, "no swap was met"
     counted = {str(each): answers.count(each) for each in set(answers)}
     print(f"\n{next(swaps)} swaps, {len(answers)} operations: {counted}")
@@ -113,7 +113,7 @@ def _work(sandbox: Sandbox, seconds: float) -> list[Reason | None]:
     """Random operations by way of the names that are swapped."""
     chance, answers, end = random.Random(SEED), list[Reason | None](), time.monotonic() + seconds
     hand = CallRunner(sandbox)
-    while time.monotonic() < end:
+    while time.monotonic() < end or answers.count(None) < FEWEST_WRITTEN:
         note = chance.choice(
             ["Inbox/sub/n.md", "Inbox/f.md", "Inbox/g.md", "Inbox/sub/only outside.md", "Inbox/link/n.md"]
         )

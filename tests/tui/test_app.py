@@ -231,6 +231,16 @@ async def test_leaving_while_screens_are_being_drawn() -> None:
     assert donna.app.return_code == 0
 
 
+async def test_leaving_stops_reading_before_widgets_are_removed() -> None:
+    backend = scenarios.normal()
+    async with driving(backend) as donna:
+        await donna.press("escape", "2")
+        backend.gates.hold("vault_rows")
+        donna.vault.reload()
+        await donna.main.shut_down()
+        await donna.until(lambda: donna.vault not in {each.node for each in donna.app.workers}, "nothing is read")
+
+
 @pytest.mark.parametrize("pane", ["search", "activity"])
 def test_help_names_the_keys_in_force(pane: Pane) -> None:
     keys = {**DEFAULT_KEYS, "search.near": ("f7",), "activity.retry": ("f8",)}

@@ -162,12 +162,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
             bridge.close()
 
     async def shut_down(self) -> None:
-        """Unsubscribe, and stop adding panes: a partly mounted one cannot be removed."""
+        """Unsubscribe, stop adding panes, since a partly mounted one cannot be removed, and stop loading into them:
+        Textual removes the widgets of a pane before it cancels the pane's workers.
+        """
         self.disconnect()
         self.search.save_question()
         if not self._is_leaving:
             self._is_leaving = True
             await self._completing.acquire()
+        for pane in self._panes:
+            self.workers.cancel_node(pane)
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show in every pane why there is no engine."""
