@@ -393,6 +393,21 @@ async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stan
         assert section(text, "Between us") == ["- Send Alice the plan ([[Tasks]])"]
 
 
+async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> None:
+    lines = "- He said so to Alice\n- Alice leads the team\n  - She told Zoe\n- IT gave Alice a laptop\n"
+    notes = {
+        f"Daily/{recently()}.md": f"It was Alice. This week Alice is away.\n\n{lines}\n## Alice\n- She likes tea\n"
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- This week Alice is away.",
+            "- Alice leads the team",
+            "- IT gave Alice a laptop",
+            "- She likes tea",
+        ]
+
+
 async def test_two_mentions_are_too_few(tmp_path: Path) -> None:
     notes = {f"Daily/{recently()}.md": ALICE, "People/Bo.md": "# Bo\n\nmine\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
