@@ -6,6 +6,8 @@ parents.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +15,8 @@ from dataclasses import dataclass, replace
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.series import day_in
+from donna_tui.drafts.text import MONTHS
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -28,6 +32,9 @@ OUTCOME, DECIDED = 2, 3
 
 LONG = 240
 """Characters from which a statement of the notes counts as discussion."""
+
+LONG_PAST = datetime.timedelta(days=60)
+"""Time after which the day of an open check box no longer says what is to be done."""
 
 MOST_PROSE = 25
 """Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
@@ -78,13 +85,20 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONTH = f"{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
-    rf"|(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTH})\b"
+    rf"|(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
     rf"|(?:{_MONTHS})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(
+    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|\.)? )?(?P<month>{_MONTH})\b\.?(?(before)| (?P<after>\d{{1,2}})\b)",
+    re.IGNORECASE,
+)
+"""The day with which an entry of a schedule begins."""
+
 _NUMBER = re.compile(r"\d[\d.,]*")
 _CHANGING = stems_of(
     "move moves moved change changes changed postpone postponed delay delayed now instead new update updated decided"
@@ -169,22 +183,57 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
     )
 
 
-def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
-    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it."""
+def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return the main outcome in the notes of a meeting below its topic; empty if there is none, or decisions."""
+    points = points_of(blocks)
+    depths = [*(block.depth for block in points.notes[1:]), 0]
+    lines = [block for block, below in zip(points.notes, depths, strict=False) if below <= block.depth]
+    best = max(lines, key=lambda block: (_worth(block, ()), block.start_line), default=None)
+    if best is None or points.decisions or _worth(best, ()) < OUTCOME:
+        return ()
+    found = [best]
+    for block in reversed(points.notes[: points.notes.index(best)]):
+        if block.depth < found[0].depth:
+            found.insert(0, block)
+    return tuple(found)
+
+
+def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None) -> list[tuple[Read, Block]]:
+    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it.
+
+    Those of earlier notes than the last whose own day is long past on the day `on` are left out.
+    """
     found: dict[str, tuple[Read, Block]] = {}
     closed: set[str] = set()
-    for read in reads:
+    for place, read in enumerate(reads):
         here: dict[str, tuple[Read, Block]] = {}
+        long_past = on - LONG_PAST if on and place else datetime.date.min
         for block in read.blocks:
             if block.box:
                 key = " ".join(sorted(stems_of(block.text))) or block.text.casefold()
                 if block.is_open_box and key not in closed and key not in found:
-                    here.setdefault(key, (read, block))
+                    if _day_of(read, block) >= long_past:
+                        here.setdefault(key, (read, block))
                 elif not block.is_open_box:
                     here.pop(key, None)
                     closed.add(key)
         found.update(here)
     return list(found.values())[:most]
+
+
+def _day_of(read: Read, block: Block) -> datetime.date:
+    """Return the day when a box is due, or with which it begins, near the day of its note; far ahead without one."""
+    with contextlib.suppress(ValueError):
+        return datetime.date.fromisoformat(block.due or block.text[:10])
+    written, found = day_in(read.note.path, read.note.front), _BEGINS.match(block.text)
+    if written and found:
+        month = next(number for number, name in enumerate(MONTHS, 1) if name[:3].lower() == found["month"][:3].lower())
+        for year in (written.year, written.year + 1):
+            with contextlib.suppress(ValueError):
+                day = datetime.date(year, month, int(found["before"] or found["after"]))
+                if day > written - LONG_PAST:
+                    return day
+    return datetime.date.max
 
 
 def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:

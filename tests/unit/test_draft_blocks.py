@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -415,3 +417,31 @@ def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:
     topics = quoted(f"# Plenary\n\n{reports}## Queues\n\n{speech}\n\n## Costs\n\n{speech}\n").topics
     assert len(topics) == 12
     assert [path[-1] for path in topics[-3:]] == ["Report 9", "Queues", "Costs"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "April 21: the parser",
+        "21 April: the parser",
+        "2021-04-21 the parser",
+        "Ask Ben 📅 2021-04-21",
+        "Sept. 3 is late",
+    ],
+)
+def test_a_box_whose_day_is_long_past_is_carried_over_only_from_the_last_note(box: str) -> None:
+    planned = read("2021-04-14 plan.md", f"- [ ] {box}\n- [ ] Write the runbook\n- [ ] May is for the hut\n")
+    later = read("2021-06-02 plan.md", "Nothing was said about it.\n")
+
+    def carried(year: int, *reads: Read) -> int:
+        return len(open_boxes(reads, 10, datetime.date(year, 11, 30)))
+
+    assert carried(2021, later, planned) == 2
+    assert carried(2021, planned) == 3
+    assert carried(2020, later, planned) == 3
+    assert len(open_boxes([later, planned], 10)) == 3
+
+
+def test_a_day_that_is_still_to_come_is_carried_over_from_an_old_note() -> None:
+    planned = read("2020-11-14 plan.md", "- [ ] January 20: renew the domain\n")
+    assert len(open_boxes([read("2021-01-02 plan.md", "# Plan\n"), planned], 10, datetime.date(2021, 2, 1))) == 1
