@@ -121,7 +121,7 @@ def _without_double_blanks(lines: Sequence[str], first: int) -> str:
 LONGEST_BLOCK = 480
 """Most characters of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
 
-LONGEST_NOTE, MOST_BLOCKS = 1_000_000, 5_000
+LONGEST_NOTE, MOST_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
 
 class Role(StrEnum):
@@ -226,7 +226,7 @@ _NOTHING = re.compile(
     r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
     r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
     r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
-    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$",
+    r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$|\byes ?/ ?no\W*$",
     re.IGNORECASE,
 )
 _CODE = re.compile(
@@ -271,18 +271,21 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
 class _Parser:
     """Turn the paragraphs and list items of a note into blocks.
 
-    `_items` is the stack of open items: the column of their text, and the index of their block.
+    `_items` is the stack of open items: the column of their text, the index of their block, and the role of the items
+    below it. A paragraph or item that is the name of a section, as “Agreed:”, gives its role to the items below it.
     """
 
     def __init__(self, text: str, *, own: bool) -> None:
         self.blocks: list[Block] = []
         self._text, self._own = text, own
         self._lines = line_starts(text)
-        self._items: list[tuple[int, int]] = []
+        self._items: list[tuple[int, int, Role]] = []
+        self._named: Role | None = None
 
     def leave_list(self) -> None:
         """Close every open list at a heading."""
         self._items.clear()
+        self._named = None
 
     def add(self, low: int, high: int, section: Section, role: Role) -> None:
         """Add a paragraph, list item or table row by its offsets."""
@@ -293,14 +296,21 @@ class _Parser:
         indent, marked = len(before.expandtabs(4)), bool(before.strip())
         while self._items and indent < self._items[-1][0] + marked:
             self._items.pop()
-        parent = self._items[-1][1] if self._items else -1
+        if not (self._items or marked):
+            self._named = None
+        _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
+        named = _named_role(self._text[low:high]) if here is Role.NOTES else None
         if marked:
-            index = self._item(low, high, section, role, parent)
-            self._items.append((indent, index if index >= 0 else parent))
-        elif _quotable_section(role) and not (
+            is_box = bool(_BOX.match(self._text, low))  # a label hides no task
+            index = self._item(low, high, section, role if is_box else here, parent)
+            self._items.append((indent, index if index >= 0 else parent, named or here))
+        elif _quotable_section(here) and not (
             self._text.startswith(("|", "<", "[!", "!["), low) or (self._own and _OWN_WHEN.match(self._text[low:high]))
         ):
-            self._sentences(low, high, section, role, parent)
+            if named and parent < 0:
+                self._named = named
+            else:
+                self._sentences(low, high, section, here, parent)
 
     def _item(self, low: int, high: int, section: Section, role: Role, parent: int) -> int:
         """Add the block of a list item; return its index, or -1 if it is not quotable."""
@@ -406,11 +416,19 @@ def heading_role(heading: str, *, own: bool = False) -> Role | None:
     return next((role for role, pattern in _ROLE_PATTERNS if pattern.fullmatch(words)), None)
 
 
-def topics_of(blocks: Sequence[Block]) -> list[tuple[str, ...]]:
-    """Return the heading paths with more than one note, in order: the deepest ones, below the title."""
+def _named_role(text: str) -> Role | None:
+    """Return the role that a label gives to the items below it."""
+    role = heading_role(text) if len(text) < LONGEST_LABEL else None
+    return None if role is Role.AGENDA else role
+
+
+def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:
+    """Return the heading paths with the most notes, in order: the deepest ones, below the title."""
     counts = Counter(block.heading_path for block in blocks if block.role is Role.NOTES and block.heading_path)
     found = [path for path, count in counts.items() if count > 1 and not _AGENDA.search(path[-1])]
-    return [path for path in found if len(path) > 1 and not any(each[: len(path)] == path != each for each in found)]
+    topics = [path for path in found if len(path) > 1 and not any(each[: len(path)] == path != each for each in found)]
+    longest = sorted(topics, key=lambda path: -counts[path])[:most]
+    return [path for path in topics if path in longest]
 
 
 _AGENDA = re.compile(r"\bagenda\b|^discussions?\W*$|^notes\W*$", re.IGNORECASE)

@@ -6,14 +6,17 @@ parents.
 
 from __future__ import annotations
 
+import contextlib
+import datetime
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_own, is_quotable, topics_of
 from donna_tui.drafts.drafters import FEWEST_WORDS, is_self_contained, stems_of
 from donna_tui.drafts.passages import IndexedNote
+from donna_tui.drafts.series import day_in
+from donna_tui.drafts.text import MONTHS
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Evidence
 from donna_tui.types.search import MemorySource
@@ -24,17 +27,29 @@ MOST_NOTES, MOST_NOTES_BESIDE_DECISIONS, MOST_SENTENCES = 12, 8, 5
 FEW = 3
 """Number of lines below which the topics of a note are listed as well."""
 
+OUTCOME, DECIDED = 2, 3
+"""Worth of the outcome of a topic, and what is added if it is a decision."""
+
 LONG = 240
 """Characters from which a statement of the notes counts as discussion."""
+
+LONG_PAST = datetime.timedelta(days=60)
+"""Time after which the day of an open check box no longer says what is to be done."""
 
 MOST_PROSE = 25
 """Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
 
+_DECIDED = (
+    r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections)"
+    r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
+    r"|(?:consensus|agreement) (?:is|was|that|to)"
+)
 _OUTCOME = re.compile(
-    r"\b(?i:agreed?|agreement|decided?|decision|consensus|approved?|concluded?|conclusion|resolved|landed|merged|closed"
-    r"|shipped|released|postponed|cancelled|deferred|moved to|moves to|deadline|no objections?|next steps?|volunteered"
-    r"|action item|blocked|plans? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
-    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?(?i:will|to|still needs? to)\b"
+    rf"\b(?i:{_DECIDED}|(?:we|all) agree|decision|concluded?|landed|merged|closed|shipped|released|postponed|cancelled"
+    r"|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked|plans? to"
+    r"|by (?:mon|tues|wednes|thurs|fri)day)\b"
+    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?"
+    r"(?i:will|to|still needs? to|(?:is|are) going to)\b"
 )
 _STALE = re.compile(
     r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|meeting))\b"
@@ -47,9 +62,16 @@ _DUE = re.compile(
     r"\b(?:deadline|due (?:on|by|date)|by (?:mon|tues|wednes|thurs|fri|satur|sun)day|by (?:the )?end of)\b",
     re.IGNORECASE,
 )
-_STRICT_OUTCOME = re.compile(r"\b(?:agreed|decided|consensus|conclusion|resolved|approved)\b", re.IGNORECASE)
+_STRICT_OUTCOME = re.compile(rf"\b(?:{_DECIDED})\b", re.IGNORECASE)
+_OPENS = re.compile(
+    r"(?::|\b(?:next steps?|consensus|decision|conclusion|agreed|objections|options|vote)(?: is| are| was)?)\W*$",
+    re.IGNORECASE,
+)
+"""The end of a bullet that only introduces those below it."""
+
 _MAYBE = re.compile(
-    r"\b(?:no consensus|not (?:yet )?\w+|if|whether|needs? to be|should be|to be|until)\b|\?\W*$", re.IGNORECASE
+    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|should|to be)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
+    re.IGNORECASE,
 )
 FEWEST_STEMS = 5
 """Fewest content words of an outcome that ends with the number or address of an issue."""
@@ -63,13 +85,20 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = "january|february|march|april|may|june|july|august|september|october|november|december"
+_MONTH = f"{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 _DATE = re.compile(
-    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
-    rf"|(?:{_MONTHS}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
+    rf"\b(?:\d{{1,2}}(?:st|nd|rd|th|\.)? (?:{_MONTH})\b"
+    rf"|(?:{_MONTH})\.? \d{{1,2}}(?:st|nd|rd|th)?\b|\d{{4}}-\d\d-\d\d"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|(?:next|this) (?:week|month|year|quarter)|tomorrow|today|q[1-4]"
     rf"|(?:{_MONTHS})\b|\d{{1,2}}:\d\d|the \d{{1,2}}(?:st|nd|rd|th))\b",
     re.IGNORECASE,
 )
+_BEGINS = re.compile(
+    rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th|\.)? )?(?P<month>{_MONTH})\b\.?(?(before)| (?P<after>\d{{1,2}})\b)",
+    re.IGNORECASE,
+)
+"""The day with which an entry of a schedule begins."""
+
 _NUMBER = re.compile(r"\d[\d.,]*")
 _CHANGING = stems_of(
     "move moves moved change changes changed postpone postponed delay delayed now instead new update updated decided"
@@ -150,26 +179,61 @@ def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
         notes=_in_order(blocks, notes, points),
         actions=_in_order(blocks, by_role[Role.ACTIONS][:MOST_ACTIONS], points),
         questions=_in_order(blocks, by_role[Role.QUESTIONS][:MOST_QUESTIONS], points),
-        topics=tuple(topics_of(blocks))[:MOST_TOPICS] if len(decided) + len(notes) < FEW else (),
+        topics=tuple(topics_of(blocks, MOST_TOPICS)) if len(decided) + len(notes) < FEW else (),
     )
 
 
-def open_boxes(reads: Iterable[Read], most: int) -> list[tuple[Read, Block]]:
-    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it."""
+def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return the main outcome in the notes of a meeting below its topic; empty if there is none, or decisions."""
+    points = points_of(blocks)
+    depths = [*(block.depth for block in points.notes[1:]), 0]
+    lines = [block for block, below in zip(points.notes, depths, strict=False) if below <= block.depth]
+    best = max(lines, key=lambda block: (_worth(block, ()), block.start_line), default=None)
+    if best is None or points.decisions or _worth(best, ()) < OUTCOME:
+        return ()
+    found = [best]
+    for block in reversed(points.notes[: points.notes.index(best)]):
+        if block.depth < found[0].depth:
+            found.insert(0, block)
+    return tuple(found)
+
+
+def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None) -> list[tuple[Read, Block]]:
+    """Return the open check boxes of notes, given latest first: each once, unless a later note closed it.
+
+    Those of earlier notes than the last whose own day is long past on the day `on` are left out.
+    """
     found: dict[str, tuple[Read, Block]] = {}
     closed: set[str] = set()
-    for read in reads:
+    for place, read in enumerate(reads):
         here: dict[str, tuple[Read, Block]] = {}
+        long_past = on - LONG_PAST if on and place else datetime.date.min
         for block in read.blocks:
             if block.box:
                 key = " ".join(sorted(stems_of(block.text))) or block.text.casefold()
                 if block.is_open_box and key not in closed and key not in found:
-                    here.setdefault(key, (read, block))
+                    if _day_of(read, block) >= long_past:
+                        here.setdefault(key, (read, block))
                 elif not block.is_open_box:
                     here.pop(key, None)
                     closed.add(key)
         found.update(here)
     return list(found.values())[:most]
+
+
+def _day_of(read: Read, block: Block) -> datetime.date:
+    """Return the day when a box is due, or with which it begins, near the day of its note; far ahead without one."""
+    with contextlib.suppress(ValueError):
+        return datetime.date.fromisoformat(block.due or block.text[:10])
+    written, found = day_in(read.note.path, read.note.front), _BEGINS.match(block.text)
+    if written and found:
+        month = next(number for number, name in enumerate(MONTHS, 1) if name[:3].lower() == found["month"][:3].lower())
+        for year in (written.year, written.year + 1):
+            with contextlib.suppress(ValueError):
+                day = datetime.date(year, month, int(found["before"] or found["after"]))
+                if day > written - LONG_PAST:
+                    return day
+    return datetime.date.max
 
 
 def replaced_among(blocks: Sequence[Block], among: Collection[int]) -> set[int]:
@@ -231,24 +295,33 @@ def _in_box(blocks: Sequence[Block], number: int) -> bool:
 def _chosen_notes(
     blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
 ) -> list[int]:
-    """Return the notes worth quoting: outcomes and agenda items first, then from the top."""
+    """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
     prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
-        listed = bullets if topics_of(blocks) else [*bullets, *prose]
+        listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
     elif bullets:
         parents = {block.parent for block in blocks}
-        chosen = [each for each in bullets if _is_meaningful(blocks[each], is_parent=each in parents)]
+        chosen = [each for each in bullets if _is_meaningful(blocks, each, is_parent=each in parents)]
         chosen += [each for each in prose if _is_decided(blocks[each])]
     else:
         chosen, most = prose, min(most, MOST_SENTENCES)
-    seen: Counter[object] = Counter()
-    ranks: dict[int, tuple[int, int, int]] = {}
+    worth: dict[int, int] = {}
+    topics: dict[tuple[int, tuple[str, ...]], list[int]] = {}
     for number in chosen:
+        parent = blocks[number].parent
+        worth[number] = _worth(blocks[number], agenda)
+        if parent >= 0 and (_OPENS.search(blocks[parent].text) or _is_decided(blocks[parent])):
+            worth[number] = max(worth[number], _worth(blocks[parent], agenda))
         topic = (_above(blocks, number) or [-1])[0], blocks[number].heading_path
-        seen[topic] += 1
-        ranks[number] = -_worth(blocks[number], agenda), seen[topic], number
+        topics.setdefault(topic, []).append(number)
+    ranks: dict[int, tuple[int, int]] = {}
+    for (root, _), lines in topics.items():
+        best = sorted(lines, key=lambda each: (-worth[each], -each if worth[each] >= OUTCOME else each))
+        if root >= 0 and worth[best[0]] >= OUTCOME + DECIDED:
+            best = [each for each in best if worth[each] >= OUTCOME]
+        ranks.update({number: (place - worth[number], number) for place, number in enumerate(best)})
     chosen_lines: set[int] = set()
     for number in sorted(ranks, key=ranks.__getitem__):
         line = {number, *_above(blocks, number)}
@@ -260,8 +333,9 @@ def _chosen_notes(
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     """Score a line: outcomes, deadlines and agenda items higher, long statements lower."""
     is_on_agenda = _place(block, agenda) < len(agenda)
-    outcome = 3 * _is_decided(block) + 2 * bool(_OUTCOME.search(block.text)) + bool(_DUE.search(block.text))
-    return outcome + is_on_agenda - (len(block.text) > LONG)
+    says = 0 if block.text.endswith("?") else OUTCOME * bool(_OUTCOME.search(block.text))
+    outcome = DECIDED * _is_decided(block) + says + bool(_DUE.search(block.text))
+    return max(0, outcome + is_on_agenda - (len(block.text) > LONG))
 
 
 def _is_decided(block: Block) -> bool:
@@ -269,17 +343,21 @@ def _is_decided(block: Block) -> bool:
     return bool(_STRICT_OUTCOME.search(block.text)) and not _MAYBE.search(block.text)
 
 
-def _is_meaningful(block: Block, *, is_parent: bool) -> bool:
+def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> bool:
     """Check whether a bullet is meaningful alone: more than the name of a topic, or the beginning of a list."""
+    block = blocks[number]
+    if block.text.endswith(":") or (is_parent and _OPENS.search(block.text)):
+        return False
     if _is_decided(block) and not _NUMBERED.search(block.text):
         return True
-    if block.text.endswith(":") or (is_parent and not _OUTCOME.search(block.text)):
+    if is_parent and not _OUTCOME.search(block.text):
         return False
     if _STALE.search(block.text):
         return False
     if _REFERENCE.search(block.text):  # most such lines are the title of an issue
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= FEWEST_STEMS
-    return len(stems_of(block.text)) > 1
+    is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
+    return is_listed or len(stems_of(block.text)) > 1
 
 
 def _is_a_sentence(text: str) -> bool:

@@ -122,7 +122,7 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
         day = day_in(note.path, note.front)
         if day is None or not _is_before(note, day, invited.meeting):
             continue
-        match = _match(note, invited)
+        match = match_of(note, invited)
         if match is not None:
             found[match].append(Earlier(note, day, match))
     best = [*found[Match.SERIES], *found[Match.TITLE]] or found[Match.PEOPLE]
@@ -242,7 +242,8 @@ def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:
     return start.tzinfo is not None and start < meeting.start
 
 
-def _match(note: IndexedNote, invited: Invited) -> Match | None:
+def match_of(note: IndexedNote, invited: Invited) -> Match | None:
+    """Return why a note belongs to the meetings of this series, title or people; None if it does not."""
     meeting, people = invited.meeting, people_of(note.front) - invited.me
     if meeting.series_id and meeting.series_id in _series_ids(note):
         return Match.SERIES

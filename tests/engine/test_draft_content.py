@@ -341,6 +341,35 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         assert "next week" not in text.partition("## Planned")[2].lower().replace("## next week", "")
 
 
+async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None:
+    notes = {
+        "Meetings/Gateway team/2024-01-17 notes.md": "---\ntype: meeting\n---\n# Notes\n\n- Redis\n  - Bo spoke of it\n"
+        "  - Ana will measure Redis\n- Costs\n  - Bo asked for more\n",
+        "Meetings/2024-01-17 Roof.md": MINUTES.replace("2024-01-16", "2024-01-17"),
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        noon = datetime.datetime(2024, 1, 17, 12, tzinfo=datetime.UTC)
+        await here.hold(meeting(), meeting("Dentist", "dentist-1", start=noon, end=noon))
+        (day,) = await here.engine.drafts.write_new("daily_reflection", THIS_WEEK)
+        met = [
+            "[[Meetings/Gateway team/2024-01-17 notes|2024-01-17 notes]]: Redis: Ana will measure Redis",
+            "Dentist",
+            "[[Meetings/2024-01-17 Roof|2024-01-17 Roof]]",
+        ]
+        assert section(here.text(day.path), "Met") == [f"- {line}" for line in met]
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(week.path), "Met") == [f"- 2024-01-17: {line}" for line in met]
+
+
+async def test_a_task_that_was_due_years_ago_is_not_carried_over(tmp_path: Path) -> None:
+    notes = {"Projects/Old.md": "- [ ] Renew the domain 📅 2021-03-01\n- [ ] Pay the fee 📅 2024-01-02\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(result.path), "Carried over") == [
+            "- Pay the fee, due 2024-01-02 ([[Projects/Old|Old]])"
+        ]
+
+
 async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={"Projects/House.md": "- [x] Old thing\n- [ ] Paint the fence\n"}) as here:
 
@@ -391,6 +420,21 @@ async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stan
             "- Moves to Lisbon in May",
         ]
         assert section(text, "Between us") == ["- Send Alice the plan ([[Tasks]])"]
+
+
+async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> None:
+    lines = "- He said so to Alice\n- Alice leads the team\n  - She told Zoe\n- IT gave Alice a laptop\n"
+    notes = {
+        f"Daily/{recently()}.md": f"It was Alice. This week Alice is away.\n\n{lines}\n## Alice\n- She likes tea\n"
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- This week Alice is away.",
+            "- Alice leads the team",
+            "- IT gave Alice a laptop",
+            "- She likes tea",
+        ]
 
 
 async def test_two_mentions_are_too_few(tmp_path: Path) -> None:

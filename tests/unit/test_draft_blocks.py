@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -323,3 +325,123 @@ def test_a_deadline_is_quoted_before_other_things_to_do() -> None:
     others = "".join(f"- Need to cover part {number} of the program\n" for number in range(20))
     notes = texts(list(quoted(f"# Call\n\n## Funding\n{others}- Deadline is next Friday\n").notes))
     assert "Deadline is next Friday" in notes
+
+
+BACKPORT = """## Agenda
+- Backport of the parser
+  - Ruth explained what the parser does
+  - Ben asked who uses it
+  - {outcome}
+"""
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        "No concerns/objections from the 11 members in the meeting",
+        "Ana is going to talk to the release team",
+        "General agreement that it goes into version 22",
+        "Agreed to leave it as it is until the next release",
+    ],
+)
+def test_the_outcome_of_a_topic_is_quoted_before_its_other_remarks(outcome: str) -> None:
+    others = "".join(f"- Topic of number {each}\n  - Cleo showed the topic of number {each}\n" for each in range(20))
+    notes = texts(quoted(BACKPORT.format(outcome=outcome) + others).notes)
+    assert outcome in notes
+    assert "Ruth explained what the parser does" not in notes
+
+
+def test_a_long_discussion_leaves_room_for_the_outcomes_of_later_topics() -> None:
+    remarks = "".join(f"  - Ana will measure the queue of part {each}\n" for each in range(20))
+    notes = texts(quoted(f"## Agenda\n- The queue\n{remarks}- The hut\n  - Ben will book the hut\n").notes)
+    assert "Ana will measure the queue of part 19" in notes
+    assert "Ben will book the hut" in notes
+
+
+def test_a_ballot_is_no_decision_but_its_result_is_quoted() -> None:
+    text = (
+        "## Agenda\n- npm\n  - We agreed to vote: remove npm? Yes/No\n  - We agree our goal is to remove npm:  Yes/No\n"
+    )
+    assert quoted(text).notes == ()
+    assert texts(quoted(f"{text}    - 8 are against it, 3 are for it\n").notes) == [
+        "npm",
+        "We agree our goal is to remove npm: Yes/No",
+        "8 are against it, 3 are for it",
+    ]
+
+
+def test_a_label_gives_its_role_to_the_items_below_it() -> None:
+    text = """# Sync
+
+**Attendees:**
+- Ana Lima
+- Ben Long
+
+**Decisions**
+- We ship on Monday
+
+The rest was talk about costs.
+- Costs are too high
+
+## The office
+- Agreed:
+  - Stay in Berlin
+- Action items
+  - Ben writes to the landlord
+- Links:
+  - [ ] Send the lease to Ana
+"""
+    points = quoted(text)
+    assert texts(points.decisions) == ["We ship on Monday", "Agreed:", "Stay in Berlin"]
+    assert texts(points.actions) == ["Action items", "Ben writes to the landlord"]
+    assert texts(points.notes) == ["Costs are too high"]
+    assert [block.text for _, block in open_boxes([read("a.md", text)], 10)] == ["Send the lease to Ana"]
+
+
+def test_a_bullet_that_only_introduces_others_is_quoted_with_them() -> None:
+    text = "## Notes\n- Options:\n  - Lisbon\n  - Berlin\n- The office\n  - Ana likes Lisbon\n  - Consensus is\n"
+    assert texts(quoted(f"{text}    - the lease runs on\n").notes) == [
+        "Options:",
+        "Lisbon",
+        "Berlin",
+        "The office",
+        "Consensus is",
+        "the lease runs on",
+    ]
+    assert quoted("## Notes\n- The office\n  - We agreed on the following:\n").notes == ()
+
+
+def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:
+    speech = "\n\n".join(f"ABC: We talked about the number {number} for a long time." for number in range(15))
+    reports = "".join(f"## Report {number}\n\nABC: Nothing new.\n\nABC: Thanks.\n\n" for number in range(12))
+    topics = quoted(f"# Plenary\n\n{reports}## Queues\n\n{speech}\n\n## Costs\n\n{speech}\n").topics
+    assert len(topics) == 12
+    assert [path[-1] for path in topics[-3:]] == ["Report 9", "Queues", "Costs"]
+
+
+@pytest.mark.parametrize(
+    "box",
+    [
+        "April 21: the parser",
+        "21 April: the parser",
+        "2021-04-21 the parser",
+        "Ask Ben 📅 2021-04-21",
+        "Sept. 3 is late",
+    ],
+)
+def test_a_box_whose_day_is_long_past_is_carried_over_only_from_the_last_note(box: str) -> None:
+    planned = read("2021-04-14 plan.md", f"- [ ] {box}\n- [ ] Write the runbook\n- [ ] May is for the hut\n")
+    later = read("2021-06-02 plan.md", "Nothing was said about it.\n")
+
+    def carried(year: int, *reads: Read) -> int:
+        return len(open_boxes(reads, 10, datetime.date(year, 11, 30)))
+
+    assert carried(2021, later, planned) == 2
+    assert carried(2021, planned) == 3
+    assert carried(2020, later, planned) == 3
+    assert len(open_boxes([later, planned], 10)) == 3
+
+
+def test_a_day_that_is_still_to_come_is_carried_over_from_an_old_note() -> None:
+    planned = read("2020-11-14 plan.md", "- [ ] January 20: renew the domain\n")
+    assert len(open_boxes([read("2021-01-02 plan.md", "# Plan\n"), planned], 10, datetime.date(2021, 2, 1))) == 1

@@ -19,9 +19,9 @@ from donna_tui.drafts.context import Gatherer, Read
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
+from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.quotes import points_of
-from donna_tui.drafts.series import day_in, is_meeting_note
+from donna_tui.drafts.series import Match, day_in, is_meeting_note, match_of
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
@@ -256,12 +256,15 @@ def _own_day(client: VaultClient, path: str) -> str:
 
 
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
-    """Return open tasks of a span: due by its end, or in a note of the span, or in one with a task done in the span."""
+    """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
+
+    Of the last kind those that were due long before it are left out.
+    """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
-    last = span.last.isoformat()
+    last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
     closed = {task.title for task in tasks if span.holds(task.done)}
     wanted = [
         task
@@ -269,7 +272,7 @@ async def open_in(parts: CadenceParts, span: Span, most: int, material: Material
         if task.status not in ("done", "cancelled")
         and task.title not in closed
         and not (days[task.note] and days[task.note] > last)
-        and ((task.due and task.due <= last) or span.holds(days[task.note]) or task.note in busy)
+        and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
     ]
     return [task_line(task, material) for task in wanted[:most]]
 
@@ -282,28 +285,49 @@ def allowed_tasks(tasks: Iterable[TaskRow], *, remote: bool) -> list[TaskRow]:
 async def meetings_of(
     parts: CadenceParts, span: Span, most: int, material: Material, reads: Iterable[ReadNote]
 ) -> list[dict[str, str]]:
-    """Return the meetings of a span that have begun, with links to their notes, and meeting notes without an event."""
+    """Return the meetings of a span that have begun, with their notes, and meeting notes without an event, once each.
+
+    A note belongs to an event by its key, or else by its day and its series or title.
+    """
     start, end = span.bounds(parts.zone)
     held = [each for each in await parts.meetings(start, min(end, time.time())) if not each.cancelled][:most]
     keys = [each.event_id for each in held]
     notes: dict[str, str] = await parts.read(lambda index: paths_of_keys(index, keys))
-    found = [
-        {
-            "title": inline(each.title) or "Meeting",
-            "day": each.day.isoformat(),
-            "link": link_to(path) if (path := notes.get(each.event_id, "")) else "",
-        }
-        for each in held
-    ]
-    linked = {*notes.values()}
+    by_path = {read.note.path: read for read in reads}
+    free = {path: read for path, read in by_path.items() if path not in notes.values()}
+    found: list[tuple[str, datetime.date | None, str]] = []
+    for each in held:
+        path = notes.get(each.event_id) or _note_of(each, free.values(), parts)
+        free.pop(path, None)
+        found.append((each.title, each.day, path))
+    unplanned = [read.note for read in free.values() if is_meeting_note(read.note)]
+    found += [(note.title, day_in(note.path, note.front), note.path) for note in unplanned][: most - len(found)]
+    await will_link(parts, [path for _, _, path in found], material)
+    lines = [_meeting_line(title, day, path, by_path.get(path), material) for title, day, path in found]
+    return sorted(lines, key=lambda line: line["day"])
+
+
+def _note_of(meeting: Meeting, reads: Iterable[ReadNote], parts: CadenceParts) -> str:
+    """Return the path of the note of a meeting's day that is of its series or has its title; empty if there is none."""
+    invited = parts.gatherer.invited(meeting)
     for read in reads:
-        note = read.note
-        if note.front.get("type") == "meeting" and note.path not in linked and len(found) < most:
-            linked.add(note.path)
-            day = day_in(note.path, note.front)
-            found.append({"title": inline(note.title), "day": str(day or ""), "link": link_to(note.path)})
-    await will_link(parts, list(linked), material)
-    return sorted(found, key=lambda each: each["day"])
+        match = match_of(read.note, invited) if day_in(read.note.path, read.note.front) == meeting.day else None
+        if match in (Match.SERIES, Match.TITLE):
+            return read.note.path
+    return ""
+
+
+def _meeting_line(
+    title: str, day: datetime.date | None, path: str, read: ReadNote | None, material: Material
+) -> dict[str, str]:
+    """Return a meeting for a template, with its outcome, unless the decisions of its note are listed."""
+    outcome = material.quote(read, outcome_of(read.blocks)) if read else []
+    return {
+        "title": inline(title) or "Meeting",
+        "day": str(day or ""),
+        "link": link_to(path) if path else "",
+        "outcome": ": ".join(line["text"].rstrip(":") for line in outcome),
+    }
 
 
 async def will_link(parts: CadenceParts, paths: list[str], material: Material) -> None:

@@ -134,7 +134,7 @@ class MeetingNoteSkill:
         series = list(filter(None, [last, *before]))
         return _Material(
             last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
-            still_open=tuple(open_boxes(series, limits.open_tasks)),
+            still_open=tuple(open_boxes(series, limits.open_tasks, meeting.day)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
             open_tasks=tuple(open_boxes(projects, limits.open_tasks)),
             reads=(*([last] if last else []), *projects),

@@ -29,6 +29,12 @@ from donna_tui.vault.client import VaultClient
 TEMPLATE, TASK_TYPE = "person_profile", "draft_person_profile"
 MOST_PEOPLE, MOST_NOTES = 50, 60
 
+_PRONOUN = re.compile(
+    r"\W*(?:(?:[Ss]?he|He|[Tt]hey|[Ii]t|[Hh]is|[Hh]er|[Tt]heir|[Ii]ts)\b"
+    r"|(?:[Tt]his|[Tt]hat|[Tt]hese|[Tt]hose)(?:['’]s| (?:is|was|are|were|has|had|will))\b)"
+)
+"""The beginning of a line about somebody or something that the line before it names."""
+
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
 
@@ -162,7 +168,7 @@ def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> l
     """Quote the sentences of a chat that name the person."""
     text = passage.text
     sentences = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
-    named = [sentence for sentence in sentences if sentence and names.are_in(sentence)]
+    named = [sentence for sentence in sentences if names.are_in(sentence) and not _PRONOUN.match(sentence)]
     material.listed += [(sentence, (passage.number,)) for sentence in named]
     where = inline(f"chat {passage.title}", 80)
     return [{"text": inline(sentence), "indent": "", "link": where} for sentence in named]
@@ -185,6 +191,11 @@ class _Named:
     def are_in(self, text: str) -> bool:
         """Check whether a text names the person."""
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
+
+    def are_all_of(self, text: str) -> bool:
+        """Check whether a text is only the name of the person."""
+        words = text.strip(" :")
+        return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
 def _words(name: str, after: str = "") -> re.Pattern[str]:
@@ -216,12 +227,15 @@ def _linking_to(index: Database, name: str) -> list[IndexedNote]:
 
 
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
-    """Return the blocks that name the person, or are below a heading or a bullet that does."""
+    """Return the blocks that name the person, or are below a heading or a bullet that does.
+
+    One that begins with a pronoun is left out, unless what it is below is just the name.
+    """
     found: dict[int, Block] = {}
     for number, block in enumerate(blocks):
-        heading = block.heading_path[-1] if block.heading_path else ""
-        if is_quotable(block) and (
-            names.are_in(block.text) or block.parent in found or names.full.search(words_only(heading))
-        ):
+        heading = words_only(block.heading_path[-1]) if block.heading_path else ""
+        is_about = names.are_in(block.text) or block.parent in found or names.full.search(heading)
+        is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
+        if is_about and is_quotable(block) and (is_clear or not _PRONOUN.match(block.text)):
             found[number] = replace(block, depth=0)
     return list(found.values())
