@@ -206,7 +206,17 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
         for each, at in places.items()
     ]
     coverage = 1.0 if question.vector is None else words.coverage
-    return fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+    ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+    return lifted(ranked, _dated(database, question, ranked))
+
+
+def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
+    """Return 1 for each passage that contains a date of the question, or is of a note with that date."""
+    content = query_content(question.query, partial=False)
+    if content.dates is None or question.mode != "hybrid":
+        return {}
+    rows = _load(database, [one.id for one in ranked])
+    return {each: float(content.holds_date(row.whole)) for each, row in rows.items()}
 
 
 @dataclass(frozen=True, slots=True)
