@@ -178,6 +178,11 @@ def _leads(
 
 
 def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
+    """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
+    have them.
+    """
+    if row.source_type == MemorySource.CHAT:
+        question_content = question_content.without(f"{row.names} {row.heading_path}")
     return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 

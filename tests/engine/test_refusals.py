@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,27 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             found = await running.search(question, mode="hybrid")
             assert fact in [hit.content for hit in found.hits], question
         for question in ("derivative of a polynomial", "how do penguins breed", "what is the capital of Mongolia"):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+
+
+async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(sandbox: Sandbox, tmp_path: Path) -> None:
+    said = [
+        ("Caroline", "I painted a sunset for the exhibition in the library."),
+        ("Melanie", "It looked wonderful! We camped at the lake with the kids."),
+        ("Caroline", "The counselling workshop was good, I learned a lot there."),
+    ]
+    turns = [
+        {"session_id": "s", "turn": number, "speaker": speaker, "text": text}
+        for number, (speaker, text) in enumerate(said, 1)
+    ]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.memory.import_chat(file)
+        await running.engine.memory.wait_until_indexed()
+        painted = await running.search("What did Caroline paint?", mode="hybrid")
+        assert painted.hits[0].content == said[0][1]
+        for question in ("Which passport does Melanie have?", "Which bank does Caroline use?"):
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
