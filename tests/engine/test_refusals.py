@@ -53,7 +53,9 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
-async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
     said = [
         ("Caroline", "I painted a sunset for the exhibition in the library."),
         ("Melanie", "It looked wonderful! We camped at the lake with the kids."),
