@@ -11,7 +11,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
-from donna_tui.search.names import Named, begun_by, misspelt_by
+from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
     TOP_CANDIDATES,
@@ -127,8 +127,11 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
         hits = originals_first(database, hits, query_content(question.query, partial=legs.words.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one, settings.min_score)]
     named = legs.words.named
-    if not hits and not named and question.mode != "semantic":
-        named = begun_by(database, question.query) or misspelt_by(database, question.query)
+    if not named and question.mode != "semantic":
+        if not hits:
+            named = begun_by(database, question.query) or misspelt_by(database, question.query)
+        elif not legs.words.half_typed and has_unknown_word(database, question.query):
+            named = misspelt_by(database, question.query)
     first, ids = _first(ranked, named), {each.id for each in named}
     hits = [*first, *(one for one in hits if one.id not in ids)]
     others = [one for one in others if one.id not in ids]
