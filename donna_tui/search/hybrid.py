@@ -26,7 +26,7 @@ from donna_tui.search.ranking import (
     query_content,
 )
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.search.speaker_attribution import compare
+from donna_tui.search.speaker_attribution import compare, is_about_user
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
@@ -215,7 +215,8 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
     ]
     coverage = 1.0 if question.vector is None else words.coverage
     ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
-    return lifted(ranked, _dated(database, question, ranked))
+    ranked = lifted(ranked, _dated(database, question, ranked))
+    return lifted(ranked, _by_user(database, question, [each for each, at in places.items() if at.is_turn]))
 
 
 def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
@@ -225,6 +226,13 @@ def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> 
         return {}
     rows = _load(database, [one.id for one in ranked])
     return {each: float(content.holds_date(row.whole)) for each, row in rows.items()}
+
+
+def _by_user(database: Database, question: Question, turns: Sequence[int]) -> dict[int, float]:
+    """Return 1 for each of some turns that is by the user, if the question is about the user."""
+    if question.mode != "hybrid" or not is_about_user(question.query.text):
+        return {}
+    return {each: float(row.heading_path == '["user"]') for each, row in _load(database, turns).items()}
 
 
 @dataclass(frozen=True, slots=True)

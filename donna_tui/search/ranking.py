@@ -110,7 +110,7 @@ spreads the results over the note, because passages about one subject are adjace
 
 LEAD_WEIGHT = 0.3
 """Weight of a conversation passage's lead: how much more it says about the person whom the question names. Also the
-weight of a date that the question names.
+weight of a date that the question names, and of a turn by the user if the question is about the user.
 """
 
 # All six were measured on the development questions; docs/retrieval.md has the table.

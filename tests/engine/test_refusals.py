@@ -76,6 +76,23 @@ async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
+async def test_a_question_about_oneself_prefers_ones_own_turns(sandbox: Sandbox, tmp_path: Path) -> None:
+    said = [
+        ("user", "She eats kibble with salmon, and I ate a pizza at Luigi's yesterday."),
+        ("assistant", "Where did you eat? Did you eat well at Luigi's? I like to recommend where to eat."),
+    ]
+    turns = [{"session_id": "s", "turn": at, "role": role, "text": text} for at, (role, text) in enumerate(said, 1)]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.memory.import_chat(file)
+        await running.engine.memory.wait_until_indexed()
+        recalled = await running.engine.memory.recall("Where did I eat?")
+        assert [said[0][1] in memory.content for memory in recalled.memories] == [True, False]
+        asked_back = await running.engine.memory.recall("Where did you ask whether I ate?")
+        assert said[1][1] in asked_back.memories[0].content
+
+
 async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(sandbox: Sandbox) -> None:
     sandbox.write("Plants/Ficus.md", NOTE)
     sandbox.write("Bread.md", "Let it rise overnight.\n")
