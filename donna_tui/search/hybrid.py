@@ -14,6 +14,7 @@ from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
 from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
+    READABLE,
     TOP_CANDIDATES,
     Candidate,
     QueryContent,
@@ -173,20 +174,23 @@ def _leads(
     question_content = query_content(question.query, partial=half_typed)
     rows = _load(database, [one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    is_close = (
+        in_note or not best or any(_answers(question_content, one, rows[one.id], trust=question.trust) for one in found)
+    )
     if not is_close and not _one_note_holds_all(database, question_content, ranked, best):
         return None
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
+def _answers(question_content: QueryContent, one: Ranked, row: _Row, *, trust: float) -> bool:
     """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
-    have them.
+    have them. Nor does the cosine to a question that the model cannot read, unless they share a word.
     """
+    cosine = one.cosine if trust > READABLE or one.keyword_rank is not None else None
     if row.source_type == MemorySource.CHAT:
         question_content = question_content.without(f"{row.names} {row.heading_path}")
-    return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
+    return answers(question_content, cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 
 def _one_note_holds_all(

@@ -92,6 +92,9 @@ def _stems(text: str) -> frozenset[str]:
 MEANING_WEIGHT = 0.5
 """Weight of the cosine, normalised by the largest; the rest is normalised BM25 times the coverage."""
 
+READABLE = 0.5
+"""Share of a question that the model can read up to which cosines say nothing, because only names are readable."""
+
 NEIGHBOUR_SHARE = 0.08
 """Share of the score of the better adjacent passage that a passage gains, because answers often span both."""
 

@@ -76,6 +76,21 @@ async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
+async def test_a_question_that_the_model_cannot_read_needs_a_word_in_common(sandbox: Sandbox) -> None:
+    sandbox.write("Credits.md", "Thanks to translators of Arabic, Hebrew and Persian.\n")
+    sandbox.write("Canvas.md", "A canvas is a board.\n")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for question in (
+            "مكونات حساء العدس",
+            "ما هو الطقس اليوم",
+            "ワークスペースの設定方法",
+            "Какая группа крови у кошки?",
+        ):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+        assert (await running.search("Canvas とは何ですか", mode="hybrid")).hits[0].path == "Canvas.md"
+
+
 async def test_a_question_about_oneself_prefers_ones_own_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     said = [
         ("user", "She eats kibble with salmon, and I ate a pizza at Luigi's yesterday."),
