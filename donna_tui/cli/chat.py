@@ -229,27 +229,35 @@ def chat_suggestions(
     if accept and dismiss:
         raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
     found, done = run(_suggestions(open_session(space), accept, dismiss))
+    rows = [{**asdict(each), "replaces": replaced} for each, replaced in found]
     emit(
-        {"count": len(found), "suggestions": [asdict(each) for each in found], "answered": done},
+        {"count": len(found), "suggestions": rows, "answered": done},
         as_json=as_json,
-        human=lambda: (line for each in found for line in _suggestion_lines(each, done)),
+        human=lambda: (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
     )
     require_found(found, "no suggestions")
 
 
-async def _suggestions(session: Session, accept: str, dismiss: str) -> tuple[tuple[Suggestion, ...], str]:
+async def _suggestions(
+    session: Session, accept: str, dismiss: str
+) -> tuple[list[tuple[Suggestion, tuple[str, ...]]], str]:
+    """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
     async with engine_for(session, "donna chat suggestions") as engine:
         service = engine.memory
+        found = [(each, await service.replaced_by(each)) for each in await service.suggestions(limit=MOST_SUGGESTIONS)]
         if not accept and not dismiss:
-            return await service.suggestions(limit=MOST_SUGGESTIONS), ""
+            return found, ""
         answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))
-        return (answered,), "accepted" if accept else "dismissed"
+        replaced = next((texts for each, texts in found if accept == each.id), ())
+        return [(answered, replaced)], "accepted" if accept else "dismissed"
 
 
-def _suggestion_lines(one: Suggestion, done: str) -> Iterator[str]:
+def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> Iterator[str]:
     from donna_tui.memory.listing import iso_day
 
     yield f"{one.id:>4}  {one.text}" if not done else f"{done}: {one.text}"
+    for text in replaced:
+        yield f"      {'replaced' if done else 'replaces'} “{' '.join(text.split())}”"
     yield f"      chat:{one.session}:{one.turn}  {iso_day(one.at or 0.0)}".rstrip()
 
 

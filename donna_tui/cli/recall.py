@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 app = new_app()
 
 SHOWN_CUTS = 10
+SHOWN_USERS = 5
 
 
 @app.command("recall")
@@ -51,8 +52,10 @@ def recall(
     session = open_session(space)
     types = tuple(map(type_named, kinds or ()))
 
+    others: list[str] = []
+
     async def work(engine: Engine) -> RecallResult:
-        return await engine.memory.recall(
+        result = await engine.memory.recall(
             readable(question),
             top_k=k or None,
             token_budget=None if budget < 0 else budget,
@@ -61,15 +64,25 @@ def recall(
             user_id=user or ME,
             remote=(prompt or as_json) and not local,
         )
+        if not result.memories and not result.cut:
+            others.extend(each for each in await engine.memory.users() if each != (user or ME))
+        return result
 
     result = run_with_index(session, "donna recall", work)
     if result.note:
         print_message(f"donna: {result.note}")
+    if others:
+        print_message(f"donna: there are conversations of {_listed(others)}; --user searches those of one user")
     if prompt and not as_json:
         emit_lines(_prompt(result))
     else:
         emit(_fields(result, prompt=prompt), as_json=as_json, human=lambda: _lines(result))
     require_found(result.memories)
+
+
+def _listed(users: Sequence[str]) -> str:
+    more = f" and {len(users) - SHOWN_USERS} more" if len(users) > SHOWN_USERS else ""
+    return ", ".join(users[:SHOWN_USERS]) + more
 
 
 def _prompt(result: RecallResult) -> Iterator[str]:

@@ -136,10 +136,13 @@ class MemoryService:
         await self.db.back_up()
         return importing.report
 
+    async def users(self) -> list[str]:
+        """Return the users that have conversations, the owner first."""
+        return await self.db.run(lambda db: users_of(db.database))
+
     async def compress_due(self) -> tuple[MemoryChunk, ...]:
         """Compress the oldest sessions of every user above the threshold; return the summaries."""
-        users = await self.db.run(lambda db: users_of(db.database))
-        return tuple([summary for user in users for summary in await self.compress(user)])
+        return tuple([summary for user in await self.users() for summary in await self.compress(user)])
 
     async def compress(self, user_id: str = ME) -> tuple[MemoryChunk, ...]:
         """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""

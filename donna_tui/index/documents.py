@@ -9,6 +9,7 @@ import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -53,9 +54,19 @@ class Document:
 
     @property
     def search_title(self) -> str:
-        """Return the title field of the keyword index: title, aliases and tags, and segments of them."""
+        """Return the title field of the keyword index: title, aliases and tags, segments of them, and the own date."""
         names = " ".join((self.title, *self.aliases, *self.tags))
-        return " ".join((names, *segments(names)))
+        return " ".join((names, *segments(names), *self._date_words()))
+
+    def _date_words(self) -> tuple[str, ...]:
+        """Return words for the day, the month and the day of any year; none if only the time of a change is known."""
+        if self.dated_at is None or self.dated_at == self.modified_at:
+            return ()
+        try:
+            day = datetime.fromtimestamp(self.dated_at)
+        except (ValueError, OverflowError, OSError):
+            return ()
+        return f"{day:%Yy%mm%dd}", f"{day:%Yy%mm}", f"{day:%mm%dd}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,6 +266,13 @@ CREATE INDEX ix_memory_doc_modified ON memory_documents (user_id, source_type, m
 by an older version is rebuilt.
 """
 
+DATE_WORDS = """
+UPDATE file_states SET mtime_ns = 0 WHERE state = 'indexed' AND path IN (
+    SELECT source_id FROM memory_documents WHERE source_type = 'vault' AND dated_at <> modified_at
+);
+"""
+"""Notes with a date of their own are read again, so that they are found by it (`Document.search_title`)."""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE),
     ("0002_memories", MEMORIES),
@@ -278,6 +285,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0009_utf_32", UTF_32),
     ("0010_drafts", DRAFTS),
     ("0011_names", NAMES),
+    ("0012_date_words", DATE_WORDS),
 )
 """Ordered and append-only: a released migration never changes."""
 

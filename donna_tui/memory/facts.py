@@ -53,6 +53,13 @@ _FACT_PATTERN = re.compile(
 )
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
 _FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
+_CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
+_PREFERS = re.compile(
+    r"\bprefer (?P<what>[\w'’ -]{1,80}?)"
+    r"(?: (?:now|nowadays|these days|instead|to|over|than|in|with|for|when|at|on)\b|[.,;!]|$)",
+    re.IGNORECASE,
+)
+_CHANGED = re.compile(r"\b(?:now|nowadays|these days|instead|no longer|any ?more)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
@@ -79,7 +86,8 @@ def preference_key(text: str) -> str:
     """Return the key of a procedural memory; a later one with the same key replaces it.
 
     The key of `Communication style: direct` is its label, that of `My favourite colour is blue` the thing liked best,
-    and that of anything else the first meaningful words of the preference.
+    that of `Call me Emmy` the words before the name, and that of anything else the first meaningful words of the
+    preference.
     """
     labelled = _LABELLED.match(text)
     if labelled:
@@ -87,6 +95,8 @@ def preference_key(text: str) -> str:
     favourite = _FAVOURITE.search(text)
     if favourite:
         return _folded(favourite[1].replace("favorite", "favourite"))
+    if _CALL_ME.match(text):
+        return "call me"
     found = PREFERENCE.search(text)
     words = _WORD.findall((text[found.start() :] if found else text).lower())
     distinctive = [word for word in words if word not in STOP_WORDS]
@@ -145,8 +155,7 @@ def add_facts(db: MemoryDb, facts: Sequence[Fact]) -> None:
 
 
 def _set_procedural(db: MemoryDb, fact: Fact) -> None:
-    key = _slot(fact.content, sensitive=fact.sensitive)
-    held = db.database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (fact.user_id, key))
+    key, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
     if held:
         db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (fact.id, held))
         db.changed("memory", held)
@@ -184,9 +193,28 @@ def procedural(database: Database, user_id: str = ME) -> list[Fact]:
 
 def held_preference(database: Database, user_id: str, content: str, *, sensitive: bool = False) -> Fact | None:
     """Return the preference that one with this content would replace, or None."""
-    key = _slot(content, sensitive=sensitive)
-    identity = database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+    _, identity = _held(database, user_id, content, sensitive=sensitive)
     return read_fact(database, identity) if identity else None
+
+
+def _held(database: Database, user_id: str, content: str, *, sensitive: bool) -> tuple[str, str | None]:
+    """Return the key of a preference, and the id of the memory that has it.
+
+    “I prefer light roast now” has the key of “I prefer dark roast”, which it changes.
+    """
+    key = _slot(content, sensitive=sensitive)
+    kind = _kind_preferred(content) if _CHANGED.search(content) else ""
+    for old in procedural(database, user_id) if kind else ():
+        if old.sensitive == sensitive and _kind_preferred(old.content) == kind:
+            return database.value("SELECT key FROM procedural WHERE memory = ?", (old.id,)), old.id
+    return key, database.value("SELECT memory FROM procedural WHERE user_id = ? AND key = ?", (user_id, key))
+
+
+def _kind_preferred(content: str) -> str:
+    """Return the last word of what is preferred: “roast” for “I prefer dark roast”; empty if it is a single word."""
+    found = _PREFERS.search(content)
+    words = found["what"].casefold().split() if found else []
+    return words[-1] if len(words) > 1 else ""
 
 
 def _slot(content: str, *, sensitive: bool) -> str:

@@ -49,9 +49,15 @@ RARE_PIECES = 3
 SCORED_CHARS = 4_000
 """Characters of a text that are examined."""
 
+INSTRUCTION = (
+    r"^(?:please,? )?call me (?-i:(?:[A-Z][a-z'’-]+ ?){1,3})[.!]*$|^please,? (?:always|never)\b|^from now on,? \w"
+)
+"""Match what a person asks for once and for all: “Please call me Emmy”."""
+
 PREFERENCE = re.compile(
     r"\bI(?:'d| would)? (?:(?:really|much|strongly|usually|generally) )?(?:prefer|always|never|hate|dislike|detest|"
-    r"can'?t stand|cannot stand|rather)\b|\bI'd rather\b|\bI would rather\b|\bmy (?:\w+ )?favou?rites?\b",
+    r"can'?t stand|cannot stand|rather)\b|\bI'd rather\b|\bI would rather\b|\bmy (?:\w+ )?favou?rites?\b"
+    rf"|{INSTRUCTION}",
     re.IGNORECASE,
 )
 

@@ -11,9 +11,10 @@ from donna_tui.index.database import Database
 from donna_tui.index.documents import number_of_notes, places_of
 from donna_tui.index.vectors import VectorIndex, cosines_to, vectors_of
 from donna_tui.search.legs import Legs, Question, both_legs, candidates_for
-from donna_tui.search.names import Named, begun_by, misspelt_by
+from donna_tui.search.names import Named, begun_by, has_unknown_word, misspelt_by
 from donna_tui.search.query import Query
 from donna_tui.search.ranking import (
+    READABLE,
     TOP_CANDIDATES,
     Candidate,
     QueryContent,
@@ -26,7 +27,7 @@ from donna_tui.search.ranking import (
     query_content,
 )
 from donna_tui.search.snippets import LateSnippet
-from donna_tui.search.speaker_attribution import compare
+from donna_tui.search.speaker_attribution import compare, is_about_user
 from donna_tui.types.search import Hit, MemorySource, Mode, SearchOutcome, SearchRequest
 
 HIGHEST_SCORE = 1.0
@@ -127,8 +128,11 @@ def judge(database: Database, question: Question, settings: Settings, legs: Legs
         hits = originals_first(database, hits, query_content(question.query, partial=legs.words.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one, settings.min_score)]
     named = legs.words.named
-    if not hits and not named and question.mode != "semantic":
-        named = begun_by(database, question.query) or misspelt_by(database, question.query)
+    if not named and question.mode != "semantic":
+        if not hits:
+            named = begun_by(database, question.query) or misspelt_by(database, question.query)
+        elif not legs.words.half_typed and has_unknown_word(database, question.query):
+            named = misspelt_by(database, question.query)
     first, ids = _first(ranked, named), {each.id for each in named}
     hits = [*first, *(one for one in hits if one.id not in ids)]
     others = [one for one in others if one.id not in ids]
@@ -170,15 +174,23 @@ def _leads(
     question_content = query_content(question.query, partial=half_typed)
     rows = _load(database, [one.id for one in best])
     found = [one for one in best if one.id in rows]
-    is_close = in_note or not best or any(_answers(question_content, one, rows[one.id]) for one in found)
+    is_close = (
+        in_note or not best or any(_answers(question_content, one, rows[one.id], trust=question.trust) for one in found)
+    )
     if not is_close and not _one_note_holds_all(database, question_content, ranked, best):
         return None
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
 
 
-def _answers(question_content: QueryContent, one: Ranked, row: _Row) -> bool:
-    return answers(question_content, one.cosine, row.whole, clear_cosine(row.content, row.source_type))
+def _answers(question_content: QueryContent, one: Ranked, row: _Row, *, trust: float) -> bool:
+    """Return whether a passage is close enough. The names of the people in a conversation say nothing: all of its turns
+    have them. Nor does the cosine to a question that the model cannot read, unless they share a word.
+    """
+    cosine = one.cosine if trust > READABLE or one.keyword_rank is not None else None
+    if row.source_type == MemorySource.CHAT:
+        question_content = question_content.without(f"{row.names} {row.heading_path}")
+    return answers(question_content, cosine, row.whole, clear_cosine(row.content, row.source_type))
 
 
 def _one_note_holds_all(
@@ -206,7 +218,25 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
         for each, at in places.items()
     ]
     coverage = 1.0 if question.vector is None else words.coverage
-    return fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+    ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+    ranked = lifted(ranked, _dated(database, question, ranked))
+    return lifted(ranked, _by_user(database, question, [each for each, at in places.items() if at.is_turn]))
+
+
+def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
+    """Return 1 for each passage that contains a date of the question, or is of a note with that date."""
+    content = query_content(question.query, partial=False)
+    if content.dates is None or question.mode != "hybrid":
+        return {}
+    rows = _load(database, [one.id for one in ranked])
+    return {each: float(content.holds_date(row.whole)) for each, row in rows.items()}
+
+
+def _by_user(database: Database, question: Question, turns: Sequence[int]) -> dict[int, float]:
+    """Return 1 for each of some turns that is by the user, if the question is about the user."""
+    if question.mode != "hybrid" or not is_about_user(question.query.text):
+        return {}
+    return {each: float(row.heading_path == '["user"]') for each, row in _load(database, turns).items()}
 
 
 @dataclass(frozen=True, slots=True)

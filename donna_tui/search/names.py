@@ -111,6 +111,12 @@ SIMILAR = 30
 """Names that share most trigrams with a question, for which the edit distance is computed."""
 
 
+def has_unknown_word(database: Database, query: Query) -> bool:
+    """Return whether a question has a word that occurs in no text."""
+    words = words_of(query.filters)
+    return any(not holds_word(database, word, words) for key, _ in _plain(query) for word in key.split())
+
+
 def misspelt_by(database: Database, query: Query) -> tuple[Named, ...]:
     """Find the notes that a question names except for a few typing errors, those with the fewest first.
 

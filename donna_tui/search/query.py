@@ -37,11 +37,19 @@ def date_phrases(text: str) -> tuple[str, ...]:
 
     They can also be found in other places: “10 13” is a date and a time. `date_pattern` is exact.
     """
-    return tuple(dict.fromkeys(phrase for form in _FORMS for match in form.finditer(text) for phrase in _names(match)))
+    return tuple(dict.fromkeys(phrase for parts in _dates_in(text) for phrase in _names(*parts)))
 
 
-def _names(match: re.Match[str]) -> Iterator[str]:
-    month, name, day, year = _date_parts(match)
+def date_words(text: str) -> tuple[str, ...]:
+    """Return the words by which the keyword index finds notes of the dates in `text` (`Document.search_title`)."""
+    return tuple(dict.fromkeys(_date_word(*parts) for parts in _dates_in(text)))
+
+
+def _date_word(month: str, name: str, day: int, year: str) -> str:
+    return f"{f'{year}y' if year else ''}{month}m{f'{day:02}d' if day else ''}"
+
+
+def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
     if day:
         yield f"{year} {month} {day:02}" if year else f"{month} {day:02}"
         yield f"{name} {day}"
@@ -56,18 +64,28 @@ def date_pattern(text: str) -> re.Pattern[str] | None:
 
     A day of another year than that of the question does not match, nor does a time such as 10:13.
     """
-    dates = (_date_parts(match) for form in _FORMS for match in form.finditer(text))
-    forms = dict.fromkeys(form for parts in dates for form in _forms_of(*parts))
+    forms = dict.fromkeys(form for parts in _dates_in(text) for form in _forms_of(*parts))
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
 
 
 def _forms_of(month: str, name: str, day: int, year: str) -> Iterator[str]:
+    yield _date_word(month, name, day, year)
     if day:
         yield f"{year or _ANY_YEAR} {month} {day:02}"
         other_year = rf"\b(?! (?!{year}\b){_ANY_YEAR}\b)" if year else ""
         yield f"(?:{name} {day}|{day} {name}){other_year}"
     elif year:
         yield f"(?:{year} {month}|{name} {year})"
+
+
+def _dates_in(text: str) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the dates in `text`; not a month as well as a day of it, as in “13 October 2023”."""
+    taken: set[int] = set()
+    for form in _FORMS:
+        for match in form.finditer(text):
+            if taken.isdisjoint(range(*match.span())):
+                taken.update(range(*match.span()))
+                yield _date_parts(match)
 
 
 def _date_parts(match: re.Match[str]) -> tuple[str, str, int, str]:
@@ -99,6 +117,7 @@ _PART = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"\w", re.UNICODE)
+_LETTER = re.compile(r"[^\W\d]")
 _BARE_KEYS = frozenset(f"{key}:" for key in KEYS)
 
 STOP_WORDS = frozenset(
@@ -158,10 +177,14 @@ class Query:
 
     @property
     def literals(self) -> tuple[str, ...]:
-        """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates."""
+        """Return FTS5 strings of which a keyword match contains at least one: terms, their segments, and dates.
+
+        The numbers of a date are not searched for by themselves, as they are in many other texts.
+        """
         terms = self.terms
-        words = (term for term in terms if _WORD.search(term))
-        wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text)))
+        rest = without_dates(" ".join(terms)).split()
+        words = (term for term in terms if _WORD.search(term) and (term in rest or _LETTER.search(term)))
+        wanted = dict.fromkeys((*words, *segments(" ".join(terms)), *date_phrases(self.text), *date_words(self.text)))
         return tuple(map(quoted, wanted))
 
     @property

@@ -6,7 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -34,6 +34,7 @@ TOP_CANDIDATES = 10
 """Passages at the top of the list that are checked."""
 
 _WORD = re.compile(r"\w+")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,10 @@ class QueryContent:
         held = len(self.stems & words) + self.holds_date(text) + self._holds_beginning(words)
         return held / max(1, len(self.stems) + bool(self.dates) + bool(self.begun))
 
+    def without(self, text: str) -> QueryContent:
+        """Return the content without the words of a text, unless there are no others."""
+        return replace(self, stems=self.stems - _stems(text) or self.stems)
+
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
         return self.dates is not None and bool(self.dates.search(" ".join(_WORD.findall(text.casefold()))))
@@ -62,7 +67,8 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     """Return the content of a query; its last word may be incomplete if it is `partial`."""
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
-    return QueryContent(_stems(without_dates(" ".join(terms))), date_pattern(query.text), stem(begun) if begun else "")
+    text = _POSSESSIVE.sub("", without_dates(" ".join(terms)))
+    return QueryContent(_stems(text), date_pattern(query.text), stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:
@@ -86,6 +92,9 @@ def _stems(text: str) -> frozenset[str]:
 MEANING_WEIGHT = 0.5
 """Weight of the cosine, normalised by the largest; the rest is normalised BM25 times the coverage."""
 
+READABLE = 0.5
+"""Share of a question that the model can read up to which cosines say nothing, because only names are readable."""
+
 NEIGHBOUR_SHARE = 0.08
 """Share of the score of the better adjacent passage that a passage gains, because answers often span both."""
 
@@ -103,7 +112,9 @@ spreads the results over the note, because passages about one subject are adjace
 """
 
 LEAD_WEIGHT = 0.3
-"""Weight of a conversation passage's lead: how much more it says about the person whom the question names."""
+"""Weight of a conversation passage's lead: how much more it says about the person whom the question names. Also the
+weight of a date that the question names, and of a turn by the user if the question is about the user.
+"""
 
 # All six were measured on the development questions; docs/retrieval.md has the table.
 

@@ -45,6 +45,7 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 _FIRST, _SECOND = r"i|me|my|mine|myself|we|us|our|ours", r"you|your|yours|yourself"
 _PERSON = re.compile(rf"\b(?:(?P<first>{_FIRST})|{_SECOND})\b", re.IGNORECASE)
 _YOU = re.compile(rf"\b(?:{_SECOND})\b", re.IGNORECASE)
+_MYSELF = re.compile(r"\b(?:i|me|my|mine|myself)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 
@@ -122,6 +123,11 @@ def compare(question: str, stems: Collection[str], passages: Sequence[str]) -> C
     ]
     weights = _weights(question_words, list(chain.from_iterable(attributed)))
     return Compared([_shares(talk, weights) for talk in attributed] if weights else [], len(weights))
+
+
+def is_about_user(question: str) -> bool:
+    """Return whether a question is about the person who asks, and not about what the assistant said."""
+    return bool(_MYSELF.search(question)) and not _YOU.search(question)
 
 
 def turns_of(passage: str) -> list[Turn]:

@@ -354,6 +354,30 @@ def test_a_log_is_followed_and_preferences_in_it_are_offered(donna: Donna, vault
     assert donna("chat", "watch", "--once", "--folder", tmp_path / "none", "--space", vault).code != 0
 
 
+def test_a_recall_of_nothing_names_the_users_whose_conversations_were_not_searched(
+    donna: Donna, vault: Path, tmp_path: Path
+) -> None:
+    rows = said("s", "My greyhound is called Pepper.", user_id="bob")
+    donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
+    for user in ("", "carol"):
+        nothing = donna("recall", "name of the greyhound", "--user", user, "--space", vault)
+        assert nothing.code == 1
+        assert "there are conversations of bob; --user searches those of one user" in nothing.err
+    assert "conversations of" not in donna("recall", "name of the greyhound", "--user", "bob", "--space", vault).err
+
+
+def test_a_suggestion_says_which_preference_it_replaces(donna: Donna, vault: Path, tmp_path: Path) -> None:
+    assert donna("remember", "I prefer dark roast.", "--space", vault).code == 0
+    turn = {"session_id": "s", "role": "user", "text": "I prefer light roast now."}
+    assert donna("chat", "import", jsonl(tmp_path / "t.jsonl", [turn]), "--space", vault).code == 0
+    assert "replaces “I prefer dark roast.”" in donna("chat", "suggestions", "--space", vault).out
+    (offered,) = donna("chat", "suggestions", "--json", "--space", vault).json["suggestions"]
+    assert offered["replaces"] == ["I prefer dark roast."]
+    accepted = donna("chat", "suggestions", "--accept", offered["id"], "--space", vault).out
+    assert "accepted: I prefer light roast now." in accepted
+    assert "replaced “I prefer dark roast.”" in accepted
+
+
 HOLDS = """
 import sys, apsw
 open_ones = [apsw.Connection(path) for path in sys.argv[2:]]

@@ -49,6 +49,26 @@ async def test_a_changed_time_alone_is_stored_and_nothing_is_embedded(tmp_path: 
         assert (await running.search("note after:2004-01-01")).hits
 
 
+async def test_a_note_is_found_by_the_date_in_its_frontmatter(tmp_path: Path) -> None:
+    sandbox = new_sandbox(tmp_path)
+    sandbox.write("Budget.md", "---\ndate: 2023-10-13\n---\nWe cut travel by ten percent.\n")
+    sandbox.write("River.md", "---\ncreated: 2023-10-20\n---\nThe heron stood under the bridge.\n")
+    sandbox.write("Roses.md", "---\ndate: 2022-10-13\n---\nPrune them at 10:13.\n")
+    sandbox.write("Pears.md", "Buy 13 of them in October.\n")
+    file = sandbox.write("Undated.md", "A file of that day without a date of its own.\n")
+    os.utime(file, (1_697_191_200, 1_697_191_200))  # 13 October 2023
+    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+        await running.engine.sync()
+
+        async def found(question: str) -> list[str]:
+            return [hit.path for hit in (await running.search(question)).hits]
+
+        assert (await found("What was decided on 13 October 2023?"))[0] == "Budget.md"
+        assert await found("2023-10-13") == ["Budget.md"]
+        assert sorted(await found("What happened in October 2023?")) == ["Budget.md", "Pears.md", "River.md"]
+        assert sorted(await found("on October 13th")) == ["Budget.md", "Pears.md", "Roses.md"]
+
+
 async def test_an_index_of_before_gets_the_dates_without_embedding(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("2026-03-12.md", "A day.")

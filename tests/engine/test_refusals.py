@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,61 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert fact in [hit.content for hit in found.hits], question
         for question in ("derivative of a polynomial", "how do penguins breed", "what is the capital of Mongolia"):
             assert (await running.search(question, mode="hybrid")).hits == (), question
+
+
+async def test_the_names_of_the_people_in_a_chat_answer_no_question_about_them(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    said = [
+        ("Caroline", "I painted a sunset for the exhibition in the library."),
+        ("Melanie", "It looked wonderful! We camped at the lake with the kids."),
+        ("Caroline", "The counselling workshop was good, I learned a lot there."),
+    ]
+    turns = [
+        {"session_id": "s", "turn": number, "speaker": speaker, "text": text}
+        for number, (speaker, text) in enumerate(said, 1)
+    ]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.memory.import_chat(file)
+        await running.engine.memory.wait_until_indexed()
+        painted = await running.search("What did Caroline paint?", mode="hybrid")
+        assert painted.hits[0].content == said[0][1]
+        for question in ("Which passport does Melanie have?", "Which bank does Caroline use?"):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+
+
+async def test_a_question_that_the_model_cannot_read_needs_a_word_in_common(sandbox: Sandbox) -> None:
+    sandbox.write("Credits.md", "Thanks to translators of Arabic, Hebrew and Persian.\n")
+    sandbox.write("Canvas.md", "A canvas is a board.\n")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for question in (
+            "مكونات حساء العدس",
+            "ما هو الطقس اليوم",
+            "ワークスペースの設定方法",
+            "Какая группа крови у кошки?",
+        ):
+            assert (await running.search(question, mode="hybrid")).hits == (), question
+        assert (await running.search("Canvas とは何ですか", mode="hybrid")).hits[0].path == "Canvas.md"
+
+
+async def test_a_question_about_oneself_prefers_ones_own_turns(sandbox: Sandbox, tmp_path: Path) -> None:
+    said = [
+        ("user", "She eats kibble with salmon, and I ate a pizza at Luigi's yesterday."),
+        ("assistant", "Where did you eat? Did you eat well at Luigi's? I like to recommend where to eat."),
+    ]
+    turns = [{"session_id": "s", "turn": at, "role": role, "text": text} for at, (role, text) in enumerate(said, 1)]
+    file = tmp_path / "turns.jsonl"
+    file.write_text("\n".join(map(json.dumps, turns)), encoding="utf-8")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.memory.import_chat(file)
+        await running.engine.memory.wait_until_indexed()
+        recalled = await running.engine.memory.recall("Where did I eat?")
+        assert [said[0][1] in memory.content for memory in recalled.memories] == [True, False]
+        asked_back = await running.engine.memory.recall("Where did you ask whether I ate?")
+        assert said[1][1] in asked_back.memories[0].content
 
 
 async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(sandbox: Sandbox) -> None:

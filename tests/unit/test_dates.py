@@ -44,6 +44,7 @@ def test_what_is_no_date_has_no_names(text: str) -> None:
         ("on 3 May", "2023 05 03 standup", True),
         ("on 3 May", "at 05 03 the train leaves", False),
         ("in October 2023", "in october 2022", False),
+        ("on 13 October 2023", "2023 10 14 standup", False),
     ],
 )
 def test_a_time_or_the_day_of_another_year_is_not_the_date(question: str, text: str, holds: bool) -> None:

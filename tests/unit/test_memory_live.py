@@ -12,10 +12,10 @@ from donna_tui.config.models import ChatSourceConfig
 from donna_tui.memory.chat import ChatSource
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
-from donna_tui.memory.facts import RememberRequest, remember, would_replace
+from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
 from donna_tui.memory.importers import Import, exports_in
 from donna_tui.memory.splitter import TextSplitter
-from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
+from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions, preferences_in
 from donna_tui.memory.watching import LogFolder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.memory import SessionRow, Turn
@@ -150,6 +150,22 @@ def test_a_preference_in_a_chat_is_offered_once_and_answered(db: MemoryDb, tmp_p
     assert list_suggestions(db.database, 10) == []
 
 
+@pytest.mark.parametrize(
+    ("said", "offered"),
+    [
+        ("Hi! Please call me Emmy.", ["Please call me Emmy."]),
+        ("Please always answer in German.", ["Please always answer in German."]),
+        ("I never eat meat.", ["I never eat meat."]),
+        ("Harry Potter is my favorite book.", ["Harry Potter is my favorite book."]),
+        ("I'm preparing for an important speech, but I always feel nervous.", []),
+        ("I always lose. I never knew that. It's one of my favorites!", []),
+        ("I saw one of my favorite movies. Call me when you arrive.", []),
+    ],
+)
+def test_only_lasting_preferences_are_offered(said: str, offered: list[str]) -> None:
+    assert [said[start:end] for start, end in preferences_in(said)] == offered
+
+
 def test_a_system_message_ends_a_passage() -> None:
     turns = [
         Turn(number=number, role=role, speaker=role, text=text)
@@ -176,3 +192,20 @@ def test_what_a_preference_would_replace_is_known_before(db: MemoryDb) -> None:
     assert (held.content, fresh) == ("My favourite colour is blue.", "My favourite colour is green.")
     assert would_replace(db, RememberRequest("My favourite colour is blue."), cut) == []
     assert would_replace(db, RememberRequest("My favourite bird is the kestrel."), cut) == []
+
+
+def test_what_is_preferred_now_replaces_what_was_preferred_of_its_kind(db: MemoryDb) -> None:
+    cut = TextSplitter(EstimatedTokens(), 256)
+    for text in ("I prefer dark roast.", "I prefer tea in the evening.", "Please call me Emma."):
+        remember(db, RememberRequest(text), cut, START)
+    for fresh, old in (
+        ("I prefer light roast now.", "I prefer dark roast."),
+        ("These days I prefer medium roast.", "I prefer light roast now."),
+        ("Call me Emmy.", "Please call me Emma."),
+    ):
+        assert [held.content for held, _ in would_replace(db, RememberRequest(fresh), cut)] == [old]
+        remember(db, RememberRequest(fresh), cut, START)
+    assert would_replace(db, RememberRequest("I prefer fast trains now."), cut) == []
+    assert {fact.content for fact in procedural(db.database)} == {
+        "These days I prefer medium roast.", "I prefer tea in the evening.", "Call me Emmy.",
+    }  # fmt: skip

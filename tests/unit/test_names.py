@@ -171,9 +171,16 @@ def test_the_name_with_fewer_typing_errors_comes_first_whatever_kind_it_is(store
     assert [named.name.text for named in found] == ["gateway rollout", "gateway rollpits"]
 
 
-def test_a_misspelt_name_is_found_only_where_nothing_else_is_and_never_for_a_word_of_the_vault(
-    store: MemoryStore,
-) -> None:
+def test_a_misspelt_name_is_first_where_other_words_of_the_question_are_found(store: MemoryStore) -> None:
+    store.upsert(note("Gateway rollout.md", "words\n"))
+    store.upsert(note("Plan.md", "The rollout of the plan.\n"))
+    assert [(hit.path, hit.named) for hit in found(store, "gatewya rollout")] == [
+        ("Gateway rollout.md", "Gateway rollout"), ("Plan.md", ""),
+    ]  # fmt: skip
+    assert [hit.named for hit in found(store, "plan rollout")] == ["", ""]
+
+
+def test_a_misspelt_name_is_never_found_for_a_word_of_the_vault(store: MemoryStore) -> None:
     store.upsert(note("Gateway.md", "words\n"))
     store.upsert(note("Garden.md", "words\n"))
     store.upsert(note("Trees.md", "Gardens and a gardem of words.\n"))
