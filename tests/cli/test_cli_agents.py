@@ -1,4 +1,4 @@
-"""`--space ID` means the memory of an agent; `donna spaces` lists them; what is not indexed says so and leaves nothing."""
+"""`--space ID` selects an agent's memory, and `donna spaces` lists them. One that is not indexed is reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.cli.running import Donna, write
 
 @pytest.fixture
 def agents(donna: Donna, tmp_path: Path) -> Path:
-    """Three agents: peter's memory is there, paula's may only be read, and petra's workspace is not there."""
+    """Configure three agents: peter's memory exists, paula's is read-only, and petra's workspace is missing."""
     root = tmp_path / "agents"
     write(root, "peter/MEMORY.md", "# Memory\n\nThe kestrel nests in the tower.\n")
     write(root, "peter/memory/2026-01-01.md", "# Day\n\nA kestrel was seen.\n")

@@ -1,4 +1,4 @@
-"""`donna draft`: the queue, a draft with what it rests on, and what is decided on it, as a script uses them."""
+"""`donna draft`: the queue, a draft with its sources, and the decisions on it, as a script uses them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def git(vault: Path, *words: str) -> str:
 
 @pytest.fixture
 def kept(vault: Path) -> Path:
-    """A vault in git, with tasks that were done on a day."""
+    """Create a vault in git, with tasks that were done on one day."""
     write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n- [x] Oil the hinges ✅ 2024-01-17\n")
     git(vault, "init", "-q")
     git(vault, "add", "-A")

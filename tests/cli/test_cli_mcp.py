@@ -1,4 +1,4 @@
-"""`donna mcp` without a client: one call, the setup of each client, the skill; and a session taken back by its owner."""
+"""`donna mcp` without a client: one call, the setup of each client, the skill file; and undoing a session."""
 
 from __future__ import annotations
 

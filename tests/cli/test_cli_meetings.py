@@ -1,4 +1,4 @@
-"""The verbs for meetings: in words and as JSON, with exit codes that scripts can use."""
+"""The commands for meetings: text, JSON and exit codes."""
 
 from __future__ import annotations
 

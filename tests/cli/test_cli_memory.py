@@ -1,4 +1,4 @@
-"""The verbs for what is remembered: in words and as JSON, with exit codes that scripts can use."""
+"""The commands for memories: text, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -348,7 +348,7 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def held_open(home: Path, how: str) -> Iterator[None]:
-    """Another process that has the memory and its index open, in the middle of reading or not."""
+    """Open the memory and its index in another process, optionally in the middle of a read."""
     databases = sorted(str(path) for path in home.rglob("*.db") if "backups" not in path.parts)
     assert len(databases) == 2, databases
     holder = subprocess.Popen(
@@ -363,7 +363,7 @@ def held_open(home: Path, how: str) -> Iterator[None]:
 
 
 def holding(home: Path, word: bytes) -> list[str]:
-    """The files of Donna's that hold a word."""
+    """Return Donna's files that contain a word."""
     return sorted(path.name for path in home.rglob("*") if path.is_file() and word in path.read_bytes())
 
 

@@ -1,4 +1,4 @@
-"""`donna model test`, and what `donna doctor` finds of language models, against a server on this machine."""
+"""`donna model test`, and what `donna doctor` reports about language models, with a local server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODEL = "qwen3:8b"
 
 
 class Ollama(BaseHTTPRequestHandler):
-    """Has one model, and fails while `broken` is set."""
+    """A server with one model, which fails while `broken` is set."""
 
     broken = False
 

@@ -1,4 +1,4 @@
-"""Which vault is meant, what happens without a terminal, and how mistakes are told. No run shows a traceback."""
+"""Which vault a command uses, what happens without a terminal, and how errors are reported, never with a traceback."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_donnas_own_folders_are_not_in_the_vault(vault: Path, tmp_path: Path) ->
         ran = inside(*arguments, "--space", vault, "--json", stdin="x")
         assert (ran.code, ran.json["reason"]) == (2, "config_invalid")
         assert "is inside the vault" in ran.json["message"]
-    record = vault / ".donna-home/state/spaces/notes/space.json"  # it was opened by a version that did not refuse it
+    record = vault / ".donna-home/state/spaces/notes/space.json"  # created by a version that did not refuse it
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"root": str(vault)}))
     assert inside("status", "--json").json["reason"] == "config_invalid"

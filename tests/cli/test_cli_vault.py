@@ -1,4 +1,4 @@
-"""`donna write`, `rm`, `mv`, `log`, `diff`, `undo` and `redo`, as a script and as a person at a prompt uses them."""
+"""`donna write`, `rm`, `mv`, `log`, `diff`, `undo` and `redo`, from a script and at a prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def git(vault: Path, *words: str) -> str:
 
 @pytest.fixture
 def history(vault: Path) -> Path:
-    """The vault with a repository that holds its notes."""
+    """Create a repository with the notes of the vault."""
     git(vault, "init", "-q")
     git(vault, "add", "-A")
     git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
@@ -82,7 +82,7 @@ def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> N
     assert donna("write", "Inbox/hello.md", "--space", vault, "--yes", stdin=HELLO).code == 0
     kept = git(vault, "ls-files").split()
     assert "Projects/gateway.md" in kept
-    assert "private.md" not in kept, "a sensitive note is in no history that may be pushed"
+    assert "private.md" not in kept, "a sensitive note must not be in a history that may be pushed"
     assert git(vault, "status", "--porcelain").split() == ["??", "photo.png", "??", "private.md"]
 
 

@@ -1,4 +1,4 @@
-"""Who embeds for an agent: exactly who the settings name, never two models in one index, and nothing private leaves."""
+"""Only the providers in the settings embed an agent's memory, one in each index, and get no private notes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KEY = "sk-canary-4711-not-for-any-eye"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
-    """A server for embeddings, and no model on this machine."""
+    """Run an embedding server, without a local model."""
     hide_model(monkeypatch)
     monkeypatch.setenv("AGENTS_KEY", KEY)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -70,7 +70,7 @@ async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: Embedd
         await fresh(running, "kestrel", mode="hybrid")
     sent = server.texts[before:]
     assert sorted(sent)[:1] == ["7\nanother text"] or any("another text" in text for text in sent)
-    assert len(sent) <= 3  # the one for the length, the passage, the question
+    assert len(sent) <= 3  # for the length, the passage and the question
 
 
 async def test_the_local_model_alone_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
@@ -147,7 +147,7 @@ async def test_a_server_that_goes_away_later_costs_few_requests(
         assert len(outcome.hits) == 32
         problems = [problem for problem in running.engine.status().problems if problem.reason == "model_call_failed"]
         assert len(problems) == 1
-    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # its length, one batch, the question
+    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # for the length, one batch and the question
 
 
 @pytest.mark.slow
@@ -176,7 +176,7 @@ async def test_a_server_that_comes_back_is_asked_again(
         await eventually(lambda: not running.problems(), "no problem any more")
 
 
-# Never two models in one index
+# One model in each index
 
 
 def versions(sandbox: AgentSandbox) -> set[str]:
@@ -204,7 +204,7 @@ async def test_another_provider_means_another_index(
 
 
 async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, server: EmbeddingServer) -> None:
-    """Two processes may have fallen back differently: vectors of the same length are still not the same."""
+    """Two processes may have chosen different fallbacks: vectors of the same length are still not comparable."""
     sandbox = desk_of(tmp_path, server, provider="openai")
     other = desk_of(tmp_path, server, provider="openai", model="another-model")
     async with agent_engine(sandbox, watch=True) as maintainer:
@@ -222,7 +222,7 @@ async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, serv
 
 
 def leaving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server counts as one that is not on this machine."""
+    """Treat the server as one on another machine."""
     monkeypatch.setattr(RemoteConfig, "is_local", property(lambda self: False))
 
 
@@ -244,7 +244,7 @@ async def test_private_notes_are_never_sent(
         outcome = await fresh(running, "one two three", mode="hybrid")
         assert (outcome.mode, outcome.stale) == ("hybrid", False)
         found = await fresh(running, "quokka", mode="keyword")
-        assert len(paths_of(found)) == 3  # by words they are found
+        assert len(paths_of(found)) == 3  # found by keyword
         coverage = running.engine.status().coverage
         assert (coverage.notes, coverage.vectors, coverage.sensitive) == (5, 2, 3)
     async with agent_engine(sandbox, watch=True) as running:

@@ -1,4 +1,4 @@
-"""Drafts follow their meetings: moved, renamed and cancelled ones, with what the person typed kept."""
+"""Drafts follow their meetings when these are moved, renamed or cancelled, and preserve what the user typed."""
 
 from __future__ import annotations
 

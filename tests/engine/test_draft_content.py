@@ -1,4 +1,4 @@
-"""What stands in drafts, with a real engine and a real vault in git: quotes, sources, privacy, weeks, days and people."""
+"""The content of drafts, with a real engine and a real vault in git: quotes, sources, privacy, weeks, days and people."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Pa
 
 
 class Seen:
-    """A model that is asked once, and what it was given."""
+    """A model that records what it is given, and is called once."""
 
     remote = True
 

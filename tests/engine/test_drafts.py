@@ -260,7 +260,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
         await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
-        for _ in range(len(BACK_OFF)):  # the engine tries too, once a pause is over
+        for _ in range(len(BACK_OFF)):  # the engine retries too, after each pause
             entry = await here.engine.memory.db.run(lambda db: queue.of_id(db.database, row.id))
             assert entry is not None
             if entry.attempts <= len(BACK_OFF):
@@ -360,7 +360,7 @@ async def test_a_draft_that_is_approved_by_hand_waits_no_more(tmp_path: Path) ->
         assert (await here.row(row.id)).state is DraftState.APPROVED
 
 
-# What a draft may know, and who may know it
+# What a draft may contain, and who may read it
 
 
 async def test_a_private_note_is_quoted_only_where_nobody_else_reads_it(tmp_path: Path) -> None:
@@ -533,11 +533,11 @@ async def test_where_there_is_nothing_to_write_about_today_no_draft_is_written(t
         assert await here.engine.drafts.write_today("daily_reflection") is None
 
 
-# Approving together
+# Approving several
 
 
 def of_team(event: str, title: str, hour: int) -> Meeting:
-    """A meeting of the same day with the same new people."""
+    """Return a meeting of the same day with the same new people."""
     start = datetime.datetime(2024, 1, 17, hour, tzinfo=datetime.UTC)
     return meeting(title, event, start=start, end=start + datetime.timedelta(hours=1))
 

@@ -1,4 +1,4 @@
-"""Starting, quitting, a second Donna, and a model that comes later or changes."""
+"""Starting, quitting, a second Donna, and a model that becomes available later or changes."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
 
 
 async def test_two_comparisons_at_the_same_time_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The later one took the record of the earlier one for its own, since both were empty."""
+    """The later one mistook the record of the earlier one for its own, since both were empty."""
     hide_model(monkeypatch)
     sandbox = new_sandbox(tmp_path)
     sandbox.write("a.md", "a serval")
@@ -287,7 +287,7 @@ async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_
 
     async def noticed(self: indexer.MemoryIndexer, steps: Any) -> None:
         await step_through(self, steps)
-        loop.call_later(0.1, looked.set)  # when it has long gone to sleep
+        loop.call_later(0.1, looked.set)  # well after it started to wait
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(model_manager, "build_embedding_service", late)
@@ -337,7 +337,7 @@ async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
 
 
 def slowly(monkeypatch: pytest.MonkeyPatch, may_answer: threading.Event) -> None:
-    """Searches wait for a sign."""
+    """Make searches wait for an event."""
     search = search_service_module.search
 
     def waits(*arguments: Any) -> SearchOutcome:

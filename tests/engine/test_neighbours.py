@@ -1,4 +1,4 @@
-"""A search that goes beyond the open space: what the others know is found, and nothing of theirs is changed."""
+"""A search in all spaces finds what other spaces contain, and changes nothing in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERYWHERE = SearchRequest(text="otter", mode="keyword", everywhere=True)
 
 
 class Home:
-    """Folders of notes that one installation knows."""
+    """The folders of notes that one installation knows."""
 
     def __init__(self, folder: Path, paths: AppPaths) -> None:
         self._folder, self._paths = folder, paths
@@ -61,7 +61,7 @@ class Home:
         return self._paths.space_state(self._folder / space)
 
     def kept(self, space: str) -> dict[str, bytes]:
-        """All that is stored of a space, but for what SQLite keeps beside an open index."""
+        """Return everything stored of a space, except for SQLite's files beside an open index."""
         files = (file for file in self.state(space).iterdir() if not file.name.endswith(("-wal", "-shm")))
         return {file.name: file.read_bytes() for file in files if file.is_file()}
 

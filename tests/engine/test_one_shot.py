@@ -1,4 +1,4 @@
-"""Where nobody asks by meaning the model is loaded only if something waits; what has changed is brought in whole."""
+"""Without a semantic search, the model is loaded only if passages wait; every change is indexed completely."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ async def test_what_is_stored_while_others_are_scored_is_scored_too(
         nonlocal rounds
         await score(self)
         rounds += 1
-        if rounds < 3:  # another one is stored and embedded
+        if rounds < 3:  # store and embed another one
             await self._pipeline.write(lambda: self._database.run("UPDATE memory_scores SET novelty = NULL"))
             self._unscored = True
 

@@ -1,4 +1,4 @@
-"""Short texts asked in other words are found, what nothing answers is refused, and a note's own words never are."""
+"""Short texts are found by paraphrases, unanswerable questions are refused, and a note's own words never are."""
 
 from __future__ import annotations
 

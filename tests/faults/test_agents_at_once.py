@@ -1,4 +1,4 @@
-"""Two agents in their workspaces, the screens on one of them and searches from a shell, all at once."""
+"""Two agents in their workspaces, the screens on one of them, and searches from a shell, all at the same time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.mcp.serving import payload_of
 from tests.terminal import python_in_terminal
 
 OWN = {"peter": "kestrelpeter", "paula": "ospreypaula"}
-"""A word that stands in every note of one agent, and nowhere else."""
+"""A word that is in every note of one agent, and nowhere else."""
 
 SPANS = [6.0, pytest.param(300.0, marks=pytest.mark.stress)]
 TROUBLE = ("locked", "Traceback", "internal")
@@ -41,7 +41,7 @@ class WriteContext:
         return {"DONNA_HOME": str(self.home), "HOME": str(self.root.parent), "PYTHONPATH": str(REPOSITORY)}
 
     def client(self, agent: str) -> Client:
-        """The official client of one agent."""
+        """Run the official client of one agent."""
         arguments = ["-m", "tests.cli.without_model", "mcp", "--space", agent, "--write", "--quota", "100000"]
         environ = {**os.environ, **self.environ}
         return Client(
@@ -68,7 +68,7 @@ def other_than(agent: str) -> str:
 
 
 async def work(write_context: WriteContext, agent: str, until: float) -> list[str]:
-    """Search and write as an agent does. Returns the paths that were written."""
+    """Search and write as an agent does. Return the paths that were written."""
     written: list[str] = []
     async with write_context.client(agent) as client:
         while time.monotonic() < until:
@@ -92,13 +92,13 @@ async def ask(client: Client, agent: str, query: str) -> dict[str, Any]:
 
 
 def word_of(number: int) -> str:
-    """A word of its own for each number."""
+    """Return a distinct word for each number."""
     letters = "".join("bcdfghjklm"[int(digit)] + "a" for digit in f"{number:04}")
     return f"zz{letters}"
 
 
 def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
-    """Search one agent and the other in turn, until told to stop; yields what goes wrong."""
+    """Search the agents alternately until told to stop. Yield what goes wrong."""
     while not done.is_set():
         for agent in OWN:
             ran = donna("search", "meadow", "--space", agent, "--json")
@@ -107,7 +107,7 @@ def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
 
 
 def look(write_context: WriteContext, done: threading.Event) -> str:
-    """Type questions on the screens of peter. Returns all that was drawn."""
+    """Type questions on the screens of peter. Return everything that was drawn."""
     with python_in_terminal("-m", "tests.cli.without_model", "peter", **write_context.environ) as terminal:
         terminal.wait_for("Search")
         terminal.press(b"meadow", until=OWN["peter"])

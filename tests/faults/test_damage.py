@@ -1,4 +1,4 @@
-"""A damaged, foreign or locked index file: the notes are the truth, so nothing but time is lost."""
+"""A damaged, foreign or locked index file costs nothing but time, since the notes are the source of truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the branch gets of a note is what git itself would store; where that needs a filter, nothing is written."""
+"""The branch gets the form of a note that git itself would store; where that needs a filter, nothing is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Killed at any moment while it imports, Donna has lost no turn that it told of, and doing it again completes it."""
+"""Killed at any moment during an import, Donna has lost no turn that she reported, and a second import completes it."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def outgoing(sensitivity: Sensitivity = Sensitivity.PUBLIC) -> Payload:
 
 @dataclass
 class RouterHarness:
-    """A router of one model, with what it did."""
+    """A router with one model, and what it did."""
 
     router: ModelRouter
     db: DbThread
@@ -92,7 +92,7 @@ def router_harness(db: DbThread, dialect: str, port: int, *, limit: float = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """What a server does, and how the call ends: in an answer where `kind` is None. `sent` counts requests."""
+    """What a server does, and how the call ends: with an answer if `kind` is None. `sent` counts requests."""
 
     name: str
     behaviour: Behaviour
@@ -375,7 +375,7 @@ async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbTh
     assert first["model"] == "some-model"
     assert PROMPT in json.dumps(first)
     assert NOTE in first["messages"][-1]["content"]
-    assert first["messages"][-1] != second["messages"][-1], "the marks must be new each time"
+    assert first["messages"][-1] != second["messages"][-1], "the markers must be new each time"
     limits = {"openai": first.get("max_tokens"), "anthropic": first.get("max_tokens")}
     assert limits.get(dialect, first.get("options", {}).get("num_predict")) == 500
 

@@ -1,4 +1,4 @@
-"""The vault is away, or much of it is: nothing is deleted from the index in haste."""
+"""If the vault or much of it is missing, nothing is deleted from the index in haste."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Private notes are in no result, count, link list and error: for an agent they are not there."""
+"""Private notes are in no result, count, list of links or error: for an agent they do not exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ABSENT = "Private/absent.md"
 
 
 def about(answer: dict[str, Any], path: str) -> str:
-    """An answer without the path that was asked for."""
+    """Return an answer without the requested path."""
     return json.dumps(answer).replace(json.dumps(path)[1:-1], "PATH")
 
 
@@ -32,7 +32,7 @@ QUESTIONS = (
 
 
 async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
-    """Every tool with everything that could lead to a private note."""
+    """Return calls of every tool with everything that could lead to a private note."""
     reads: list[tuple[str, dict[str, Any]]] = [
         *(("memory_search", {"query": each, "nearMisses": True, "maxResults": 50}) for each in QUESTIONS),
         *(("memory_search", {"query": CANARY, "mode": each}) for each in ("keyword", "semantic", "hybrid")),
@@ -110,7 +110,7 @@ async def test_counts_are_those_of_a_vault_without_private_notes(harness: ToolHa
 
 
 async def test_tasks_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
-    """In the list, in its total and in the agenda; a memory of a private note cannot be named to be forgotten."""
+    """This includes the list, its total and the agenda; a memory of a private note cannot be forgotten by its id."""
     listed = await harness.fine("task_list", done=True)
     assert ([each["path"] for each in listed["tasks"]], listed["total"]) == (["Projects/plan.md"], 1)
     granted = await harness.other(sensitive=True).fine("task_list", done=True)
@@ -164,7 +164,7 @@ WORDS = ("rollback", "redis", "sessions", "idea", "plan", "gateway")
 
 @pytest.mark.slow
 async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(sandbox: Sandbox) -> None:
-    """BM25 weighs a word by how many passages hold it: of private ones an agent could read that off the order."""
+    """BM25 weighs a word by the number of passages that contain it, which could reveal the words of private ones."""
     for path in PRIVATE:
         (sandbox.root / path).unlink()
     questions = [f"{one} {other}" for one in WORDS for other in WORDS if one < other]
@@ -184,7 +184,7 @@ async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes
 
 
 async def found_by(harness: ToolHarness, question: str) -> Any:
-    """What a client finds and recalls, with the scores that decide the order, and how many notes were searched."""
+    """Return what a client finds and recalls, with the scores, and the number of notes searched."""
     filters = Filters(sensitive=None if harness.space.access.sensitive else False)
     outcome = await harness.engine.search_fresh(SearchRequest(text=question, k=50, filters=filters, near_misses=True))
     asked = {"query": question, "nearMisses": True, "maxResults": 50}

@@ -1,4 +1,4 @@
-"""What the reading tools give: as much as was asked for, as it stands on disk, with nothing hidden in it."""
+"""The reading tools return the requested amount of text, as on disk, without hidden characters."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
 
 
 def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every property of a schema and of what it refers to, by name."""
+    """Return every property of a schema and of those that it references, by name."""
     for model in (schema, *schema.get("$defs", {}).values()):
         yield from model.get("properties", {}).items()
 

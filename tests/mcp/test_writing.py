@@ -1,4 +1,4 @@
-"""What an agent writes is one operation in its name, within its quota, and can be taken back: only that."""
+"""A write of an agent is one operation under its name, within its quota, and the agent can undo only its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges of keys: cut, halved, and put around keys."""
+"""Ranges of keys: intersected, halved, and built around keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def keys_in(ranges: list[Range]) -> list[int]:
 
 @st.composite
 def ranges(draw: st.DrawFn) -> list[Range]:
-    """A few, in order and apart."""
+    """Generate a few ranges, in order and disjoint."""
     edges = sorted(draw(st.sets(st.integers(1, 200), max_size=12)))
     return list(zip(edges[::2], edges[1::2], strict=False))
 

@@ -1,4 +1,4 @@
-"""`donna serve-webdav` as a process: the index and the history follow what clients do, and it refuses plainly."""
+"""`donna serve-webdav` as a process: the index and the history follow what clients do, and refusals say why."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def donna(tmp_path: Path) -> Donna:
 
 @contextlib.contextmanager
 def served_by(donna: Donna, vault: Path, *options: str) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
-    """A real `donna serve-webdav`, ended as a service manager ends it."""
+    """Run `donna serve-webdav`, and end it as a service manager does."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
     environ |= {"PYTHONPATH": str(REPOSITORY), "DONNA_HOME": str(donna.home), "DONNA_WEBDAV_PASSWORD": PASSWORD}
     words = ["serve-webdav", "--port", "0", "--json", "--space", str(vault), *options]

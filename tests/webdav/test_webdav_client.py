@@ -1,4 +1,4 @@
-"""What a client of another hand does to a vault: files come, change, move and go, each of them whole."""
+"""What an independent client does to a vault: files are created, changed, moved and deleted, each completely."""
 
 from __future__ import annotations
 
@@ -344,7 +344,7 @@ def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_pat
 
 
 def test_connections_on_which_nobody_asks_anything_keep_nobody_waiting(vault: Path, tmp_path: Path) -> None:
-    """Clients open some ahead of need. The client gives up long before the server tires of the silent ones."""
+    """Clients open some connections in advance. The client gives up long before the server closes silent ones."""
     cert, key = certificate(tmp_path)
     context = ssl.create_default_context(cafile=str(cert))
     for address, verify in ((Address(), True), (Address(certificate=cert, key=key), context)):
@@ -358,7 +358,7 @@ def test_connections_on_which_nobody_asks_anything_keep_nobody_waiting(vault: Pa
 
 
 def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
-    """Somebody saves this note each time, just after the server has looked at it."""
+    """Save a note each time just after the server has examined it."""
     find = ServedTree.find
 
     def then_edited(self: ServedTree, path: str) -> Item | None:

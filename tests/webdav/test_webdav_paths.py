@@ -1,4 +1,4 @@
-"""Where no client gets: out of the vault, into hidden places, through links, to private notes."""
+"""Clients cannot get out of the vault, into hidden places, through links, or to private notes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def vault(vault: Path, tmp_path: Path) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes | str]:
-    """All files and links below a folder with what they hold."""
+    """Return all files and links below a folder with their content."""
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
@@ -117,7 +117,7 @@ PRIVATE = {
 
 @pytest.fixture
 def without_private(vault: Path) -> Iterator[Served]:
-    """The vault as clients get it unless its owner says otherwise."""
+    """Serve the vault with private notes, which are excluded by default."""
     for name, text in PRIVATE.items():
         (vault / name).write_text(text)
     with serving(vault, private=True) as served:
