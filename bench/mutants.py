@@ -203,10 +203,7 @@ class Copy:
         return found
 
     def _pytest(self, words: Sequence[str]) -> tuple[int, str]:
-        for each in (
-            *self.tree.rglob("__pycache__"),
-            self.tree / ".hypothesis",
-        ):  # some programs leave both
+        for each in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # left by some programs
             shutil.rmtree(each, ignore_errors=True)
         return self._python("-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *words)
 

@@ -53,7 +53,7 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
 
 
 def widgets() -> Iterator[type[DOMNode]]:
-    """Every class of the interface that may have bindings."""
+    """Return every class of the interface that may have bindings."""
     for module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         loaded = import_module(module.name)
         for each in vars(loaded).values():

@@ -1,4 +1,4 @@
-"""The Activity screen, by its keys."""
+"""The keys of the Activity screen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.sample_vault import NOW
 
 SMALL = (80, 24)
 MORNING = 13
-"""Events of `scenarios.morning` that are for people."""
+"""The events of `scenarios.morning` that the log shows by default."""
 
 
 def edited(number: int) -> NoteIndexed:
@@ -37,7 +37,7 @@ def edited(number: int) -> NoteIndexed:
 
 @asynccontextmanager
 async def activity(backend: FakeBackend, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driver]:
-    """The app with the Activity screen in front and the backend's script shown."""
+    """Run the app with the Activity screen in front and the backend's script shown."""
     expected = bool(backend.script)
     async with driving(backend, size=size) as donna:
         donna.main.show_pane("activity")

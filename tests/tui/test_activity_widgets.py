@@ -1,4 +1,4 @@
-"""The small drawings of the Activity screen: bars, graph, tables and rows of exactly the right width."""
+"""The small widgets of the Activity screen: bars, graph, tables and rows of exactly the right width."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ words = st.text(max_size=60).map(clean_line)
 
 
 def cells_of(drawn: Content, style: str) -> str:
-    """The characters of a bar in one style."""
+    """Return the characters of a bar in one style."""
     return "".join(drawn.plain[span.start : span.end] for span in drawn.spans if span.style == style)
 
 

@@ -1,4 +1,4 @@
-"""The app as a whole: start and end, screens, sizes, hostile text, and what it must not import."""
+"""The app as a whole: start and end, screens, sizes, hostile text, and modules that it must not import."""
 
 from __future__ import annotations
 
@@ -394,13 +394,13 @@ def test_text_can_be_read(theme: Theme) -> None:
 
 
 def contrast(first: str | None, second: str | None) -> float:
-    """The contrast ratio of WCAG 2.2."""
+    """Return the contrast ratio of WCAG 2.2."""
     darker, lighter = sorted(_luminance(Color.parse(each or "")) for each in (first, second))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _luminance(colour: Color) -> float:
-    """The relative luminance of WCAG 2.2."""
+    """Return the relative luminance of WCAG 2.2."""
     parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
@@ -476,7 +476,7 @@ async def test_nothing_runs_while_nothing_happens() -> None:
 
 
 async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Textual's timer of a negative length never returns to the event loop."""
+    """A timer of Textual with a negative interval never returns to the event loop."""
     timed = []
 
     def left(notification: Notification) -> float:

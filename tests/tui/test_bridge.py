@@ -1,4 +1,4 @@
-"""From the engine to the screens: nothing is lost, nothing floods, threads do not matter."""
+"""The bridge from the engine to the screens loses no event, floods no screen, and accepts events from any thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.tui.driving import driving
 
 
 class Pane:
-    """Keeps the messages that it gets."""
+    """Records the messages that it gets."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -158,7 +158,7 @@ async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_o
     while not pane.messages:
         delays.append(loop.time())
         await asyncio.sleep(0)
-    assert len(delays) < 10, "it waited"
+    assert len(delays) < 10, "the event was delayed"
     for name in ("second.md", "third.md"):
         backend.post(NoteDeleted(path=name))
     for _ in range(10):
@@ -170,7 +170,7 @@ async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_o
 
 
 async def turns() -> None:
-    """As many turns of the event loop as what is urgent takes to be passed on."""
+    """Run as many iterations of the event loop as an urgent event takes to be forwarded."""
     for _ in range(4):
         await asyncio.sleep(0)
 

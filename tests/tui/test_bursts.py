@@ -1,4 +1,4 @@
-"""Whatever arrives at once, the app answers: bursts of keys, pastes, mouse and resizes into each screen and dialog."""
+"""The app handles bursts of keys, pastes, mouse and resizes in each screen and dialog."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def crash_free(donna: Driver, chance: random.Random, where: str) -> None:
 @pytest.mark.slow
 async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() -> None:
     async with driving(scenarios.normal()) as donna:
-        for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, where to search, keys
+        for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, filter, keys
             send(donna.app, [opening, "why", "zzqx"])
             await donna.rest()
             send(donna.app, ["\x1b", "\x1b"])

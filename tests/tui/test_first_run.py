@@ -1,4 +1,4 @@
-"""The first start: a vault is asked for, checked, and handed over."""
+"""The first start: the user names a vault, which is checked and returned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 class FirstRunHarness:
-    """A first start, and what came of it."""
+    """A first start, and its result."""
 
     def __init__(self, offer: FirstRun) -> None:
         self.choices: list[VaultChoice | None] = []
@@ -37,7 +37,7 @@ class FirstRunHarness:
         return scenarios.normal()
 
     async def run(self, *keys: str, typed: str = "", then: str = "") -> str:
-        """Press keys, type, and wait for the choice; gives back what is in sight."""
+        """Press keys, type, and wait for the choice. Return the visible text."""
         async with self.app.run_test(size=(100, 30)) as pilot:
             donna = Driver(self.app, pilot)
             await pilot.pause()

@@ -1,4 +1,4 @@
-"""Downloading the model for search by meaning from within the app."""
+"""Downloading the model for semantic search in the app."""
 
 from __future__ import annotations
 

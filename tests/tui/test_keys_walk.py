@@ -1,4 +1,4 @@
-"""Walks in a real terminal by the habits of Obsidian, lazygit and fzf: keys one by one, and the same in a burst."""
+"""Walks in a real terminal with the habits of Obsidian, lazygit and fzf: keys one by one, and in a burst."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Links: followed by key, click and label in the preview and the Vault; back and forward; backlinks; missing notes."""
+"""Links, followed by key, click and label in the preview and the Vault; back and forward; backlinks; missing notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Meetings screen: the agenda with the state of each note, what the note would say, and the ways on from there."""
+"""The Meetings screen: the agenda with the state of each note, the preview of the draft, and what the keys open."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def opened(donna: Driver) -> None:
 
 
 async def on(donna: Driver, event_id: str) -> None:
-    """Put the cursor on a meeting, and wait until its note is asked for."""
+    """Put the cursor on a meeting, and wait until its note is requested."""
     rows = donna.meetings.rows
     places = (
         n for n, row in enumerate(rows.items) if getattr(row, "meeting", None) and row.meeting.event_id == event_id
@@ -203,7 +203,7 @@ async def test_a_note_that_cannot_be_read_says_why() -> None:
         assert "The template has a fault in line 3." in donna.screen_text()
 
 
-# The ways on
+# Actions
 
 
 @pytest.mark.slow
@@ -372,7 +372,7 @@ def test_a_count_behind_a_name() -> None:
     assert [counted(number) for number in (0, 1, 20, 21)] == ["", " ①", " ⑳", " (21)"]
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow

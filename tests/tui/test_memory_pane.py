@@ -1,4 +1,4 @@
-"""The Memory screen: the list and why each memory is kept, recall within a budget, pinning, correcting, forgetting."""
+"""The Memory screen: its list, recall within a budget, and the reasons for both; pinning, correcting, forgetting."""
 
 from __future__ import annotations
 
@@ -324,7 +324,7 @@ def test_the_last_due_of_a_task_is_its_deadline(typed: str, title: str, due: str
     assert task_typed(typed, date(2026, 3, 12)) == (title, due)
 
 
-# Saying why not
+# Explaining
 
 
 @pytest.mark.slow
@@ -506,7 +506,7 @@ async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
         assert "Install it." in donna.screen_text()
 
 
-# Acting
+# Actions
 
 
 @pytest.mark.slow
@@ -793,7 +793,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
         assert donna.app.clipboard == f"[[{RUNBOOK.removesuffix('.md')}]]"
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow
@@ -812,7 +812,7 @@ async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> No
         assert hostile.MARKUP["style"] in text or "[bold" in text or "redis" in text
 
 
-# What is offered
+# Suggestions
 
 
 @pytest.mark.slow

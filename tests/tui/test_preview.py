@@ -1,4 +1,4 @@
-"""The preview: Markdown as readable lines, the passage marked, safe and quick on any text."""
+"""The preview: Markdown as readable lines with the passage marked, safe and fast on any text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lines(text: str) -> list[str]:
 
 
 def styles(text: str) -> dict[str, str]:
-    """Styled parts of the first block, by their text."""
+    """Return the styled parts of the first block, by their text."""
     (block, *_) = markdown_blocks(text)
     return {
         block.content.plain[span.start : span.end]: span.style
@@ -203,7 +203,7 @@ def passage(text: str, mark: tuple[int, int], **fields: object) -> FakePassage:
 
 
 async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str, list[str], int]:
-    """What is in sight, the marked rows, and how far the preview is scrolled."""
+    """Return the visible text, the marked rows, and how far the preview is scrolled."""
     backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, mark, **fields)])
     backend.answers = lambda request: outcome(request, "one")
     async with driving(backend) as donna:

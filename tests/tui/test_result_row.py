@@ -1,4 +1,4 @@
-"""A result as lines: its rank, its place with the lines, and the words that matched."""
+"""A result as lines of text: its rank, its path with the lines, and the words that matched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Review screen: the queue, a draft part by part, its evidence, and what becomes of it."""
+"""The Review screen: the queue, a draft part by part, its sources, and the decisions on it."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_w
         assert "donna: draft" not in donna.screen_text()
 
 
-# Leaving parts out
+# Excluding parts
 
 
 @pytest.mark.slow
@@ -664,7 +664,7 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
         assert donna.review.text.line_number == 1
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow
@@ -760,7 +760,7 @@ async def test_review_says_that_reviews_can_be_written_now() -> None:
 
 
 def without_repository() -> FakeBackend:
-    """A vault in which every draft failed for want of a repository."""
+    """Return a vault in which every draft failed because it has no repository."""
     backend = backend_in("empty")
     for name in ("d-a", "d-b"):
         one = draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")

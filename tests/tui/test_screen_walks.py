@@ -27,7 +27,7 @@ NOTES = {
 
 @pytest.fixture
 def notes(vault: Path) -> Path:
-    """Three notes that link to one another, and one link to a note that does not exist."""
+    """Return three notes that link to one another, and to a missing note."""
     (vault / "Walk").mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text)
@@ -96,7 +96,7 @@ def undo(terminal: Terminal, *, burst: bool, said: str) -> None:
 def test_help_and_palette_scroll_to_their_ends(start: Start, columns: int, rows: int, burst: bool) -> None:
     with start(rows=rows, columns=columns) as terminal:
         lines = play(terminal, F1, burst=burst, shows="Type, and passages of your notes")
-        assert not any("by its name." in line for line in lines), "the help does not fit at once"
+        assert not any("by its name." in line for line in lines), "the help must not fit on one screen"
         lines = play(terminal, END, burst=burst, shows="by its name.")
         assert lines[-1] == " ↑↓ scroll  pgup pgdn a page  g G beginning, end  esc close"
         play(terminal, ESC, burst=burst, shows=lambda lines: lines[-1].startswith(" ↵ open"))
@@ -128,7 +128,7 @@ def test_activity_counts_an_import_and_reports_a_missing_vault_once(start: Start
         away = vault.with_name("away")
         vault.rename(away)
         terminal.until(lambda lines: any("▲ Paused:" in line for line in lines))
-        terminal.rest(3.0)  # in which a line that is repeated would come again
+        terminal.rest(3.0)  # in which a repeated line would appear again
         away.rename(vault)
         terminal.until(lambda lines: any("available again" in line for line in lines))
         (vault / "Back.md").write_text("# Back\n\nzanzibar\n")

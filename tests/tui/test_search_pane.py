@@ -1,4 +1,4 @@
-"""The Search screen, by its keys."""
+"""The keys of the Search screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 def backend_with(*names: str, **fields: object) -> FakeBackend:
-    """A backend that answers everything with these hits."""
+    """Return a backend that answers everything with these hits."""
     return FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *names, **fields))
 
 
@@ -79,7 +79,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
 
 
 async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
-    """Also in the moment before the newer question is asked, when no newer search has cancelled the older one."""
+    """This includes the moment before the newer question is asked, when no search has cancelled the older one yet."""
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")
     async with driving(backend) as donna:
@@ -189,7 +189,7 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         assert "Nothing relevant for “zebra”." in text
         assert "Searched 9 notes by meaning + words, all folders." in text
         assert "alt+n" in text
-        donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter along
+        donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter too
         await donna.until(lambda: donna.paths == ["Notes/close.md"], "the near miss is shown")
         assert donna.search.bar.input.value == "zebra"
         assert donna.search.results.rows[0].near
@@ -377,7 +377,7 @@ async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
 
 
 def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutcome:
-    """An answer with a passage for each name of a note, best first."""
+    """Return an answer with a passage for each name of a note, best first."""
     hits = tuple(
         hit(f"{name}-{place}", path=f"Notes/{name}.md", rank_score=1 - place / 100, in_note=notes.count(name))
         for place, name in enumerate(notes)
@@ -502,7 +502,7 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
     async with driving(backend) as donna:
         await donna.pilot.press("r")
         await donna.until(lambda: backend.called("search"), "the older text is asked")
-        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older is answered
+        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older one is
         await donna.pilot.press("e")
         backend.gates.release("search", "r")
         await donna.search.wait_until_idle()
@@ -512,13 +512,13 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
 
 @pytest.mark.slow
 async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is read then may have a longer heading
+    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is loaded then may have a longer heading
     found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}
     backend = FakeBackend(scenarios.AT_REST)
     backend.answers = lambda request: outcome(request, *found[request.text])
     laid_out = list[object]()
     async with driving(backend) as donna:
-        await donna.search_for("a")  # by then the other panes are there, and the start page is gone
+        await donna.search_for("a")  # by then the other panes are mounted, and the start page is hidden
         await donna.rest()
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         for letter in "bcde":

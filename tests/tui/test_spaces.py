@@ -1,4 +1,4 @@
-"""Going on with the notes of another space."""
+"""Switching to another space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 class Spaces:
-    """An app that knows two folders, each with a backend of its own."""
+    """An app that knows two folders, each with its own backend."""
 
     def __init__(self, folder: Path) -> None:
         self.backends: dict[str, FakeBackend] = {}
@@ -180,7 +180,7 @@ async def test_hostile_names_are_only_names(spaces: Spaces) -> None:
 
 
 async def search_all(donna: Driver) -> None:
-    """Ask all spaces."""
+    """Search all spaces."""
     await donna.press("ctrl+f")
     await donna.window(ScopePicker)
     await donna.type("all spaces")
@@ -189,7 +189,7 @@ async def search_all(donna: Driver) -> None:
 
 
 def from_two(request: SearchRequest) -> SearchOutcome:
-    """The open space answers, and another one too if it is asked."""
+    """Return answers of the open space, and of another one if it is asked."""
     own = outcome(request, "own")
     if not request.everywhere:
         return own
@@ -234,7 +234,7 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
 
 @pytest.mark.slow
 async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> None:
-    """Else the engine that stops would be left half stopped, with its lock."""
+    """Otherwise the engine that is stopping would be left half stopped, with its lock."""
     spaces.backends["notes"].gates.hold("stop")
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)

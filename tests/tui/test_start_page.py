@@ -1,4 +1,4 @@
-"""The start page, and the questions that come back."""
+"""The start page, and recent questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def task(title: str, *, days: int, note: str = NOTE) -> TaskRow:
 
 
 def meeting(title: str) -> MeetingRow:
-    """A meeting of today: one that begins soon, or in the last half hour of a day one that is going on."""
+    """Return a meeting of today that begins soon, or a meeting in progress in the last half hour of the day."""
     now = datetime.datetime.now().astimezone()
     soon = now + datetime.timedelta(minutes=30)
     start = soon if soon.date() == now.date() else now - datetime.timedelta(minutes=30)

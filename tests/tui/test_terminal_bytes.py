@@ -1,4 +1,4 @@
-"""What really goes to the terminal: Donna runs on a pseudo-terminal, and every byte that she writes is looked at."""
+"""Check every byte that Donna writes to a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.tui import hostile
 OF_TEXTUAL = re.compile(
     rb"\x1b\["
     rb"(?:[0-9;]*[mHJK]"  # colours, cursor position, erasing
-    rb"|\?(?:1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048|25|7)[hl]"  # modes that Textual switches
-    rb"|\?(?:2026|2048)\$p"  # whether the terminal knows a mode
+    rb"|\?(?:1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048|25|7)[hl]"  # modes that Textual sets
+    rb"|\?(?:2026|2048)\$p"  # queries of a mode
     rb"|[<>=][0-9;]*u"  # keyboard protocol
     rb"|6n|\?996n"  # cursor position at the start, colour scheme
     rb")"
@@ -25,7 +25,7 @@ POINTER = re.compile(rb"\x1b\]22;[a-z-]+\x07")
 
 
 def donna(*arguments: str) -> AbstractContextManager[Terminal]:
-    """Donna on the hostile vault, in a terminal of her own."""
+    """Run Donna on the hostile vault, in a separate terminal."""
     return python_in_terminal("-m", "tests.tui.hostile_app", *arguments)
 
 
@@ -139,7 +139,7 @@ def test_hostile_names_of_vaults_are_text_too() -> None:
 
 
 def assert_only_text(output: bytes) -> None:
-    """Only what Textual itself sends is obeyed by the terminal, and the payloads stand there as symbols."""
+    """Check that the terminal obeys only what Textual itself sends, and that the payloads are drawn as symbols."""
     assert "␛]52;c;RE9OTkEtU1RPTEUtVEhJUw==␇" in plain(output)
     for payload in hostile.STOLEN:
         assert payload not in output

@@ -1,4 +1,4 @@
-"""Themes: shown while they are picked, remembered, and legible."""
+"""Themes: previewed while they are picked, saved, and legible."""
 
 from __future__ import annotations
 

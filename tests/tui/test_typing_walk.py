@@ -1,4 +1,4 @@
-"""Typing a question in a real terminal: keys that the footer names while one types do what it says."""
+"""Typing a question in a real terminal: the keys in the footer work while typing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conflict copies on the Vault screen: in the tree as what they are, resolved after a look at both versions."""
+"""Conflict copies on the Vault screen: marked in the tree, and resolved after viewing both versions."""
 
 from __future__ import annotations
 

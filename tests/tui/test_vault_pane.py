@@ -1,4 +1,4 @@
-"""The Vault screen: the tree with its states, the note, its history, who wrote it, and what changed."""
+"""The Vault screen: the tree with its states, the note, its history and authors, and what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A walk through the Vault screen as a person does it: a real terminal, real notes, real git, only the keyboard."""
+"""A walk through the Vault screen with the keyboard, in a real terminal with real notes and real git."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTE = "Inbox/Walk.md"
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """The demo vault, which has no history yet."""
+    """Return the demo vault, which has no history yet."""
     root = tmp_path / "vault"
     shutil.copytree(resource("vault_templates", "demo"), root)
     return root
@@ -27,7 +27,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def terminal(vault: Path, tmp_path: Path) -> Iterator[Terminal]:
-    """Donna on the vault, with the cursor in the tree."""
+    """Run Donna on the vault, with the cursor in the tree."""
     home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": "true"}
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
         terminal.wait_for("all folders")
@@ -41,11 +41,11 @@ def git(vault: Path, *arguments: str) -> str:
 
 
 def on_disk(vault: Path, path: str, wanted: str | None) -> None:
-    """Wait until a note is as it should be: the screen may show it a moment earlier."""
+    """Wait until a note has its expected content: the screen may show it a moment earlier."""
     deadline = time.monotonic() + 30
     file = vault / path
     while (file.read_text(encoding="utf-8") if file.exists() else None) != wanted:
-        assert time.monotonic() < deadline, f"{path} never became {wanted!r}"
+        assert time.monotonic() < deadline, f"{path} is not {wanted!r}"
         time.sleep(0.02)
 
 

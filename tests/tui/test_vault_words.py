@@ -1,4 +1,4 @@
-"""What the Vault screen says, and how it lays text out: trees, pages, differences, templates, refusals."""
+"""The texts of the Vault screen and their layout: trees, pages, differences, templates, refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day as in Greenwich."""
+    """Show times of day in UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -54,7 +54,7 @@ def operation(kind: OperationKind = OperationKind.WRITE, *changes: BlobChange, *
 
 
 def acted(text: str) -> bool:
-    """Whether a terminal would obey something in a row."""
+    """Return whether a terminal would obey something in a row."""
     return any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text)
 
 

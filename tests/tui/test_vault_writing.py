@@ -1,4 +1,4 @@
-"""Changing the vault from its screen: always a difference first, then one key, and nothing that was typed is lost."""
+"""Changing the vault from its screen: each change is a diff, then one key, and nothing that was typed is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALL = (80, 24)
 
 
 def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str], str]) -> list[tuple[Path, int]]:
-    """Let the user's editor make this change. Answers with the files it was given."""
+    """Replace the user's editor by this change. Return the list of files that it was given."""
     given: list[tuple[Path, int]] = []
 
     async def edit(path: Path, line: int) -> None:
@@ -43,7 +43,7 @@ def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str
 
 
 async def back(donna: Driver) -> None:
-    """Wait until the windows are closed and the tree is read again."""
+    """Wait until the dialogs are closed and the tree is reloaded."""
     await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
     await donna.rest()
 
@@ -305,7 +305,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
 
 
 async def text_field(donna: Driver) -> NoteField:
-    """The text field of a note that is edited in place."""
+    """Return the text field of a note that is edited in place."""
     await donna.open_note(PRIYA)
     await donna.press("i")
     return (await donna.window(EditScreen)).field
@@ -530,7 +530,7 @@ async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
 
 
 def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[str], str]:
-    """An editor's change of the cache section, while somebody else changes the note too."""
+    """Return an editor's change of the cache section, during which somebody else changes the note."""
 
     def change(text: str) -> str:
         backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(old, new)
@@ -846,11 +846,11 @@ async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -
 def saving(
     monkeypatch: pytest.MonkeyPatch, donna: Driver, backend: FakeBackend, change: Callable[[bytes], bytes]
 ) -> None:
-    """Let the user's editor save a note in its real place."""
+    """Replace the user's editor by one that saves the note itself."""
 
     async def edit(path: Path, line: int) -> None:
         name = path.relative_to("/home/noor/notes").as_posix()
-        assert backend.called("commit_version"), "the version before is in git before the editor runs"
+        assert backend.called("commit_version"), "the earlier version must be in git before the editor runs"
         backend.vault.files[name] = change(backend.vault.files[name])
 
     monkeypatch.setattr(donna.vault._outside, "edit", edit)

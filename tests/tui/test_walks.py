@@ -1,4 +1,4 @@
-"""Nine everyday tasks, their keys sent one by one as the key reference lists them: none has a dead end."""
+"""Nine everyday tasks, with the keys that the key reference lists for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.vault_scenarios import DECISIONS, RUNBOOK
 
 
 class KeyPlayer:
-    """Sends the keys of a walk in their order, and no others."""
+    """Sends the keys of a walk in order, and no others."""
 
     def __init__(self, donna: Driver, name: str) -> None:
         self._donna = donna
@@ -39,7 +39,7 @@ class KeyPlayer:
         await self._donna.rest()
 
     def is_done(self) -> bool:
-        """Whether no key is left."""
+        """Return whether no key is left."""
         return not self._left
 
 

@@ -1,4 +1,4 @@
-"""Events, reasons, numbers and states in the words that people read."""
+"""The texts of events, reasons, numbers and states."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from tests.tui.scenarios import AT_REST
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day as in Greenwich."""
+    """Show times of day in UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield

@@ -1,4 +1,4 @@
-"""Calendar files that are made to hang, to fill the memory or to hide something end in a sentence, and harm nothing else."""
+"""Calendar files made to hang, to exhaust memory or to hide something are refused with a message, without further harm."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
 async def test_of_a_hundred_thousand_entries_some_are_taken_and_the_rest_is_told(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would give up before
+    monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would time out
     entries = "".join(f"BEGIN:VEVENT\nUID:{each}\nDTSTART:20240506\nEND:VEVENT\n" for each in range(51_000))
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + entries.encode())
     assert 0 < len(fetched.meetings) < 51_000
@@ -174,7 +174,7 @@ async def test_broken_utf8_is_replaced() -> None:
 
 @pytest.mark.slow
 async def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A child that never answers is ended with its deadline, and leaves nothing running."""
+    """A child process that does not answer is killed at its deadline, and leaves nothing running."""
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.calendar_sleeper")
     monkeypatch.setattr(ics, "PATIENCE", 0.4)
     pid_file = tmp_path / "pid"
@@ -206,7 +206,7 @@ async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_the_child_can_write_no_file(tmp_path: Path) -> None:
-    """What it is allowed is set before it reads a byte: a file that is opened for writing gets none."""
+    """Its rights are limited before it reads a byte: opening a file for writing fails."""
     code = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from donna_tui.calendar.child import confine; confine(1.0)\n"

@@ -44,7 +44,7 @@ class Radicale:
     url: str
 
     def send(self, method: str, path: str, body: str | bytes) -> None:
-        """Ask the server as another calendar program would."""
+        """Send a request as another calendar program would."""
         data = body.encode() if isinstance(body, str) else body
         proof = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         request = urllib.request.Request(
@@ -100,7 +100,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def work(radicale: Radicale) -> str:
-    """The address of a calendar with some meetings."""
+    """Return the address of a calendar with some meetings."""
     radicale.send("MKCOL", "/me/work/", MAKE_CALENDAR)
     radicale.put(
         "/me/work/one.ics",
@@ -253,7 +253,7 @@ async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.
 
 
 def busy(start: str, end: str, number: int, size: int) -> str:
-    """Some large events within the stretch of time that a server is asked for, each at an address of its own."""
+    """Add some large events within the window that is requested, each at its own address."""
     day = datetime.strptime(start, "%Y%m%dT%H%M%SZ")
     step = (datetime.strptime(end, "%Y%m%dT%H%M%SZ") - day) / number
     parts = []
@@ -290,7 +290,7 @@ async def test_what_is_too_large_is_asked_for_in_halves_and_never_parsed_here(tm
 
 
 def imported_by(module: str) -> set[str]:
-    """The modules that a fresh interpreter has after importing one."""
+    """Return the modules that a fresh interpreter has loaded after importing one."""
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())

@@ -1,4 +1,4 @@
-"""Calendar files of the world outside: a made one of odd entries, a real one of meetings, folders of them."""
+"""Calendar files from elsewhere: a made-up one with odd entries, a real one with meetings, and folders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
         found |= {meeting.event_id: meeting for meeting in (await ics.fetch(window)).meetings}
     uids = {event_id.partition("/")[0] for event_id in found}
     expected = {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "event"}
-    assert expected - uids == {"future"}  # it begins when the last window has ended
+    assert expected - uids == {"future"}  # it begins after the end of the window
     assert not uids & {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "skip"}
     assert (found["folded"].title, found["escaped"].title) == ("Café réunion", "a, b; c\\ d\ne")
     assert found["dup"].title == "New name"

@@ -1,4 +1,4 @@
-"""A Google calendar, as its API's documentation writes answers: pages, tokens, people, days, and all that goes wrong."""
+"""A Google calendar with answers as in its API's documentation: pages, tokens, people, days, and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def item(
 
 @dataclass(slots=True)
 class Google:
-    """The two servers in one: `good` is the token that is accepted now."""
+    """Google's two servers in one: `good` is the token that is accepted."""
 
     pages: list[Any] = field(default_factory=list)
     good: str = "t1"
@@ -270,7 +270,7 @@ async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
 async def consent(
     harness: TokensHarness, google: Google, answer: Callable[[dict[str, list[str]]], str]
 ) -> dict[str, list[str]]:
-    """Connect as a user does whose browser is sent back with the query that `answer` makes."""
+    """Connect as a user does whose browser is redirected with the query that `answer` returns."""
     shown: list[str] = []
     with serving(google) as site:
         endpoints = Endpoints(api="", consent=f"{site.url}/auth", renewal=f"{site.url}/token")

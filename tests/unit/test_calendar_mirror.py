@@ -1,4 +1,4 @@
-"""The mirror in `memory.db`: what was fetched is there once, what vanished is cancelled, and the past is left alone."""
+"""The mirror in `memory.db`: what was fetched is stored once, what vanished is cancelled, and the past does not change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When meetings take place: zones, days, gaps and folds, series and what was changed in them."""
+"""When meetings take place: zones, days, gaps and folds, series and their exceptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEW_YORK = ZoneInfo("America/New_York")
         (("DTSTART;TZID=/example.org/America/New_York:20240506T090000", "DURATION:PT1H"), "0506T1300–1400"),
         (("DTSTART;TZID=Eastern Standard Time:20240506T090000", "DURATION:PT45M"), "0506T1300–1345"),
         (('DTSTART;TZID="W. Europe Standard Time":20240106T090000', "DURATION:PT1H"), "0106T0800–0900"),
-        (("DTSTART:20240506T090000", "DTEND:20240506T100000"), "0506T0700–0800"),  # floating: as the local clock shows
+        (("DTSTART:20240506T090000", "DTEND:20240506T100000"), "0506T0700–0800"),  # floating: in the local zone
         (("DTSTART:20240106T090000", "DTEND:20240106T100000"), "0106T0800–0900"),
         (("DTSTART:20240506T090000Z",), "0506T0900–0900"),
         (("DTSTART:20240506T090000Z", "DTEND:20240506T090000Z"), "0506T0900–0900"),
@@ -31,10 +31,10 @@ NEW_YORK = ZoneInfo("America/New_York")
         (("DTSTART:20240506T100000Z", "DTEND:20240506T090000Z"), "0506T1000–1000"),
         (("DTSTART:20240506T100000Z", "DTEND:nonsense"), "0506T1000–1000"),
         (("DTSTART:20240506T090000Z", "DTEND;VALUE=DATE:20240507"), "0506T0900–0900"),
-        # 02:30 does not exist on this day; by the offset before the gap it is 01:30 in UTC, which is when 03:30 is
+        # 02:30 does not exist on this day; with the offset before the gap it is 01:30 in UTC, which is 03:30
         (("DTSTART;TZID=Europe/Berlin:20240331T023000", "DTEND;TZID=Europe/Berlin:20240331T033000"), "0331T0130–0130"),
         (("DTSTART;TZID=Europe/Berlin:20240331T023000", "DTEND;TZID=Europe/Berlin:20240331T031500"), "0331T0130–0130"),
-        # 02:30 comes twice on this day: the first one is meant
+        # 02:30 occurs twice on this day: the first one is meant
         (("DTSTART;TZID=Europe/Berlin:20241027T023000", "DURATION:PT30M"), "1027T0030–0100"),
         (
             ("DTSTART;TZID=Europe/Berlin:20241027T013000", "DTEND;TZID=Europe/Berlin:20241027T033000"),

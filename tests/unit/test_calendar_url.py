@@ -1,4 +1,4 @@
-"""A calendar at a web address: asked for with a password, followed within its server, and bounded."""
+"""A calendar at a web address: passwords, redirects within its server, and limits."""
 
 from __future__ import annotations
 

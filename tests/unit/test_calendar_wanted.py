@@ -1,4 +1,4 @@
-"""Which meetings get a draft by themselves."""
+"""Which meetings get a draft automatically."""
 
 from __future__ import annotations
 

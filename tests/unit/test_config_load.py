@@ -1,4 +1,4 @@
-"""The layers of the configuration: which wins, where each value came from, and how mistakes are reported."""
+"""The layers of the configuration: precedence, the origin of each value, and error messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Values = Mapping[str, object]
 
 
 class Home:
-    """A private place for one test's settings."""
+    """Temporary folders for settings."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "config" / "memory.yaml"

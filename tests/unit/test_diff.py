@@ -1,4 +1,4 @@
-"""Differences of files: what they say, that nothing is lost in them, and that no input makes them slow or fail."""
+"""Differences between files: what they show, that they are complete, and that no input makes them slow or fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY_BYTES = st.one_of(FEW_LINES.map(str.encode), st.binary(max_size=60), st.text
 
 
 def applied(diff: FileDiff) -> tuple[bytes, bytes]:
-    """Both versions of a file, from a difference that leaves nothing out."""
+    """Reconstruct both versions of a file from a complete difference."""
     lines = [line for hunk in diff.hunks for line in hunk.lines]
     old = "".join(line.text + line.ending for line in lines if line.kind is not LineKind.ADDED)
     new = "".join(line.text + line.ending for line in lines if line.kind is not LineKind.REMOVED)

@@ -1,4 +1,4 @@
-"""What of a note is quoted: whole bullets and sentences with their own lines, later statements before earlier ones."""
+"""Whole bullets and sentences of a note are quoted with their own lines, later statements before earlier ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frontmatter from data: whatever the values are, exactly they are read back."""
+"""Frontmatter written from data is read back as the same values."""
 
 from __future__ import annotations
 

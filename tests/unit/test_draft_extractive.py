@@ -1,4 +1,4 @@
-"""What is composed from passages alone: their own sentences, each once, with the passage that holds it."""
+"""Composing from passages alone: their own sentences, each once, with the passage that contains it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a draft that can be left out: they cover all that is said, and what is left out takes nothing along."""
+"""The parts of a draft that can be excluded cover its whole content, and excluding one removes nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text of others in a draft: whatever they write, only its words are left, on one line that does nothing."""
+"""Text by others in a draft is reduced to its words, on one line without any effect."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ def test_a_text_holds_nothing_that_obsidian_or_a_plugin_reads(text: str) -> None
     bare = re.sub(r"\\.", "", line)
     for mark in ("[[", "]]", "![", "](", "<", ">", "`", "%%", "==", "~~", "$", "{", "}", "|", "^", "::"):
         assert mark not in bare, mark
-    for command in ("<%", "%>", "::", "{{"):  # these are looked for in the raw text
+    for command in ("<%", "%>", "::", "{{"):  # checked in the raw text
         assert command not in line
     assert not re.search(r"(?<![\w&])#[^\s#]", bare)
 
 
 @given(HOSTILE)
 def test_a_text_is_rendered_as_itself(text: str) -> None:
-    """What CommonMark makes of it is one paragraph of the words and nothing else."""
+    """CommonMark renders it as one paragraph of the words and nothing else."""
     words, line = words_only(text), inline(text)
     tokens = MARKDOWN.parse(f"{line}\n")
     assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"])

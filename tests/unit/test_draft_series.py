@@ -1,4 +1,4 @@
-"""Which notes are of the same meeting, and which of them its people may read."""
+"""Which notes belong to the same meeting, and which of them its people may read."""
 
 from __future__ import annotations
 

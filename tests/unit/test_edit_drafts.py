@@ -1,4 +1,4 @@
-"""Edits that wait are on disk, private, whole, and nobody else's files are taken for one."""
+"""Unsaved edits are stored on disk, complete and readable by the user only; other files are not mistaken for one."""
 
 from __future__ import annotations
 

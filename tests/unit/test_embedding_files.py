@@ -1,4 +1,4 @@
-"""Model files are found where they should be and never used when they are not what their manifest says."""
+"""Model files are found where they should be, and not used if they differ from their manifest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.embedding_files import tokenizer_json, write_export
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installed package of weights that are not the published ones."""
+    """Install a package with weights that are not the published ones."""
     folder = tmp_path / "site" / "pretend_weights" / "model"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").write_text("raise AssertionError('imported')")

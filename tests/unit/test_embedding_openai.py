@@ -1,4 +1,4 @@
-"""The provider for servers that speak as OpenAI's does, against a real one on this machine."""
+"""The provider for servers with OpenAI's API, against a real local server."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def server() -> Iterator[EmbeddingServer]:
 
 
 class Pauses:
-    """Waits not at all, and remembers how long it should have."""
+    """Does not wait, and records how long it should have."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -94,7 +94,7 @@ def test_lone_surrogates_do_not_end_it(server: EmbeddingServer) -> None:
 
 
 def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, int], Told]:
-    """Busy for so many requests after the first, then well."""
+    """Answer “busy” to so many requests after the first, then correctly."""
 
     def behave(asked: ReceivedRequest, number: int) -> Told:
         if 1 < number <= 1 + times:
@@ -258,7 +258,7 @@ def test_giving_up_while_it_is_built(server: EmbeddingServer) -> None:
         OpenAICompatible("m", RemoteConfig(base_url=server.url, timeout_seconds=60), stop=stop)
 
 
-# Where it goes, and with what
+# What is sent, and where
 
 
 def test_a_redirect_is_not_followed(server: EmbeddingServer) -> None:
@@ -340,7 +340,7 @@ def test_the_key_and_the_text_are_in_no_error(
 def test_nothing_but_the_door_is_asked(
     server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No proxy, certificate or password of the environment is used."""
+    """No proxy, certificate or password from the environment is used."""
     with EmbeddingServer().serving() as proxy:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")

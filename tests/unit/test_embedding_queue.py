@@ -1,4 +1,4 @@
-"""The embedding queue: edits overtake, a culprit is isolated, and nobody waits for what cannot be embedded."""
+"""The embedding queue: edits first, a failing passage is isolated, and no other passage waits for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class Service:
-    """Embeds what does not hold the word `poison`, and remembers what it was asked."""
+    """Embeds texts without the word `poison`, and records its calls."""
 
     provider = None
 
@@ -43,7 +43,7 @@ class Service:
 
 
 class Harness:
-    """A queue at work over a real store."""
+    """A running queue over a real store."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.store, self.service, self.hub = store, Service(), EventHub()

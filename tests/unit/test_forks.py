@@ -1,4 +1,4 @@
-"""A run in a fork is as a run in an interpreter of its own, as far as the tests of the verbs can tell."""
+"""A run in a fork behaves like one in a new interpreter, as far as the tests of the commands can tell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ sys.exit({"text": "said", "none": None}.get(sys.argv[1], 7))
 
 
 def environment(**more: str) -> dict[str, str]:
-    """As the tests of the verbs have it."""
+    """Return the environment that the tests of the commands use."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
     return {**inherited, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "error::ResourceWarning", **more}
 

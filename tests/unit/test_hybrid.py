@@ -1,4 +1,4 @@
-"""One search over a real index: what counts as a hit, what as a near miss, and what is like what."""
+"""A search in a real index: hits, near misses, and similar notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTION: Vector = unit(np.eye(DIM)[0])
 
 
 def leaning(cosine: float, axis: int = 1) -> Vector:
-    """A unit vector whose cosine with the question is `cosine`."""
+    """Return a unit vector with the given cosine to the question."""
     return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[axis])
 
 
@@ -221,7 +221,7 @@ def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) 
     assert paths(asked(store, "", vector=None)) == []
 
 
-# Both legs at a time
+# Both legs in parallel
 
 
 def test_legs_that_were_asked_before_give_the_same_answer(store: MemoryStore) -> None:

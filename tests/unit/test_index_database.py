@@ -1,4 +1,4 @@
-"""One connection: transactions that roll back, and SQLite's errors in Donna's words."""
+"""A connection: transactions that roll back, and SQLite's errors as Donna's."""
 
 from __future__ import annotations
 

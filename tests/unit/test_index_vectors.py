@@ -1,4 +1,4 @@
-"""The vector table is rebuilt after a time without sqlite-vec, and both engines agree."""
+"""The vector table is rebuilt after use without sqlite-vec, and both engines agree."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytes
 
 @pytest.fixture
 def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An index with more vectors than a search takes in at once."""
+    """Create an index with more vectors than one search loads."""
     monkeypatch.setattr(vector_backend, "SCAN_FROM", 2)
     monkeypatch.setattr(vector_backend, "AT_ONCE", 1)
     store = open_store(index_path(tmp_path, 1))
@@ -226,7 +226,7 @@ async def until_the_scan_serves(readers: Readers) -> None:
 
 
 async def names(readers: Readers) -> str:
-    """Which engine answers a search."""
+    """Return the name of the engine that answers a search."""
 
     def searched(database: Database, engine: VectorIndex) -> str:
         assert len(engine.search(database, vector_of("q"), EVERYTHING, 10)) == 6

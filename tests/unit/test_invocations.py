@@ -1,4 +1,4 @@
-"""The invocation log: a row a text, hashes instead of text, keyed where the text is sensitive, and bounded."""
+"""The invocation log: a row for each text, with hashes instead of text, keyed if the text is sensitive, and bounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a vault is mostly not English, which `donna doctor` then says."""
+"""Whether `donna doctor` considers most of a vault not to be English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How NumPy comes: when it is first used, with one thread, and without a trace in the environment."""
+"""NumPy is imported when it is first used, with one thread, and leaves the environment unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log: one JSON object a line, private, rotated, without progress and without any note's text."""
+"""The log: one JSON object a line, private, rotated, without progress and without text of notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sections begin at headings, and only at what Markdown and Obsidian hold to be one."""
+"""Sections begin at headings, as Markdown and Obsidian define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`memory.db` is the truth of what has no file: it survives damage, is backed up, and forgets when it is told to."""
+"""`memory.db` is the source of truth of what has no file: it survives damage, is backed up, and forgets on request."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def correction(identity: str = "c1", **others: str) -> Correction:
     return Correction(id=identity, task_type="parse_task", created_at=START, **values)
 
 
-# Into the index
+# Indexing
 
 
 def test_what_is_told_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -292,7 +292,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
 
 
 def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
-    """Sum a session up in its own sentences."""
+    """Summarise a session by sentences of its own."""
     found = material(db, session, rules)
     return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
 

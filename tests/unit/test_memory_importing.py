@@ -1,4 +1,4 @@
-"""Imports of chats: every format, what is malformed and hostile, and doing it again."""
+"""Imports of chats: every format, malformed and hostile data, and repeated imports."""
 
 from __future__ import annotations
 

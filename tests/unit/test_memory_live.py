@@ -1,4 +1,4 @@
-"""Memory that fills by itself: followed logs, users kept apart, suggestions, passages that end, preferences replaced."""
+"""Memory that grows by itself: followed logs, separate users, suggestions, ends of passages, replaced preferences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def log_line(number: int, text: str, session: str = "abc") -> str:
 
 
 def follow(db: MemoryDb, logs: LogFolder) -> tuple[int, int]:
-    """One round: how many turns are new, and how many bytes were read."""
+    """Follow the logs once. Return the numbers of new turns and of bytes read."""
     importing = Import(Recorder(db))
     return_bytes = sum(logs.read_new(importing))
     return importing.report.turns, return_bytes

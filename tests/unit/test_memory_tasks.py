@@ -1,4 +1,4 @@
-"""Check boxes as tasks: read as Obsidian Tasks writes them, followed as their notes change, written and checked."""
+"""Check boxes as tasks: read as Obsidian Tasks writes them, updated as their notes change, written and ticked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frontmatter is merged so that no byte changes but those of the keys that change, or it is refused."""
+"""A merge of frontmatter changes only the bytes of the keys that change, or is refused."""
 
 from __future__ import annotations
 
@@ -294,7 +294,7 @@ def test_every_note_of_the_evaluation_keeps_its_bytes(vault: Path) -> None:
 
 
 def check_edits(text: str, key: str) -> None:
-    """Change, remove and add a key; the lines of the note's other keys must be the very same ones."""
+    """Change, remove and add a key; the lines of the note's other keys must be exactly the same."""
     body = text[parse_frontmatter(text).body_start :]
     head = text[: len(text) - len(body)]
     assert merge_frontmatter(text, text) == text

@@ -1,4 +1,4 @@
-"""How a question is put, how an answer is read, and what the ledger keeps."""
+"""How a request is composed, how an answer is parsed, and what the ledger records."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_the_ledger_keeps_figures_and_no_text(db: MemoryDb) -> None:
         record_call(db, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
     rows = db.database.rows("SELECT * FROM model_calls ORDER BY id")
     assert rows[0][1:9] == (100.0, "draft_meeting_note", "reasoner", "m", 1.5, 10, 5, 0.5)
-    assert rows[0][9] != rows[1][9], "private text has a hash that nobody else can make"
+    assert rows[0][9] != rows[1][9], "private text must have a hash that nobody else can compute"
     assert "THE-NOTE" not in str(rows)
 
 

@@ -1,4 +1,4 @@
-"""The vaults that Obsidian knows are found, and its links are escaped."""
+"""Obsidian's vaults are found, and links to it are escaped."""
 
 from __future__ import annotations
 

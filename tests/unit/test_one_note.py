@@ -1,4 +1,4 @@
-"""Inside one note, words are ranked by how rare they are in it too."""
+"""In a search of one note, words are also ranked by their rarity in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.index_parts import note, open_store
 
 MEETING = "Meetings/remote.md"
 SPOKEN = "the designer and again the designer", "then we take the shape now", *["the designer nods here"] * 10
-"""The designer is in the whole meeting and in no other note; of shapes, a quarter of all notes speak."""
+"""“Designer” is throughout the meeting and in no other note; “shapes” is in a quarter of all notes."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple[str, ...] = ()) -> list[str]:
-    """What each passage says below its heading, best first."""
+    """Return the text of each passage below its heading, best first."""
     scope = Scope(filters, forbidden=tuple(map(quoted, forbidden)))
     found = search_words(store.database, [quoted(term) for term in terms], scope, 100)
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)

@@ -1,4 +1,4 @@
-"""Operations in commit messages and in stacks: whatever names, actors, clocks and users' commits hold."""
+"""Operations in commit messages and undo stacks, whatever names, actors, clocks and users' commits contain."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def with_kind(number: int, kind: OperationKind, *ids: str) -> Operation:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Operation]:
-    """A history as Donna makes one, oldest first."""
+    """Generate a history as Donna makes one, oldest first."""
     made: list[Operation] = []
     for number in range(draw(st.integers(0, 40))):
         now = stacks(reversed(made))
@@ -173,7 +173,7 @@ def histories(draw: st.DrawFn) -> list[Operation]:
 
 
 def by_hand(history: Sequence[Operation]) -> Stacks:
-    """The stacks by the definition: what was done and not undone, and what was undone since the last new operation."""
+    """Compute the stacks by definition: done and not undone, and undone since the last new operation."""
     known = {each.id: each for each in history}
     done: list[str] = []
     undone: list[str] = []
@@ -203,7 +203,7 @@ def test_the_stacks_follow_every_history(history: list[Operation]) -> None:
 @settings(deadline=None, max_examples=300)
 @given(histories(), st.integers(0, 40))
 def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: list[Operation], cut: int) -> None:
-    """More operations than are looked at: what is offered next must be what would be next."""
+    """If there are more operations than are read, the next one to undo must still be the right one."""
     whole, found = stacks(reversed(history)), stacks(reversed(history[cut:]))
     assert found.undoable == whole.undoable[: len(found.undoable)]
     assert found.redoable == whole.redoable[: len(found.redoable)]
@@ -290,7 +290,7 @@ def test_a_message_of_the_callers_is_a_subject_and_no_more(base: Path, message: 
 
 
 def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md") -> None:
-    """A user's commit that says it were an operation."""
+    """Create a user's commit that claims to be an operation."""
     now = user.git(vault, "rev-parse", f"HEAD:{path}").strip()
     evil = user.git(vault, "hash-object", "-w", "--stdin", given="planted\n").strip()
     change = BlobChange(path=path, before=evil, after=now)
@@ -334,7 +334,7 @@ def test_a_copied_operation_counts_once(base: Path) -> None:
 
 
 def test_a_clone_knows_the_operations_of_the_history_it_came_with(base: Path) -> None:
-    """Another machine has the commits and not the records; a commit between that only looks like one hides nothing."""
+    """Another machine has the commits and not the records; a commit between them that imitates one hides nothing."""
     user = User(base / "home")
     vault = user.repository(base / "v")
     first = new_writer(vault, base / "state")

@@ -1,4 +1,4 @@
-"""Missing notes: held for the rename window, removed when due, and kept when far too many go at once."""
+"""Missing notes are retained for the rename window, then removed, except if far too many disappear at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Clock:
 
 
 class Vault:
-    """What the index holds, whether notes are being read, and what was removed."""
+    """The notes of an index, whether reading is paused, and what was removed."""
 
     def __init__(self, known: int) -> None:
         self.known, self.reading, self.removed, self.moved = known, False, list[str](), set[str]()

@@ -1,4 +1,4 @@
-"""The log: percentiles, throughput, and the problems that hold now."""
+"""The problem log: percentiles, throughput, and the current problems."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query syntax: words, phrases, what to avoid, and filters. Nothing that is typed is an error."""
+"""The query syntax: words, phrases, exclusions and filters. No input is an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`MemoryIngestQueue`: one job a path, edits before imports, sixteen at a time, and a bound."""
+"""`MemoryIngestQueue`: one job for each path, edits before imports, sixteen at a time, with a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that read: a part of a search beside another, none free, closed, and an index that is replaced meanwhile."""
+"""Reader threads: parallel parts of a search, no free thread, closing, and an index that is replaced meanwhile."""
 
 from __future__ import annotations
 

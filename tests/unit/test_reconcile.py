@@ -37,7 +37,7 @@ class ReconcileHarness:
         return file
 
     def know(self, path: str, **others: object) -> None:
-        """Record a file as it is now, as if it had been checked an hour from now: nothing is recent then."""
+        """Record a file as it is now, as if checked an hour from now, so that no change counts as recent."""
         stat = self.client.stat(path)
         values = {
             "state": "indexed", "size": stat.size, "mtime_ns": stat.mtime_ns, "ctime_ns": stat.ctime_ns,

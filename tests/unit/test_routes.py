@@ -1,4 +1,4 @@
-"""Which models are asked: read from the user's own file alone, with every mistake named by file, line and setting."""
+"""Language models are read from the user's own file alone, and every mistake is reported with file, line and setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of a scope between two searches, and for how long."""
+"""The cache of the passages in a scope, and its lifetime."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def database(store: MemoryStore) -> Database:
 
 
 class CountingRunner:
-    """Other connections, which work at once when they are asked to, or later."""
+    """Other connections, which run their work at once or later."""
 
     def __init__(self, database: Database) -> None:
         self.database, self.runs = database, 0

@@ -1,4 +1,4 @@
-"""What part of an index is in a scope, and by which index SQLite finds it."""
+"""Which part of an index is in a scope, and which SQL index finds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDERS = ("Archive", "Garden", "Meetings", "People", "Projects", "Reading", "Re
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """Notes in ten folders, one folder after the other, as a vault is read; every third is of a later date."""
+    """Create notes in ten folders, one folder after the other, as a vault is read; every third has a later date."""
     store = open_store(tmp_path_factory.mktemp("scopes") / "index.db")
     with store.database.transaction():
         store.database.run_many(

@@ -1,4 +1,4 @@
-"""Snippets: the stretch that shows why a passage matched, as one line, with the matched words marked."""
+"""Snippets: the part of a passage that shows why it matched, on one line, with the matched words marked."""
 
 from __future__ import annotations
 

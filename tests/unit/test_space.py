@@ -1,4 +1,4 @@
-"""Which vault a command means, and what is remembered of it."""
+"""Which vault a command uses, and what is stored about it."""
 
 from __future__ import annotations
 

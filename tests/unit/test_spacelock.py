@@ -1,4 +1,4 @@
-"""The lock on a space: one process at a time, and free again however that process ends."""
+"""The lock on a space: held by one process at a time, and released however that process ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sys.stdin.read()
 
 
 def holder(folder: Path) -> subprocess.Popen[str]:
-    """Another process that takes the lock and keeps it until its stdin is closed."""
+    """Take the lock in another process until its stdin is closed."""
     child = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder)],
         cwd=ROOT,

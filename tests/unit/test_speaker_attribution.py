@@ -1,4 +1,4 @@
-"""Whether a conversation tells of the other person what a question asks of one."""
+"""Whether a conversation is about the other person, rather than the one in question."""
 
 from __future__ import annotations
 
@@ -148,5 +148,5 @@ def test_any_passage_is_read_quickly(part: str) -> None:
     def read() -> None:
         assert not of_another("What did Ab do?", part * 3_000, TALK)
 
-    # Seconds of this thread alone, so that a busy machine does not count: 0.004 at most, on a slow one.
+    # CPU seconds of this thread alone, so that a busy machine does not matter: 0.004 at most, on a slow one.
     assert min(repeat(read, number=1, repeat=3, timer=time.thread_time)) < 0.1

@@ -1,4 +1,4 @@
-"""The monitor: one `Status` from what was counted and what was heard, and no more counting than needed."""
+"""The status reporter: one `Status` from counts and events, and no more counting than necessary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 
 class Harness:
-    """A monitor over an index that a test makes up."""
+    """A reporter over a made-up index."""
 
     def __init__(self) -> None:
         self.hub, self.counted = EventHub(), 0

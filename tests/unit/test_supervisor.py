@@ -1,4 +1,4 @@
-"""Background tasks: a failure is told and the task starts again; stopping ends them all."""
+"""Background tasks: a failure is reported and the task restarts; stopping ends all tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, Proble
 
 
 class Harness:
-    """A supervisor whose events are kept."""
+    """A supervisor whose events are recorded."""
 
     def __init__(self) -> None:
         self.events: list[EngineEvent] = []

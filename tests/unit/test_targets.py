@@ -1,4 +1,4 @@
-"""Which paths Donna may write to, as a table; and what counts as a twin of a path, among real files."""
+"""Which paths Donna may write to, as a table; and which existing files count as the same path."""
 
 from __future__ import annotations
 

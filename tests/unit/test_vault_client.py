@@ -1,4 +1,4 @@
-"""The client lists what is a note, reads it whole, and says why a file is none."""
+"""The client lists all notes, reads them whole, and says why a file is not one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from donna_tui.vault.client import Entry, VaultClient, decode
 
 
 class Vault:
-    """A vault in the making, and a client for it."""
+    """A vault that a test fills, and a client for it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

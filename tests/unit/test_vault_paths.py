@@ -1,4 +1,4 @@
-"""No path and no link leads out of the vault, and nothing but a regular file is opened."""
+"""No path and no link leads out of the vault, and only regular files are opened."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a note is not among the hits: each step of a search that keeps it out is named."""
+"""Why a note is not among the hits: the step of a search that excludes it is named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTION: Vector = unit(np.eye(DIM)[0])
 
 
 def leaning(cosine: float) -> Vector:
-    """A unit vector whose cosine with the question is `cosine`."""
+    """Return a unit vector with the given cosine to the question."""
     return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[1])
 
 
