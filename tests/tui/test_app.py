@@ -386,11 +386,11 @@ async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
 
 @pytest.mark.parametrize("theme", OWN_THEMES, ids=lambda theme: theme.name)
 def test_text_can_be_read(theme: Theme) -> None:
-    for vault_state in (theme.background, theme.surface, theme.variables["row-selected"]):
-        assert contrast(theme.foreground, vault_state) >= 7
+    for background in (theme.background, theme.surface, theme.variables["row-selected"]):
+        assert contrast(theme.foreground, background) >= 7
         for colour in (theme.variables["text-muted"], theme.accent, theme.warning, theme.error):
-            assert contrast(colour, vault_state) >= 4.5
-        assert contrast(theme.variables["text-disabled"], vault_state) >= 3
+            assert contrast(colour, background) >= 4.5
+        assert contrast(theme.variables["text-disabled"], background) >= 3
 
 
 def contrast(first: str | None, second: str | None) -> float:
