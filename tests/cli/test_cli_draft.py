@@ -101,7 +101,7 @@ def test_a_draft_that_is_not_there(donna: Donna, kept: Path, verb: tuple[str, ..
 
 
 @pytest.mark.slow
-def test_nothing_is_decided_where_nobody_can_be_asked(donna: Donna, kept: Path) -> None:
+def test_nothing_is_decided_without_a_terminal(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     for verb in ("approve", "reject"):
         ran = donna("draft", verb, row["id"], "--space", kept, "--json")

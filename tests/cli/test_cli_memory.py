@@ -53,7 +53,7 @@ def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donn
     assert [(each["id"], each["turns"], each["closed"]) for each in listed["sessions"]] == [("chat:talk", 2, True)]
 
 
-def test_malformed_lines_are_told_and_the_exit_code_says_so(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", [TALK[0], b"{broken", b"[" * 100_000, TALK[1]])
     ran = donna("chat", "import", file, "--json", "--space", vault)
     assert ran.code == 4
@@ -131,7 +131,7 @@ def test_what_is_wrong_with_a_command_is_said(donna: Donna, vault: Path, args: t
     assert message in ran.err
 
 
-def test_what_a_note_holds_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
+def test_what_is_in_a_note_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
     ran = donna("forget", "vault:private.md", "--space", vault)
     assert ran.code == 3
     assert "change or delete the note" in ran.err
@@ -212,7 +212,7 @@ def test_tasks_are_not_found_twice_beside_their_note(donna: Donna, vault: Path) 
 
 
 @pytest.mark.slow
-def test_old_conversations_are_summed_up_and_taken_back(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path, tmp_path: Path) -> None:
     rows = [row for day in (1, 2, 3) for row in said(f"s{day}", "Kestrels hover into the wind above the road.",
             timestamp=f"2024-04-0{day}T10:00:00")]  # fmt: skip
     donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)

@@ -120,7 +120,7 @@ def test_a_library_that_is_missing_is_found_without_a_call(donna: Donna, vault: 
     assert (found["state"], found["hint"]) == ("warn", "pip install 'donna-tui[models]'")
 
 
-def test_where_none_is_configured_it_says_so(donna: Donna, vault: Path) -> None:
+def test_without_a_configured_model_it_says_so(donna: Donna, vault: Path) -> None:
     ran = donna("model", "test", "--space", vault)
     assert ran.code == 0
     assert "No language model is configured" in ran.out

@@ -163,7 +163,7 @@ def test_an_undo_that_would_lose_a_later_edit_is_refused(donna: Donna, history: 
     assert (history / "Inbox/a.md").read_text() == "one\nand a thought of mine\n"
 
 
-def test_nobody_is_asked_without_a_terminal(donna: Donna, history: Path) -> None:
+def test_without_a_terminal_an_undo_needs_yes(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
     ran = donna("undo", "--space", history)
     assert ran.code == 2

@@ -133,7 +133,7 @@ async def test_a_server_that_refuses_leaves_an_answer_by_words(
     assert len(server.requests) == (1 if status == 401 else MOST_TRIES)
 
 
-async def test_a_server_that_goes_away_later_costs_few_requests(
+async def test_a_server_that_disappears_later_costs_few_requests(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
@@ -304,7 +304,7 @@ async def test_the_local_model_finds_by_meaning(tmp_path: Path, model_cache: Pat
         assert outcome.hits[0].score >= 0.35
 
 
-async def test_a_server_that_hangs_holds_no_answer_up(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_a_server_that_hangs_delays_no_answer(tmp_path: Path, server: EmbeddingServer) -> None:
     sandbox = desk_of(tmp_path, server, provider="openai", sync={"search_deadline_ms": 500})
     async with agent_engine(sandbox) as running:
         await fresh(running, "boat")

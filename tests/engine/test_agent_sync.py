@@ -46,7 +46,7 @@ def filled(sandbox: AgentSandbox) -> AgentSandbox:
     "case", ["missing", "read-only", "none", "off", "read-only disk", "a file"],
 )  # fmt: skip
 @pytest.mark.parametrize("watch", [False, True])
-async def test_what_is_not_indexed_says_so_and_writes_nothing(
+async def test_a_memory_that_is_not_indexed_is_reported_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, watch: bool
 ) -> None:
     access = {"read-only": {"access": "ro"}, "none": {"access": "none"}, "off": {"enabled": False}}.get(case, {})
@@ -229,7 +229,7 @@ async def test_the_settings_say_how_long_a_search_waits(tmp_path: Path, held: as
         assert not (await fresh(running, "kestrel", 15)).stale
 
 
-async def test_where_searches_do_not_sync_a_change_is_told(tmp_path: Path) -> None:
+async def test_where_searches_do_not_sync_a_change_is_reported(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path, sync={**QUIET, "on_search": False}))
     async with agent_engine(sandbox, watch=True) as running:
         outcome = await fresh(running, "kestrel")

@@ -90,7 +90,7 @@ async def test_a_box_is_carried_over_as_a_link_and_no_task_is_doubled(tmp_path: 
         assert sorted(task.title for task in await here.engine.memory.tasks()) == before
 
 
-async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path) -> None:
+async def test_a_customer_meeting_quotes_no_one_to_one_and_no_chat(tmp_path: Path) -> None:
     notes = {
         "Meetings/2024-01-15 1-1 Ben.md": "---\ntype: meeting\ndate: 2024-01-15\nattendees: ['[[Ben Long]]']\n---\n"
         "# 1:1 with Ben\n\n- Ben feels stretched by the Acme renewal\n\n- [ ] Find help for Ben before the Acme renewal\n",
@@ -376,7 +376,7 @@ async def profiles(here: DraftEngine) -> list[str]:
     return [result.path for result in results]
 
 
-async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stands_there(tmp_path: Path) -> None:
+async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp_path: Path) -> None:
     notes = {
         f"Daily/{recently()}.md": f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n",
         "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",

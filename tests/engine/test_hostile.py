@@ -143,7 +143,7 @@ def test_sensitivity_is_stored(hostile: Hostile) -> None:
         assert bool(stored[path]) is wanted, path
 
 
-def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
+def test_the_log_contains_no_text_of_a_note(hostile: Hostile) -> None:
     logged = b"".join(everything_below(hostile.sandbox.paths.log))
     assert logged
     paths = "\n".join(case["path"] for case in hostile.cases)
@@ -152,14 +152,14 @@ def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
             assert case["sentinel"].encode() not in logged, case["path"]
 
 
-def test_the_invocation_log_holds_hashes_only(hostile: Hostile) -> None:
+def test_the_invocation_log_contains_hashes_only(hostile: Hostile) -> None:
     rows = hostile.sandbox.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
     assert {task for task, _, _ in rows} >= {"embed_vault_chunk", "embed_memory_query"}
     assert {model for _, model, _ in rows} == {hostile.running.engine.status().model.partition("@")[0]}
     assert all(re.fullmatch(r"[0-9a-f]{64}", hashed) for _, _, hashed in rows)
 
 
-async def test_a_second_start_reads_nothing_anew(hostile: Hostile) -> None:
+async def test_a_second_start_reads_nothing_again(hostile: Hostile) -> None:
     async with open_engine(hostile.sandbox, watch=False) as running:
         await running.engine.sync()
         assert running.engine.status().embedded_this_run == 0

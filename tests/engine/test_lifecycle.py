@@ -182,7 +182,9 @@ async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
 
 
 @pytest.mark.slow
-async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_paths_than_fit_into_the_queue_are_all_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hide_model(monkeypatch)
     monkeypatch.setattr(MemoryIngestQueue.__init__, "__defaults__", (7,))
     sandbox = fill(new_sandbox(tmp_path), 40)

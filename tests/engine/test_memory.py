@@ -79,7 +79,7 @@ async def test_what_is_remembered_is_found_recalled_and_explained(sandbox: Sandb
         assert result.budget_used == result.total_tokens / 2_000
 
 
-async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_hit_that_is_not_a_note_can_be_read_with_its_context(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.write("todo.md", "# Plan\n\n- [ ] Feed the kestrel\n")
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
@@ -239,7 +239,7 @@ async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(sandbox:
             assert (remote.memories, remote.cut) == ((), ())
 
 
-async def test_a_summary_stands_for_its_session_and_the_archive_stays(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_summary_replaces_its_session_and_the_archive_stays(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"compression_threshold": 2})
     rows = [
         row

@@ -97,7 +97,7 @@ async def test_a_question_by_words_does_not_need_it(sandbox: Sandbox) -> None:
     assert not loaded(running)
 
 
-async def test_what_nobody_asks_for_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_status_is_counted_only_on_request(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[Database] = []
     monkeypatch.setattr(status_reporter, "REPORT_SECONDS", GENEROUS_SECONDS)
     monkeypatch.setattr(status_reporter, "count", lambda database: counts.append(database) or count(database))
@@ -141,7 +141,7 @@ async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: S
     assert not loaded(again)
 
 
-async def test_a_vault_that_is_gone_is_told(sandbox: Sandbox) -> None:
+async def test_a_vault_that_is_gone_is_reported(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         sandbox.root.rename(sandbox.root.with_name("elsewhere"))
         with pytest.raises(VaultReadError):
@@ -227,7 +227,9 @@ async def test_another_version_of_the_vectors_is_made(sandbox: Sandbox) -> None:
     assert versions[0][0].startswith("another ")
 
 
-async def test_a_model_that_was_damaged_meanwhile_is_told(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_model_that_was_damaged_meanwhile_is_reported(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models = sandbox.paths.cache / "models"
     kept = models.resolve()
     models.unlink()

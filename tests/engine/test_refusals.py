@@ -52,7 +52,7 @@ async def test_short_facts_are_found_in_other_words_and_what_nothing_answers_is_
             assert (await running.search(question, mode="hybrid")).hits == (), question
 
 
-async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(sandbox: Sandbox) -> None:
+async def test_the_words_of_one_note_are_never_refused_wherever_they_are_in_it(sandbox: Sandbox) -> None:
     sandbox.write("Plants/Ficus.md", NOTE)
     sandbox.write("Bread.md", "Let it rise overnight.\n")
     async with open_engine(sandbox, watch=False) as running:

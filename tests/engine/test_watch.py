@@ -202,7 +202,7 @@ async def test_a_twin_survives_the_other(desk_with_model: Sandbox) -> None:
         assert not running.events_of(NoteRenamed)
 
 
-async def test_swapped_names_are_told_apart(desk_with_model: Sandbox) -> None:
+async def test_swapped_names_are_distinguished(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("a.md", LIGHTHOUSE)
     sandbox.write("b.md", BAKERY)
@@ -273,7 +273,9 @@ def desk_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
     return new_sandbox(tmp_path, model_cache)
 
 
-async def test_what_is_saved_before_the_watch_stands_is_found(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_saved_before_the_watch_has_started_is_found(
+    vault: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Otherwise only the next comparison would find it, ten minutes later."""
     late, load = threading.Event(), watcher._awatch  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(watcher, "_awatch", lambda: (late.wait(10), load())[1])

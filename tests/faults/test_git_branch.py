@@ -59,7 +59,9 @@ def test_a_lock_that_goes_is_waited_for(base: Path, user: User, packed: bool) ->
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock", "packed-refs.lock"])
-def test_a_lock_that_stays_is_told_and_left(base: Path, user: User, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_lock_that_remains_is_reported_and_left(
+    base: Path, user: User, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setattr(repository, "PATIENCE_SECONDS", 0.2)
     vault = user.repository(base / "repo")
     lock = vault / ".git" / name

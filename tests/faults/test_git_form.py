@@ -70,7 +70,7 @@ def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Sandbo
     assert not canary.exists()
 
 
-def test_a_filter_on_other_files_is_in_nobodys_way(base: Path) -> None:
+def test_a_filter_on_other_files_does_not_matter(base: Path) -> None:
     sandbox = with_attributes(base, "*.png filter=lfs diff=lfs merge=lfs -text\n")
     assert sandbox.writer.write(NOTE, "x\n", replace=True)
     assert not sandbox.git("status", "--porcelain")

@@ -139,7 +139,7 @@ def test_each_vault_of_a_repository_has_its_own_undo(
     assert not (two / "Inbox/other.md").exists()
 
 
-def test_a_folder_that_is_a_repository_of_its_own_is_left_alone(base: Path) -> None:
+def test_a_folder_with_a_separate_repository_is_left_alone(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     nested = sandbox.user.repository(sandbox.vault / "Projects/lib")
     fill(sandbox.vault / "Projects/lib", {"Inbox/linking.md": "[[two]]\n"})

@@ -63,7 +63,7 @@ def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
 
 
 @pytest.mark.slow
-def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
+def test_no_reported_turn_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", rows())
     (tmp_path / "clean").mkdir()
     clean = Sandbox(tmp_path / "clean")

@@ -250,7 +250,7 @@ def test_a_program_that_only_reads_is_in_nobodys_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.2, 2.0])
-def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, seconds: float) -> None:
+def test_an_index_that_another_program_locks_is_updated_later(tmp_path: Path, seconds: float) -> None:
     sandbox = new_sandbox(tmp_path)
     vault_model, call = VaultModel.of(sandbox), ("write", NOTE, "Donna\n")
     lock = sandbox.git_dir / "index.lock"

@@ -102,7 +102,7 @@ def test_a_write_from_another_home_drops_nothing_of_this_one(base: Path, fork_se
     assert not litter(sandbox)
 
 
-def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, fork_server: ForkServer) -> None:
+def test_a_recreated_repository_loses_nothing_unfinished(base: Path, fork_server: ForkServer) -> None:
     sandbox = new_sandbox(base)
     stop_in_a_write(sandbox, fork_server)
     shutil.rmtree(sandbox.git_dir)

@@ -140,7 +140,7 @@ def test_stopped_and_then_its_folder_is_replaced_by_a_link(tmp_path: Path, fork_
     assert not sandbox.intent.exists(), "the next writes would be refused"
 
 
-def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, fork_server: ForkServer) -> None:
+def test_stopped_and_then_the_repository_is_recreated(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
     vault_model = scene.fresh()
     assert fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.PUT, occurrence=1)[1] == ENDED

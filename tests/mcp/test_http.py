@@ -79,7 +79,7 @@ async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, ser
 
 
 @pytest.mark.slow
-async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:
+async def test_sessions_are_distinguished_and_calls_run_in_parallel(serving: Serving) -> None:
     async with client_of(serving, "legacy") as one, client_of(serving, "legacy") as two:
         first = payload_of(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
         second = payload_of(await two.call_tool("vault_write", {"path": "Inbox/two.md", "content": "x\n"}))
@@ -160,7 +160,7 @@ def asked(
 
 
 @pytest.mark.slow
-def test_without_the_token_nobody_gets_in(serving: Serving) -> None:
+def test_without_the_token_no_client_is_admitted(serving: Serving) -> None:
     token = serving.token
     wrong = ("", "Bearer", "Bearer ", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}",
              token, f"Bearer {token.upper()}", f"Bearer {token} {token}", f"Bearer {token}, Bearer {token}")  # fmt: skip
@@ -246,7 +246,7 @@ def test_requests_are_let_in_as_fast_as_they_may_come() -> None:
     assert sum(rate.take() for _ in range(2_000)) == 50
 
 
-def test_a_session_ends_when_nobody_calls_and_they_are_not_kept_for_ever() -> None:
+def test_idle_sessions_end() -> None:
     now = [0.0]
     sessions = Sessions(Quota(5), alone=False, clock=lambda: now[0])
     first = sessions.of("Agent")

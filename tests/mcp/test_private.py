@@ -67,7 +67,7 @@ async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
     return [*reads, *paths, *others, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
 
 
-async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: ToolHarness) -> None:
+async def test_no_answer_of_any_tool_contains_a_word_of_a_private_note(harness: ToolHarness) -> None:
     before = {path: (harness.sandbox.root / path).read_bytes() for path in PATHS}
     asked = await calls(harness)
     assert {name for name, _ in asked} == {each.name for each in TOOLS}
@@ -83,7 +83,7 @@ async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: Too
 
 @pytest.mark.cases(6)
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_private_path_answers_exactly_as_one_that_is_not_there(harness: ToolHarness, path: str) -> None:
+async def test_a_private_path_is_answered_exactly_like_a_missing_one(harness: ToolHarness, path: str) -> None:
     for name, arguments in (
         ("memory_get", {}),
         ("vault_read", {}),
@@ -232,7 +232,7 @@ async def test_what_cannot_be_read_counts_as_not_there(harness: ToolHarness) -> 
         assert (answer["reason"], answer["message"]) == ("conflict", "a note cannot be written to this path")
 
 
-async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(harness: ToolHarness) -> None:
+async def test_a_new_note_beside_a_private_one_of_nearly_its_name_does_not_reveal_it(harness: ToolHarness) -> None:
     answer = await harness("vault_write", path="Inbox/secret.md", content="mine\n")
     assert answer["reason"] == "conflict"
     assert "Secret" not in json.dumps(answer)

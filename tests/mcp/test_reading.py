@@ -43,7 +43,7 @@ async def test_nothing_relevant_is_said_and_near_misses_come_on_request(harness:
     assert (nothing["results"], nothing["nearMisses"], nothing["count"]) == ([], [], 0)
 
 
-async def test_an_answer_from_an_index_that_is_behind_says_so(
+async def test_an_answer_from_an_outdated_index_is_marked_stale(
     harness: ToolHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def late(_: object, seconds: float | None) -> str:

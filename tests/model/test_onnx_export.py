@@ -54,7 +54,7 @@ def test_two_exports_at_once_replace_a_damaged_one_by_one_intact(tmp_path: Path)
 
 
 @pytest.mark.stress  # tests/unit/test_embedding_prepare.py does this with a pretended export
-def test_a_damaged_export_is_detected_and_made_anew(model_cache: Path, tmp_path: Path) -> None:
+def test_a_damaged_export_is_detected_and_replaced(model_cache: Path, tmp_path: Path) -> None:
     shutil.copytree(files.export_folder(model_cache), files.export_folder(tmp_path))
     graph = files.export_folder(tmp_path) / files.GRAPH
     os.truncate(graph, graph.stat().st_size - 1)

@@ -99,7 +99,9 @@ def test_the_hub_folder_needs_no_manifest(tmp_path: Path) -> None:
         pytest.param(TABLE, DIM + 1, id="wrong dimension"),
     ],
 )
-def test_a_model_that_gives_poison_is_refused_when_it_is_loaded(tmp_path: Path, table: Matrix, dim: int) -> None:
+def test_a_model_that_returns_invalid_vectors_is_refused_when_it_is_loaded(
+    tmp_path: Path, table: Matrix, dim: int
+) -> None:
     with pytest.raises(ModelError):
         OnnxProvider(model_files(tmp_path, token_vectors_graph(table), dim=dim))
 

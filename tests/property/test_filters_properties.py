@@ -184,7 +184,7 @@ examples = settings(max_examples=250, deadline=None, suppress_health_check=[Heal
 @pytest.mark.slow
 @examples
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
-def test_both_engines_give_the_nearest_of_what_the_scope_admits(
+def test_both_engines_return_the_nearest_passages_of_the_scope(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
     check_engines(filter_store, scope, query, k)
@@ -276,7 +276,7 @@ WAYS_TO_FIND_WORDS = (
 @pytest.mark.slow
 @examples
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
-def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
+def test_the_keyword_leg_returns_every_passage_of_the_scope_with_the_word(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
 ) -> None:
     expected = {each.id for each in brute_force(filter_store, scope) if word in each.words}

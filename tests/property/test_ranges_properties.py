@@ -26,7 +26,7 @@ sets_of_keys = st.sets(st.integers(1, 300), max_size=60).map(sorted)
 
 
 @given(ranges(), st.integers(-5, 250), st.integers(-5, 250))
-def test_a_cut_is_what_stands_between_two_places(whole: list[Range], start: int, end: int) -> None:
+def test_a_cut_is_the_text_between_two_places(whole: list[Range], start: int, end: int) -> None:
     assert keys_in(cut(whole, start, end)) == keys_in(whole)[max(0, start) : max(0, end)]
 
 

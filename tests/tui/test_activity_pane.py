@@ -79,7 +79,7 @@ async def test_a_status_that_arrived_on_another_screen_is_drawn_when_this_one_is
         await donna.until(lambda: pane(donna).has_class("-calm"), "no problem is listed")
 
 
-async def test_everything_is_in_sight_where_there_is_room() -> None:
+async def test_everything_is_visible_if_there_is_room() -> None:
     async with activity(scenarios.normal(), size=(160, 48)) as donna:
         text = donna.screen_text()
         for piece in (
@@ -159,7 +159,7 @@ async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
 
 
 @pytest.mark.slow
-async def test_the_log_follows_until_one_looks_back() -> None:
+async def test_the_log_follows_until_it_is_scrolled_back() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
         log = pane(donna).event_log
@@ -196,7 +196,7 @@ async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it
 
 
 @pytest.mark.slow
-async def test_the_scroll_bar_stands_where_the_log_stands() -> None:
+async def test_the_scroll_bar_shows_the_position_of_the_log() -> None:
     backend = scenarios.empty()
     async with activity(backend) as donna:
         log = pane(donna).event_log
@@ -275,7 +275,7 @@ async def test_the_log_is_filtered_by_kind() -> None:
 
 
 @pytest.mark.slow
-async def test_a_filter_that_nothing_passes_says_so() -> None:
+async def test_a_filter_that_matches_nothing_is_reported() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
         await donna.type("zzz")
@@ -344,7 +344,7 @@ async def test_retry_one_retry_all_resume() -> None:
 
 
 @pytest.mark.slow
-async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
+async def test_a_problem_that_a_retry_does_not_solve_is_not_retried() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
         await donna.press("tab", "r")

@@ -84,7 +84,7 @@ def test_tables_keep_to_their_width(name: str, width: int) -> None:
             assert line.cell_length <= max(width, 0)
 
 
-def test_numbers_stand_below_each_other() -> None:
+def test_numbers_are_aligned() -> None:
     first, second = table_lines([Figure("Notes", ("501", "")), Figure("Passages", ("2,914", "84 %"))], 30)
     assert first.plain == "Notes                501      "
     assert second.plain == "Passages           2,914  84 %"

@@ -211,7 +211,7 @@ async def test_a_screen_can_be_asked_for_before_it_is_there() -> None:
         await donna.until(lambda: donna.vault.note_tree.notes, "it shows the notes of the vault")
 
 
-async def test_what_happened_before_a_screen_was_there_is_told_to_it() -> None:
+async def test_earlier_events_reach_a_screen_that_is_mounted_later() -> None:
     backend = scenarios.empty()
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:

@@ -76,7 +76,7 @@ async def test_more_than_can_be_kept_is_counted() -> None:
     assert pane.paths[-1] == f"{KEPT_EVENTS + 6}.md"
 
 
-async def test_progress_is_the_status_that_holds_when_it_is_passed_on() -> None:
+async def test_progress_is_the_status_at_the_time_of_forwarding() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()

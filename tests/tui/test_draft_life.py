@@ -272,7 +272,7 @@ async def composed_again(here: DraftLifecycle, brief: DraftRow, typed: str, name
 
 
 @pytest.mark.slow
-async def test_where_nobody_listens_at_the_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
+async def test_with_a_closed_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
     async with ModelServer("ollama", model_server.good).running() as port:
         pass
     async with life(tmp_path, model=f"http://127.0.0.1:{port}", repository=True) as here:

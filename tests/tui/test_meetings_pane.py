@@ -135,7 +135,7 @@ async def test_weeks_and_days_are_walked_through() -> None:
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
-def test_a_day_goes_from_midnight_to_midnight_where_one_is(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     day = Agenda(datetime.date(2026, 10, 25), Span.DAY)
@@ -456,7 +456,7 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
 
 
 @pytest.mark.slow
-async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() -> None:
+async def test_a_calendar_is_added_and_errors_are_shown_below_the_field() -> None:
     backend = backend_in("empty")
     backend.fail(
         "add_calendar", DonnaError(Reason.CALENDAR_FAILED, "nowhere cannot be read: no such file"), key="x.ics"

@@ -77,7 +77,7 @@ def row_with(donna: Driver, words: str) -> str:
 
 
 @pytest.mark.slow
-async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_is_special() -> None:
+async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_marks() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
         assert "29 memories, newest first" in donna.screen_text()
@@ -221,7 +221,7 @@ async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered()
 
 
 @pytest.mark.slow
-async def test_nothing_is_read_before_somebody_looks() -> None:
+async def test_nothing_is_read_before_the_screen_is_shown() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.rest()
@@ -361,7 +361,7 @@ async def test_while_another_process_keeps_the_index_it_says_so() -> None:
 
 
 @pytest.mark.slow
-async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
+async def test_what_is_in_a_note_is_neither_pinned_nor_forgotten_here() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -493,7 +493,7 @@ async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
 
 
 @pytest.mark.slow
-async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
+async def test_a_recall_that_finds_nothing_or_fails_is_reported() -> None:
     backend = scenarios.normal()
     backend.memory.everything = backend.memory.everything[1:]
     async with driving(backend) as donna:
@@ -546,7 +546,7 @@ async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
 
 
 @pytest.mark.slow
-async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
+async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
@@ -702,7 +702,7 @@ async def test_citation_and_text_are_copied() -> None:
 
 
 @pytest.mark.slow
-async def test_actions_are_about_the_part_one_is_in() -> None:
+async def test_actions_apply_to_the_focused_part() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
         result = await recalled(donna, "redis drill")
@@ -846,7 +846,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
 
 
 @pytest.mark.slow
-async def test_where_no_preference_is_offered_the_key_says_so() -> None:
+async def test_where_no_preference_is_suggested_the_key_says_so() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
         await donna.press("o")

@@ -107,7 +107,7 @@ def test_a_callout_has_an_icon_and_one_colour() -> None:
     assert {str(block.content.spans[0].style) for block in blocks[:2]} == {"warning"}
 
 
-def test_a_table_stands_in_columns_that_fit() -> None:
+def test_a_table_is_drawn_in_columns_that_fit() -> None:
     text = "| Size | What it is |\n|:--|--:|\n| **S** | a short one |\n| M | a \\| b |\nafter"
     blocks = list(markdown_blocks(text))
     rows = [(row.plain.rstrip(), numbers.start) for block in blocks for row, numbers in wrapped(block, 40)]

@@ -79,7 +79,7 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
 
 
 @pytest.mark.slow
-async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_approval() -> None:
+async def test_the_tab_counts_waiting_drafts_even_if_hidden_and_follows_an_approval() -> None:
     async with driving(backend_in("normal")) as donna:
         await donna.until(lambda: "3 Review ②" in donna.screen_text(), "the tab counts them")
         await opened(donna)
@@ -176,7 +176,7 @@ async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> 
 
 
 @pytest.mark.slow
-async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> None:
+async def test_regenerating_asks_first_and_keeps_the_text_if_cancelled() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
         await opened(donna)
@@ -209,7 +209,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
 
 
 @pytest.mark.slow
-async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
+async def test_the_difference_is_all_new_without_a_note_and_only_the_changes_with_one() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
     async with driving(backend, size=LARGE) as donna:
@@ -351,7 +351,7 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
 
 
 @pytest.mark.slow
-async def test_a_passage_that_is_gone_says_so() -> None:
+async def test_a_passage_that_is_gone_is_reported() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         donna.review.show_part("evidence")
@@ -444,7 +444,7 @@ async def test_rejecting_asks_and_takes_the_draft_away() -> None:
 
 
 @pytest.mark.slow
-async def test_rejecting_what_failed_changes_no_note_and_says_so() -> None:
+async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
         await opened(donna)
@@ -524,7 +524,7 @@ async def test_approving_all_respects_what_was_left_out() -> None:
 
 
 @pytest.mark.slow
-async def test_nobody_leaves_while_drafts_are_being_approved() -> None:
+async def test_the_dialog_stays_open_while_drafts_are_being_approved() -> None:
     backend = backend_in("normal")
     backend.gates.hold("approve")
     async with driving(backend) as donna:
@@ -594,7 +594,7 @@ async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
 # Keys and sizes
 
 
-def test_g_composes_anew_in_review_and_no_key_is_stolen() -> None:
+def test_g_regenerates_in_review_and_no_key_is_stolen() -> None:
     assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
     with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is already used by list\.down"):
         load_keymap("default", {"review.regenerate": ["j"]})
@@ -618,7 +618,7 @@ async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_li
 
 
 @pytest.mark.slow
-async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> None:
+async def test_when_regenerating_has_another_key_g_goes_to_the_first_row() -> None:
     async with driving(backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]})) as donna:
         await opened(donna)
         await donna.press("end", "g")
@@ -817,7 +817,7 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
 
 
 @pytest.mark.slow
-async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
+async def test_a_link_of_a_draft_is_followed_and_back_returns_to_it() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await on_line(donna, "Redis was left on 12 March")
@@ -829,7 +829,7 @@ async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
 
 
 @pytest.mark.slow
-async def test_a_line_without_a_link_says_so() -> None:
+async def test_a_line_without_a_link_is_reported() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await on_line(donna, "Who owns the drill")

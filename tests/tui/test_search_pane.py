@@ -78,7 +78,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
         await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
 
 
-async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
+async def test_an_older_answer_is_dropped_by_further_typing() -> None:
     """This includes the moment before the newer question is asked, when no search has cancelled the older one yet."""
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")
@@ -253,7 +253,7 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
 
 
 @pytest.mark.slow
-async def test_the_note_of_the_engine_stands_below_the_results() -> None:
+async def test_the_notice_of_the_engine_is_below_the_results() -> None:
     async with driving(backend_with("one", note="keyword only: the model is loading")) as donna:
         await donna.search_for("x")
         assert "keyword only: the model is loading" in donna.screen_text()
@@ -354,7 +354,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
+async def test_zoom_maximises_the_preview_and_restores_it() -> None:
     async with driving(scenarios.normal(), size=(80, 24)) as donna:
         await donna.search_for("redis")
         await donna.press("escape", "plus")
@@ -366,7 +366,7 @@ async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
         assert donna.search.preview.display
 
 
-async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
+async def test_two_hundred_results_draw_only_the_visible_rows() -> None:
     names = [f"note-{number}" for number in range(200)]
     async with driving(backend_with(*names)) as donna:
         await donna.search_for("x")
@@ -453,7 +453,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
         assert len(backend.called("search")) == 3
 
 
-async def test_a_total_that_nobody_counted_is_said_to_be_a_least_one() -> None:
+async def test_an_uncounted_total_is_shown_as_a_minimum() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", at_least=True))
     async with driving(backend) as donna:
         await donna.search_for("x")
@@ -511,7 +511,7 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
 
 
 @pytest.mark.slow
-async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_is_laid_out_again_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is loaded then may have a longer heading
     found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}
     backend = FakeBackend(scenarios.AT_REST)

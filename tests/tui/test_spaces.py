@@ -155,7 +155,9 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
 
 
 @pytest.mark.slow
-async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.edits_in_memory_only", property(lambda _: ("a.md",)))
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -218,7 +220,7 @@ def reads_elsewhere(backend: FakeBackend) -> bool:
 
 
 @pytest.mark.slow
-async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
+async def test_what_needs_the_open_space_names_the_other_one(spaces: Spaces) -> None:
     spaces.backends["notes"].answers = from_two
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)

@@ -67,7 +67,7 @@ async def test_a_folder_that_is_there_is_no_new_name() -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_is_created_named_anew_and_deleted() -> None:
+async def test_a_folder_is_created_renamed_and_deleted() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await on(donna, FOLDER)

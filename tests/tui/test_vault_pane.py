@@ -168,7 +168,7 @@ async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
 
 
 @pytest.mark.slow
-async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
+async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -256,7 +256,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 
-async def test_a_note_without_changes_says_so() -> None:
+async def test_a_note_without_changes_is_reported() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)
         assert "This note has no changes since the last commit." in donna.screen_text()
@@ -349,7 +349,7 @@ async def test_a_large_screen_shows_all_three() -> None:
 
 
 @pytest.mark.slow
-async def test_zoom_gives_a_part_all_the_room() -> None:
+async def test_zoom_maximises_a_part() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
         await donna.press("enter", "+")
@@ -467,7 +467,7 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
 
 
 @pytest.mark.slow
-async def test_a_note_that_is_gone_meanwhile_says_so() -> None:
+async def test_a_note_that_is_gone_meanwhile_is_reported() -> None:
     backend = scenarios.normal()
     backend.fail("read_note", VaultReadError(Reason.MISSING, "this note is no longer there"), PRIYA)
     async with driving(backend) as donna:

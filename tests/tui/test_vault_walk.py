@@ -50,7 +50,7 @@ def on_disk(vault: Path, path: str, wanted: str | None) -> None:
 
 
 @pytest.mark.slow
-def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal: Terminal) -> None:
+def test_a_note_is_created_written_undone_and_redone(vault: Path, terminal: Terminal) -> None:
     before = {path: path.read_bytes() for path in vault.rglob("*.md")}
 
     terminal.press(b"n", until="New note from")

@@ -113,7 +113,7 @@ def test_rows_of_a_difference_fit_and_hold_nothing_that_acts(
 
 
 @given(TEXTS, TEXTS)
-def test_every_line_stands_once_on_its_side(before: str, after: str) -> None:
+def test_every_line_is_once_on_its_side(before: str, after: str) -> None:
     diff = diff_bytes("a.md", before.encode("utf-8", "replace"), after.encode("utf-8", "replace"))
     for hunk in diff.hunks:
         pairs = list(pairs_of(hunk.lines))
@@ -180,7 +180,7 @@ def test_every_refusal_has_a_title_a_sentence_and_a_next_step(reason: Reason) ->
     assert refusal.what[0].isupper()
 
 
-def test_every_reason_of_a_write_has_words_of_its_own() -> None:
+def test_every_reason_of_a_write_has_its_own_message() -> None:
     writing = {
         "path_escape not_markdown missing ignored not_regular unreadable too_large too_long not_text invalid_frontmatter",
         "outside_allowlist conflict sensitive encoding git_busy git_locked git_failed no_repository not_trusted",

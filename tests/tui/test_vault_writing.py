@@ -237,7 +237,7 @@ async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_editor_with_a_separate_window_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     code = External(environ={"EDITOR": "code"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
     backend = scenarios.normal()
     async with driving(backend, external=code) as donna:
@@ -461,7 +461,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
 
 
 @pytest.mark.slow
-async def test_several_steps_are_taken_back_at_once() -> None:
+async def test_several_steps_are_undone_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:
         await donna.open_note(GARDEN)
@@ -512,7 +512,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
 
 
 @pytest.mark.slow
-async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
+async def test_what_later_edits_do_not_touch_can_be_undone() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
     async with driving(backend, size=SMALL) as donna:

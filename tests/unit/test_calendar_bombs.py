@@ -81,7 +81,7 @@ async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
 
 
-async def test_many_long_series_are_cut_off_and_that_is_told() -> None:
+async def test_many_long_series_are_truncated_with_a_report() -> None:
     text = "y" * 8_000
     many = [event(*MAY_6, f"DESCRIPTION:{text}", "RRULE:FREQ=HOURLY", uid=f"s{each}") for each in range(10)]
     fetched = await read_bytes(calendar(*many))
@@ -96,7 +96,7 @@ async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
 
 
 @pytest.mark.slow
-async def test_of_a_hundred_thousand_entries_some_are_taken_and_the_rest_is_told(
+async def test_of_a_hundred_thousand_entries_some_are_read_and_the_rest_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would time out
@@ -132,7 +132,7 @@ async def test_whatever_is_nested_or_long_the_next_entry_is_read(bomb: str) -> N
     assert "fine" in ids((await read_bytes(calendar(bomb, FINE))).meetings)
 
 
-async def test_a_truncated_file_gives_what_it_holds_and_is_not_complete() -> None:
+async def test_a_truncated_file_is_read_as_far_as_it_goes_and_is_not_complete() -> None:
     whole = calendar(FINE, event(*MAY_6, uid="cut"))
     fetched = await read_bytes(whole[: whole.index(b"UID:cut") + 20])
     assert ids(fetched.meetings) == ["fine"]
@@ -200,7 +200,7 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
         os.kill(int(pid_file.read_text()), 0)
 
 
-async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
     assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
 

@@ -149,13 +149,13 @@ async def test_the_address_of_the_account_leads_to_its_calendars(
     assert work.startswith(radicale.url)
 
 
-async def test_a_wrong_password_is_told(work: str, tmp_path: Path) -> None:
+async def test_a_wrong_password_is_reported(work: str, tmp_path: Path) -> None:
     error = await refusal(work, tmp_path, "wrong")
     assert error.message == "127.0.0.1 rejected the user name or password"
     assert error.hint == "check username and password in calendars"
 
 
-async def test_a_calendar_that_is_not_there_is_told(radicale: Radicale, tmp_path: Path) -> None:
+async def test_a_missing_calendar_is_reported(radicale: Radicale, tmp_path: Path) -> None:
     assert (await refusal(f"{radicale.url}/me/none/", tmp_path)).reason == "calendar_failed"
 
 
@@ -181,7 +181,7 @@ CALENDAR_HERE = multistatus("<resourcetype><collection/><C:calendar/></resourcet
         Reply(207, b"<multistatus xmlns='DAV:'", {"Content-Type": "application/xml"}, cut=True),
     ],
 )
-async def test_a_server_that_talks_nonsense_is_told_in_a_sentence(reply: Reply, tmp_path: Path) -> None:
+async def test_a_server_that_answers_nonsense_is_reported_in_a_sentence(reply: Reply, tmp_path: Path) -> None:
     with serving(lambda asked: reply) as site:
         error = await refusal(site.url, tmp_path)
     assert error.reason == "calendar_failed"
@@ -296,13 +296,13 @@ def imported_by(module: str) -> set[str]:
     return set(done.stdout.split())
 
 
-async def test_a_server_that_answers_too_much_however_short_the_time_is_told(tmp_path: Path) -> None:
+async def test_a_server_that_answers_too_much_for_any_period_is_reported(tmp_path: Path) -> None:
     large = Reply(207, b"<x>" + b"y" * (ANSWER_BYTES + 1) + b"</x>", {"Content-Type": "application/xml"})
     with serving(lambda asked: CALENDAR_HERE if asked.method == "PROPFIND" else large) as site:
         error = await refusal(site.url, tmp_path)
     assert "more than Donna reads" in error.message
 
 
-async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.CHILD_MODULE", "tests.unit.no_such_module")
     assert "time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message

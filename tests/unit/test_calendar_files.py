@@ -41,7 +41,7 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
     assert len([name for name in found if name.startswith("weekly/")]) == 34
 
 
-async def test_what_is_odd_in_a_hostile_calendar_is_told_by_entry(tmp_path: Path) -> None:
+async def test_the_oddities_of_a_hostile_calendar_are_reported_by_entry(tmp_path: Path) -> None:
     make_hostile_vault(tmp_path)
     fetched = await source(tmp_path / "calendar.ics").fetch(YEAR)
     assert [(each.number, each.uid) for each in fetched.problems] == [

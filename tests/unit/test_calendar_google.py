@@ -208,7 +208,7 @@ async def test_a_token_that_is_refused_is_renewed_once(harness: TokensHarness) -
     assert len(google.renewals) == 1
 
 
-async def test_leave_that_was_taken_back_is_told_with_what_to_do(harness: TokensHarness) -> None:
+async def test_revoked_access_is_reported_with_what_to_do(harness: TokensHarness) -> None:
     google = Google(good="t2", given=Reply(400, b'{"error": "invalid_grant"}'))
     error = await harness.refusal(google)
     assert (error.message, error.hint) == ("Donna has no access to Mail yet", 'donna meetings connect "Mail"')
@@ -249,12 +249,12 @@ async def test_a_token_that_others_can_read_is_not_used(harness: TokensHarness) 
         (Reply(200, b'{"items": []}', cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
-async def test_an_answer_that_cannot_be_used_is_told(harness: TokensHarness, reply: Reply, expected: str) -> None:
+async def test_an_unusable_answer_is_reported(harness: TokensHarness, reply: Reply, expected: str) -> None:
     assert (await harness.refusal(Google(listing=lambda asked: reply))).message == expected
 
 
 @pytest.mark.parametrize("given", [b"<html>", b"{}", b"[]", b'{"access_token": "x", "expires_in": "soon"}'])
-async def test_a_token_that_cannot_be_read_is_told(harness: TokensHarness, given: bytes) -> None:
+async def test_an_unreadable_token_is_reported(harness: TokensHarness, given: bytes) -> None:
     error = await harness.refusal(Google(good="t2", given=Reply(body=given)))
     assert error.message == "Google's answer cannot be read"
     assert harness.kept()["access_token"] == "t1"

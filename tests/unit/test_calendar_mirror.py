@@ -131,7 +131,7 @@ def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(db: Memo
     assert [each.calendar for each in all_of(db).values()] == ["Work"]
 
 
-def test_a_stretch_of_time_holds_what_touches_it(db: MemoryDb) -> None:
+def test_a_period_includes_what_overlaps_it(db: MemoryDb) -> None:
     names = {"until": (8, 60), "into": (8, 90), "at": (9, 60), "moment": (9, 0), "end": (10, 0), "after": (10, 60)}
     keep(db, *(meeting(name, utc(2024, 5, 20, hour), minutes) for name, (hour, minutes) in names.items()))
     between = (utc(2024, 5, 20, 9).timestamp(), utc(2024, 5, 20, 10).timestamp())

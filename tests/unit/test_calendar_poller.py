@@ -192,7 +192,7 @@ async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(harness: P
     assert CATCH_UP_SECONDS == DAY
 
 
-async def test_a_failure_is_told_and_the_others_are_handed_on(harness: PollerHarness) -> None:
+async def test_a_failure_is_reported_and_the_other_meetings_are_handed_on(harness: PollerHarness) -> None:
     for name in ("a", "b", "c"):
         harness.add(name, MINUTE)
     await harness.poll(0)
@@ -307,7 +307,7 @@ async def test_a_calendar_that_cannot_be_read_hides_no_other(
     assert reasons == {"Broken": "calendar_failed", "Work": ""}
 
 
-async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(harness: PollerHarness) -> None:
+async def test_a_calendar_that_returns_nothing_changes_nothing(harness: PollerHarness) -> None:
     harness.add("a", 30 * MINUTE)
     await harness.poll(0)
     harness.calendar.incomplete = True
@@ -359,7 +359,7 @@ async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(harness: Polle
     assert names == [MeetingEndPollerStarted, MeetingEndDetected, MeetingEndPollerCancelled]
 
 
-async def test_a_look_that_fails_is_told_and_the_next_one_comes(
+async def test_a_failed_poll_is_reported_and_the_next_one_follows(
     harness: PollerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fine = harness.thread.run

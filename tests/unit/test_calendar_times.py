@@ -147,7 +147,7 @@ def test_an_occurrence_without_its_series_has_the_same_name_as_within_it() -> No
     assert (meeting.event_id, meeting.series_id) == ("one/20240520T090000Z", "one")
 
 
-def test_the_newest_version_counts_wherever_it_stands() -> None:
+def test_the_newest_version_counts_wherever_it_is() -> None:
     old, new = event(*MAY_6, "SEQUENCE:0", "SUMMARY:Old"), event(*MAY_6, "SEQUENCE:1", "SUMMARY:New")
     for order in ((old, new), (new, old)):
         assert [meeting.title for meeting in read(*order).meetings] == ["New"]
@@ -181,7 +181,7 @@ def test_extra_dates_and_periods_belong_to_the_series() -> None:
     assert times(read(extra).meetings) == ["0506T0900–1000", "0508T1200–1300", "0509T1200–1230"]
 
 
-def test_a_window_holds_what_touches_it() -> None:
+def test_a_window_includes_what_overlaps_it() -> None:
     window = Window(utc(2024, 5, 6, 9, 30), utc(2024, 5, 6, 12))
     inside = {
         "before": "0800/PT1H30M",

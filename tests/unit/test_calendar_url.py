@@ -36,7 +36,7 @@ async def test_a_file_on_a_server_is_read() -> None:
     assert "Authorization" not in site.requests[0].headers
 
 
-async def test_the_password_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
+async def test_the_password_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("open sesame\nand more\n")
     file.chmod(0o600)
@@ -93,7 +93,7 @@ async def test_a_redirect_in_circles_ends() -> None:
         (Reply(200, FILE[:50], cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
-async def test_a_refusal_is_told_without_the_address(reply: Reply, expected: str) -> None:
+async def test_a_refusal_is_reported_without_the_address(reply: Reply, expected: str) -> None:
     with serving(lambda asked: reply) as site:
         error = await refusal(f"{site.url}/secret-token")
     assert error.message == expected
@@ -105,7 +105,7 @@ async def test_an_answer_that_is_too_large_is_refused() -> None:
         assert (await refusal(site.url)).reason == "too_large"
 
 
-async def test_a_server_that_is_gone_is_told() -> None:
+async def test_a_server_that_is_gone_is_reported() -> None:
     with serving(lambda asked: Reply()) as site:
         url = site.url
     assert (await refusal(url)).message == "127.0.0.1 cannot be reached (ConnectError)"

@@ -166,7 +166,7 @@ def test_a_window_too_small_for_any_context_is_refused() -> None:
         chunks_of("words", max_tokens=31)
 
 
-def test_the_context_stands_before_the_passage() -> None:
+def test_the_context_is_before_the_passage() -> None:
     assert embedding_text("Trip", ("Plan", "Food"), "bread") == "Trip › Plan › Food\nbread"
     assert embedding_text("", (), "bread") == "bread"
     assert embedding_text("Trip", (), "bread") == "Trip\nbread"

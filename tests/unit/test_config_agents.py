@@ -156,7 +156,7 @@ def test_an_agent_changes_what_it_names_and_nothing_else(
     assert other.search == loaded(tmp_path, text).config.agents.defaults.memory_search
 
 
-def test_a_default_that_is_set_again_holds_against_the_defaults(tmp_path: Path) -> None:
+def test_a_setting_equal_to_the_default_overrides_the_defaults(tmp_path: Path) -> None:
     """A setting of an agent applies even if it equals Donna's own default."""
     text = """
         agents:
@@ -268,7 +268,7 @@ def test_variables_may_name_them(tmp_path: Path) -> None:
     assert (peter.workspace, peter.search.query.max_results) == (Path("/w"), 9)
 
 
-def test_what_holds_for_an_agent(tmp_path: Path) -> None:
+def test_the_settings_of_an_agent(tmp_path: Path) -> None:
     text = f"""
         retrieval: {{min_score: 0.1, max_k: 10, default_k: 3}}
         metrics: {{port: 9000}}

@@ -28,7 +28,7 @@ def applied(diff: FileDiff) -> tuple[bytes, bytes]:
 
 
 @given(ANY_BYTES, ANY_BYTES)
-def test_applying_a_difference_gives_the_other_version(before: bytes, after: bytes) -> None:
+def test_applying_a_difference_yields_the_other_version(before: bytes, after: bytes) -> None:
     diff = diff_bytes("a.md", before, after, context=WHOLE)
     if before == after:
         assert diff.hunks == ()
@@ -62,7 +62,7 @@ def test_spans_lie_within_their_lines_and_partners_are_mutual(before: bytes, aft
 
 
 @given(ANY_BYTES, ANY_BYTES)
-def test_the_unified_text_holds_nothing_that_a_terminal_obeys(before: bytes, after: bytes) -> None:
+def test_the_unified_text_contains_nothing_that_a_terminal_obeys(before: bytes, after: bytes) -> None:
     text = as_unified(diff_bytes("a\x1b.md", before, after))
     assert not any((ord(char) < 32 and char != "\n") or 0x7F <= ord(char) < 0xA0 for char in text)
 

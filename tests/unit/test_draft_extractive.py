@@ -122,7 +122,7 @@ TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(" ".join)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4))
-def test_a_sentence_cites_the_passage_that_holds_it(texts: list[str]) -> None:
+def test_a_sentence_cites_the_passage_that_contains_it(texts: list[str]) -> None:
     passages = [passage(number, text) for number, text in enumerate(texts, 1)]
     found = Extract(passages, "gateway plan")
     for said in [*found.promises(), *found.questions(), *found.summary()]:
@@ -134,7 +134,7 @@ HOSTILE = st.text(alphabet="abA .\n-*[]()#<>%`!?\u202e\x1b{}|:/1", max_size=200)
 
 
 @given(st.lists(HOSTILE, max_size=4))
-def test_any_passage_gives_an_answer(texts: list[str]) -> None:
+def test_any_passages_yield_an_answer(texts: list[str]) -> None:
     passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
     answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
     assert isinstance(answer, MeetingNoteAnswer)

@@ -29,7 +29,7 @@ MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 @given(HOSTILE)
-def test_a_text_is_one_line_without_anything_that_hides(text: str) -> None:
+def test_a_text_is_one_line_without_hidden_characters(text: str) -> None:
     for line in (words_only(text), inline(text)):
         assert not any(unicodedata.category(char) in INVISIBLE for char in line)
         assert len(line.splitlines()) <= 1
@@ -37,13 +37,13 @@ def test_a_text_is_one_line_without_anything_that_hides(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_a_text_holds_no_address(text: str) -> None:
+def test_a_text_contains_no_address(text: str) -> None:
     assert "://" not in words_only(text)
     assert "://" not in inline(text)
 
 
 @given(HOSTILE)
-def test_a_text_holds_nothing_that_obsidian_or_a_plugin_reads(text: str) -> None:
+def test_a_text_contains_nothing_that_obsidian_or_a_plugin_interprets(text: str) -> None:
     line = inline(text)
     bare = re.sub(r"\\.", "", line)
     for mark in ("[[", "]]", "![", "](", "<", ">", "`", "%%", "==", "~~", "$", "{", "}", "|", "^", "::"):

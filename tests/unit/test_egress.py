@@ -123,7 +123,7 @@ async def test_private_text_goes_nowhere_else_and_not_even_the_name_is_looked_up
     assert (asked, connects) == ([], [])
 
 
-async def test_what_nobody_has_declared_stays_here(connects: list[object]) -> None:
+async def test_undeclared_text_stays_on_this_machine(connects: list[object]) -> None:
     await refused("https://models.example/", ["192.0.2.1"])
     assert connects == []
 

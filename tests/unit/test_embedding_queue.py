@@ -144,7 +144,7 @@ async def test_a_failing_batch_costs_only_the_culprit(harness: Harness) -> None:
     assert len(harness.of(NoteEmbedded)) == 7
 
 
-async def test_nobody_waits_for_a_passage_that_cannot_be_embedded(harness: Harness) -> None:
+async def test_nothing_waits_for_a_passage_that_cannot_be_embedded(harness: Harness) -> None:
     harness.store.upsert(note("only.md", "poison"))
     async with running(harness):
         await harness.idle()
@@ -169,7 +169,7 @@ async def test_what_failed_is_tried_again(harness: Harness, monkeypatch: pytest.
     assert harness.without_vector() == 0
 
 
-async def test_the_time_since_saving_is_told_once(harness: Harness) -> None:
+async def test_the_time_since_saving_is_reported_once(harness: Harness) -> None:
     harness.store.upsert(note("a.md", "text"))
     harness.embeddings.saved("a.md", 0.0)
     async with running(harness):

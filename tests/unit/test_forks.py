@@ -29,7 +29,7 @@ def environment(**more: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("how", ["raise", "text", "none", "number"])
-def test_a_fork_is_like_an_interpreter_of_its_own(tmp_path: Path, how: str) -> None:
+def test_a_fork_is_like_a_new_interpreter(tmp_path: Path, how: str) -> None:
     (tmp_path / "a_program.py").write_text(PROGRAM)
     env = environment(TZ="Asia/Tokyo", HERE="wörd")
     forked = run_module("a_program", [how, "ä"], cwd=tmp_path, env=env, timeout=60, given="told\n")

@@ -434,7 +434,7 @@ def file_size(store: MemoryStore) -> int:
 
 
 @pytest.mark.slow
-def test_deleting_gives_room_back(store: MemoryStore) -> None:
+def test_deleting_frees_space(store: MemoryStore) -> None:
     fill_and_empty(store, 300, 10)
     full = file_size(store)
     store.tidy()
@@ -451,7 +451,7 @@ def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
 
 
 @pytest.mark.slow
-def test_a_vector_table_that_is_mostly_empty_is_made_anew(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vector_table_that_is_mostly_empty_is_rebuilt(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "FEW_PLACES", 0)
     fill_and_empty(store, 1_100, 30, words=2)
     query = unit(np.eye(1, DIM)[0])

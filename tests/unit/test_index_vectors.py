@@ -209,7 +209,7 @@ async def test_searches_do_not_wait_for_vectors_that_are_read_into_memory(long_l
     readers.close()
 
 
-async def test_what_reading_them_fails_with_is_told_once(long_log: Path) -> None:
+async def test_a_failure_to_read_them_is_raised_once(long_log: Path) -> None:
     readers = Readers(long_log, stays=True)
     failure = DatabaseError(Reason.IO_ERROR, "the disk is gone")
     with mock.patch.object(ExactScan, "catch_up", side_effect=failure):
@@ -245,7 +245,7 @@ async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path)
         assert reading.called
 
 
-def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:
+def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
     store.upsert(note("a.md", "one"))
     (chunk,) = store.pending(1)

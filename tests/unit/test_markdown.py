@@ -105,7 +105,7 @@ def test_lines_that_hide_nothing(line: str) -> None:
     assert found(f"{line}\n# B\n") == [(1, "B")]
 
 
-def test_a_fence_ends_with_the_list_item_that_holds_it() -> None:
+def test_a_fence_ends_with_the_list_item_that_contains_it() -> None:
     assert found("- item\n  ```\n  code\n# B\n") == [(1, "B")]
 
 

@@ -59,7 +59,7 @@ def test_the_buffer_is_flushed_when_it_is_full() -> None:
     assert [buffer.add(each) for each in (first, second, third)] == [[], [], [(first, second)]]
 
 
-def test_without_merging_every_turn_stands_alone() -> None:
+def test_without_merging_every_turn_is_separate() -> None:
     buffer = ChatBuffer(EstimatedTokens(), 256, merge=False)
     first, second = turn(1, LONG), turn(2, LONG)
     assert buffer.add(first) == []

@@ -60,7 +60,7 @@ def correction(identity: str = "c1", **others: str) -> Correction:
 # Indexing
 
 
-def test_what_is_told_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_stored_fact_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
     set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
     with sandbox.db.change():
@@ -131,7 +131,7 @@ def test_a_new_index_gets_everything(sandbox: Sandbox, tmp_path: Path) -> None:
     other.close()
 
 
-def test_other_settings_make_the_documents_anew(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_other_settings_rebuild_the_documents(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
     sandbox.follow()
     assert sandbox.ids("chat") == ["s1:1-3"]
@@ -251,7 +251,7 @@ def test_what_cannot_be_forgotten_is_said(sandbox: Sandbox, identity: str, reaso
     assert refused.value.reason is reason
 
 
-def test_pinning_is_told_to_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_pinning_reaches_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
     sandbox.follow()
     embed_all(sandbox.store)

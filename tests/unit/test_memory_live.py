@@ -70,7 +70,7 @@ def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(db: MemoryDb,
 
 
 @pytest.mark.parametrize("marks", ["kept", "lost", "damaged"])
-def test_a_log_that_was_truncated_or_replaced_is_read_anew_and_adds_nothing_twice(
+def test_a_log_that_was_truncated_or_replaced_is_read_again_and_adds_nothing_twice(
     db: MemoryDb, tmp_path: Path, marks: str
 ) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"

@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2])
-def test_a_budget_without_room_gives_nothing(budget: int) -> None:
+def test_a_budget_without_room_packs_nothing(budget: int) -> None:
     packed = pack([], [memory("a", "one")], top_k=5, budget=budget, counter=Words())
     assert (packed.memories, packed.tokens) == ((), 0)
 

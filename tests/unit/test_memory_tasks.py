@@ -142,9 +142,7 @@ def test_tasks_of_a_private_note_are_private(sandbox: Sandbox) -> None:
     assert list_tasks(sandbox.store.database)[0].sensitive
 
 
-def test_what_goes_wrong_with_a_task_is_told_and_goes_no_further(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_a_task_is_reported_and_does_not_spread(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(text: str) -> list[Task]:
         raise RuntimeError("a fault")
 

@@ -238,7 +238,7 @@ async def serving(hub: EventHub) -> AsyncIterator[int]:
             await task
 
 
-async def test_a_scrape_gives_what_was_counted() -> None:
+async def test_a_scrape_returns_what_was_counted() -> None:
     hub = EventHub()
     async with serving(hub) as port:
         hub.post(IngestBatch(notes=1, chunks=1, latency_ms=1.0))
@@ -321,7 +321,7 @@ async def test_a_long_header_is_refused() -> None:
         assert answer.startswith(b"HTTP/1.1 431")
 
 
-async def test_a_port_that_is_taken_is_told() -> None:
+async def test_a_port_in_use_is_reported() -> None:
     async with serving(EventHub()) as port:
         with pytest.raises(DonnaError) as caught:
             await serve_metrics(EventHub(), port)

@@ -49,7 +49,7 @@ def test_among_several_notes_only_the_vault_says_which_word_is_rare(store: Memor
     assert passages(store, filters, "designer", "shape")[0] == SPOKEN[0]
 
 
-def test_every_passage_with_a_word_is_found_also_by_one_that_all_of_them_hold(store: MemoryStore) -> None:
+def test_every_passage_with_a_word_is_found_even_by_a_word_of_all_passages(store: MemoryStore) -> None:
     assert sorted(passages(store, Filters(within=(MEETING,)), "designer", "shape")) == sorted(SPOKEN)
     assert len(passages(store, Filters(within=(MEETING,)), "part")) == len(SPOKEN)
     assert passages(store, Filters(within=(MEETING,)), "heron") == []

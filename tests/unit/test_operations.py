@@ -217,7 +217,7 @@ def test_after_a_new_write_nothing_is_left_to_redo() -> None:
     assert stacks([new, undo, first]) == Stacks((new,), ())
 
 
-def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
+def test_a_session_is_removed_from_anywhere_in_the_stack() -> None:
     write = OperationKind.WRITE
     made = [with_kind(number, write) for number in range(5)]
     ids = [each.id for each in made]
@@ -231,7 +231,7 @@ def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
 
 
 @pytest.mark.parametrize("session", ["", "0123456789ab"])
-def test_a_session_is_told_by_the_message(session: str) -> None:
+def test_a_session_is_named_in_the_message(session: str) -> None:
     operation = replace(with_kind(1, OperationKind.WRITE), session=session)
     found = parse_message(message_of(operation), commit="", at=0.0)
     assert found is not None
@@ -259,7 +259,7 @@ HOSTILE_NAMES = (
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_a_note_of_any_name_is_written_and_taken_back(base: Path, name: str) -> None:
+def test_a_note_of_any_name_is_written_and_undone(base: Path, name: str) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")
     (vault / "Inbox/a.md").write_text("a file that a pattern would match\n")

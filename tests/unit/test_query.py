@@ -46,7 +46,7 @@ def test_a_hyphen_inside_a_word_avoids_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "--", '"', '""', "- -", "\x00", "…", "()", "*", ":", '-"'])
-def test_what_holds_no_word_asks_nothing(text: str) -> None:
+def test_a_text_without_words_asks_nothing(text: str) -> None:
     query = parse_query(text)
     assert query.literals == ()
     assert query.text == ""

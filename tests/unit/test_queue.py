@@ -58,7 +58,7 @@ async def test_taking_waits_for_work() -> None:
     assert paths(await taker) == ["a"]
 
 
-async def test_putting_nothing_wakes_nobody() -> None:
+async def test_putting_nothing_wakes_no_thread() -> None:
     queue = MemoryIngestQueue()
     queue.put([])
     taker = asyncio.create_task(queue.take())

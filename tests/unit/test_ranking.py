@@ -107,7 +107,7 @@ def ids(ranked: list[Ranked]) -> list[int]:
     return [one.id for one in ranked]
 
 
-def test_in_one_note_what_stands_beside_a_better_passage_gives_way_to_another_place() -> None:
+def test_in_one_note_a_neighbour_of_a_better_passage_ranks_below_another_place() -> None:
     ranked = fuse(passages(in_one_note=True), [1, 2, 3], [1, 2, 3])
     assert ids(ranked) == [1, 3, 2]
     assert [one.rank_score for one in ranked] == sorted((one.rank_score for one in ranked), reverse=True)

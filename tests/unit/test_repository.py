@@ -200,7 +200,7 @@ def test_the_blobs_of_a_commit_are_those_below_the_vault(base: Path, user: User)
     assert repo.blob_id(commit, "Inbox/old.md") is None
 
 
-def test_what_git_ignores_is_told_by_the_path_alone(base: Path, user: User) -> None:
+def test_what_git_ignores_is_determined_by_the_path_alone(base: Path, user: User) -> None:
     vault = user.repository(base / "repo", vault="v")
     fill(base / "repo", {".gitignore": "*.secret.md\n/v/Private/\n", "v/.gitignore": "!shown.secret.md\n"})
     fill(vault, {"Inbox/known.secret.md": "committed before it was ignored\n"})

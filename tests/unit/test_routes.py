@@ -36,7 +36,7 @@ def refusal(home: Path, text: str) -> ConfigError:
     return caught.value
 
 
-def test_nothing_is_asked_unless_somebody_says_so(home: Path) -> None:
+def test_no_model_is_used_unless_configured(home: Path) -> None:
     assert load(home) == Routes()
     assert load(home).route("reasoner") is None
 

@@ -78,7 +78,7 @@ def test_a_longer_one_is_listed_beside_the_second_search(database: Database, mon
     assert runner.runs == 1
 
 
-def test_while_it_is_being_listed_nobody_begins_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scope_is_listed_once_at_a_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
     waiting: list[Callable[[Database], object]] = []
 

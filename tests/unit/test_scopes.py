@@ -31,11 +31,11 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_the_share_of_a_folder_whose_notes_stand_beside_each_other(database: Database, folder: str) -> None:
+def test_the_share_of_a_folder_whose_notes_are_contiguous(database: Database, folder: str) -> None:
     assert share_in_scope(database, Scope(Filters(path_prefix=folder))) == pytest.approx(0.1, abs=0.01)
 
 
-def test_the_share_of_notes_that_stand_all_over(database: Database) -> None:
+def test_the_share_of_scattered_notes(database: Database) -> None:
     assert share_in_scope(database, Scope(Filters(after=2.0))) == pytest.approx(1 / 3, abs=0.05)
     assert share_in_scope(database, Scope(Filters())) == 1.0
     assert share_in_scope(database, Scope(Filters(path_prefix="None"))) == 0.0

@@ -64,7 +64,7 @@ def test_releasing_twice_or_without_the_lock_is_no_error(tmp_path: Path) -> None
     assert SpaceLock(tmp_path).acquire("again")
 
 
-def test_an_owner_that_cannot_be_told_is_empty(tmp_path: Path) -> None:
+def test_an_unknown_owner_is_empty(tmp_path: Path) -> None:
     lock = SpaceLock(tmp_path)
     assert lock.owner() == ""
     for text in ("", "{}", "[]", '{"what": "x", "pid": "y"}', "\xff"):

@@ -75,11 +75,11 @@ def test_you_is_the_listener() -> None:
         "",
     ],
 )
-def test_a_question_that_does_not_name_one_of_both_is_not_judged(question: str) -> None:
+def test_a_question_that_names_neither_person_is_not_judged(question: str) -> None:
     assert not of_another(question)
 
 
-def test_any_other_passage_counts_for_the_one_who_is_asked_about() -> None:
+def test_any_other_passage_counts_for_the_person_in_question() -> None:
     question = "Where does Ben take pottery lessons?"
     assert of_another(question, TALK, TALK, "The weather was fine.")
     assert not of_another(question, *["Ben takes pottery lessons."] * 2, *[TALK] * 3)
@@ -92,7 +92,7 @@ def test_most_of_the_passages_must_be_of_the_conversation() -> None:
     assert compared(question, TALK, "The weather was fine.") == Compared()
 
 
-def test_the_farther_down_a_passage_stands_the_less_its_turns_count() -> None:
+def test_the_farther_down_a_passage_is_the_less_its_turns_count() -> None:
     barely = [Share(about_named=0.0, other=0.5)]
     assert Compared([barely], words=10).is_of_another
     assert not Compared([[], [], barely], words=10).is_of_another

@@ -38,7 +38,7 @@ async def test_work_that_returns_is_done(monkeypatch: pytest.MonkeyPatch) -> Non
     assert harness.problems == []
 
 
-async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_is_reported_and_the_task_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
     harness, runs, done = Harness(), 0, asyncio.Event()
 

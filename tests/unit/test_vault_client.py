@@ -82,7 +82,7 @@ def test_the_key_of_sensitive_notes_is_a_setting(vault: Vault) -> None:
     assert client.read("note.md").sensitivity is Sensitivity.DONNA_SENSITIVE
 
 
-def test_listing_is_sorted_and_holds_notes_only(vault: Vault) -> None:
+def test_listing_is_sorted_and_contains_notes_only(vault: Vault) -> None:
     notes = ["b.md", "a/x.md", "a/b/y.MARKDOWN", "folder.md/inside.md", "C.MD", "-rf.md", "a\\b.md"]
     others = [
         "image.png",
@@ -282,7 +282,7 @@ def test_what_is_no_text_is_refused(vault: Vault, data: bytes) -> None:
     assert vault.refusal("data.md") is Reason.NOT_TEXT
 
 
-def test_text_never_holds_lone_surrogates(vault: Vault) -> None:
+def test_text_never_contains_lone_surrogates(vault: Vault) -> None:
     vault.write("s.md", b"words and more words around \xed\xa0\xbd\xed\xb8\x80 here")
     note = vault.client.read("s.md")
     assert note.lossy

@@ -114,7 +114,7 @@ def test_by_words_alone_there_is_no_cosine(store: MemoryStore) -> None:
     assert (found.keyword_rank, found.vector_rank, found.cosine) == (2, None, None)
 
 
-def test_it_is_told_to_people_and_to_programs(store: MemoryStore) -> None:
+def test_it_is_reported_to_people_and_to_programs(store: MemoryStore) -> None:
     found = explained(store, "Meetings/far.md", "kestrel")
     fields = why_not_fields(found, "kestrel")
     assert (fields["cause"], fields["score"], fields["vector_rank"]) == ("below_threshold", 0.2, 2)

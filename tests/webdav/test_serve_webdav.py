@@ -123,7 +123,7 @@ def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Pa
 
 
 @pytest.mark.slow
-def test_private_notes_are_served_only_if_their_owner_says_so(donna: Donna, vault: Path) -> None:
+def test_private_notes_are_served_only_on_request(donna: Donna, vault: Path) -> None:
     (vault / "secret.md").write_text("---\ndonna_sensitive: true\n---\nosprey\n")
     with served_by(donna, vault) as (served, _):
         assert served.names() == ["Projects", "a.md"]

@@ -40,7 +40,7 @@ from tests.webdav.parts import PASSWORD, Served, basic, serving
         "Basic " + "QUFB" * 1_000,
     ],
 )  # fmt: skip
-def test_without_the_password_nothing_is_told(served: Served, header: str) -> None:
+def test_without_the_password_nothing_is_revealed(served: Served, header: str) -> None:
     for method in ("OPTIONS", "PROPFIND", "GET", "PUT"):
         answer = served.request(method, "/vault/a.md", Authorization=header)
         assert answer.status == 401
@@ -162,7 +162,7 @@ def test_a_made_password_is_kept_as_a_hash_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", "null", '{"salt": 1, "scrypt": "00"}', '{"salt": "zz", "scrypt": ""}']
 )
-def test_a_kept_password_that_is_none_lets_nobody_in(tmp_path: Path, text: str) -> None:
+def test_an_invalid_stored_password_is_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / "password.json").write_text(text)
     assert stored_password(tmp_path) is None
 

@@ -62,7 +62,7 @@ def test_closed_places_are_neither_read_nor_changed(served: Served, tmp_path: Pa
     assert everything(tmp_path) == before
 
 
-def test_only_what_is_in_sight_is_listed(served: Served) -> None:
+def test_only_what_is_visible_is_listed(served: Served) -> None:
     assert served.names() == ["Projects", "a.md"]
     assert served.names("Projects") == ["Projects/gateway.md"]
     for method in ("PROPFIND", "GET", "PUT", "DELETE", "MKCOL"):
