@@ -35,7 +35,7 @@ async def eventually(predicate: Callable[[], object], what: str = "") -> None:
     deadline = loop.time() + GENEROUS_SECONDS
     while not predicate():
         if loop.time() > deadline:
-            pytest.fail(f"never happened: {what or predicate}")
+            pytest.fail(f"did not happen: {what or predicate}")
         await asyncio.sleep(0.02)
 
 
@@ -119,7 +119,7 @@ class Running:
         deadline = loop.time() + GENEROUS_SECONDS
         while not holds(await self.found(text, mode, k)):
             if loop.time() > deadline:
-                pytest.fail(f"never happened: {what}")
+                pytest.fail(f"did not happen: {what}")
             await asyncio.sleep(0.05)
 
     async def until_renamed(self, old: str, new: str) -> None:

@@ -88,7 +88,7 @@ async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
         if await holds():
             return
         await asyncio.sleep(0.05)
-    pytest.fail("it never came true")
+    pytest.fail("the condition was never true")
 
 
 @pytest.mark.slow

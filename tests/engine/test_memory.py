@@ -449,4 +449,4 @@ async def eventually_listed(memory: MemoryService, identity: str) -> None:
         if any(each.id == identity for each in await memory.memories()):
             return
         await asyncio.sleep(0.02)
-    pytest.fail(f"{identity} was never listed")
+    pytest.fail(f"{identity} was not listed")

@@ -178,7 +178,7 @@ async def home(donna: Driver) -> MainScreen:
             send(donna.app, ["\x1b"])
         await asyncio.sleep(0.01)
         check(donna, f"on the way home from {screen}")
-    raise AssertionError(f"the main screen never came back; {donna.app.screen_stack}")
+    raise AssertionError(f"the main screen is still covered; {donna.app.screen_stack}")
 
 
 async def at(donna: Driver, pane: Pane, action_id: str) -> None:

@@ -82,7 +82,7 @@ class Driver:
         """Show the Vault screen with the cursor on a note, and wait until it is loaded."""
         self.main.show_pane("vault")
         vault = self.vault
-        await self.until(lambda: vault.note_tree.notes, "the tree is there")
+        await self.until(lambda: vault.note_tree.notes, "the tree is shown")
         vault.note_tree.reveal(path)
         await self.until(lambda: vault.detail.note is not None and vault.detail.note.path == path, f"{path!r} is read")
         await self.pilot.pause()

@@ -287,7 +287,7 @@ async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
         donna.app.post_message(Paste("\x1b]52;c;x\x07one\ntwo"))
-        await donna.until(lambda: pane(donna).query_one(Input).value, "the text is in")
+        await donna.until(lambda: pane(donna).query_one(Input).value, "the text is indexed")
         assert pane(donna).query_one(Input).value == "␛]52;c;x␇one two"
 
 
@@ -308,7 +308,7 @@ async def test_the_log_can_be_held() -> None:
 async def test_enter_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("g", "j", "j", "j", "j", "enter")
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
         assert "read 1 · chunk 2 · store 3 · embed 41 ms" in donna.screen_text()
         await donna.press("escape")
         assert donna.app.screen is donna.main
@@ -318,14 +318,14 @@ async def test_enter_shows_an_event_in_full() -> None:
 async def test_a_second_click_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.pilot.click("#log", offset=(20, 0), times=2)
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
 
 
 @pytest.mark.slow
 async def test_enter_shows_a_problem_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("tab", "j", "enter")
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
         for piece in ("Cannot be read", "People/Tomas Lindqvist.md", "Give yourself read permission", "Next try"):
             assert piece in donna.screen_text()
 
@@ -334,7 +334,7 @@ async def test_retry_one_retry_all_resume() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
         await donna.press("tab", "j", "j", "j", "r")
-        await donna.until(lambda: backend.called("retry"), "it is tried again")
+        await donna.until(lambda: backend.called("retry"), "it is retried")
         assert backend.called("retry") == [("Meetings/2025-11-04-review.md",)]
         await donna.press("R")
         await donna.until(lambda: len(backend.called("retry")) == 2, "all are tried again")
@@ -367,7 +367,7 @@ async def test_a_retry_that_fails_is_said_in_safe_words() -> None:
     backend.fail("retry", DonnaError(Reason.INTERNAL, f"no {hostile.ESCAPES['clipboard']}", hint="[/]"))
     async with activity(backend) as donna:
         await donna.press("R")
-        await donna.until(lambda: notices(donna.app), "it is said")
+        await donna.until(lambda: notices(donna.app), "the notice is shown")
         assert "␛]52" in notices(donna.app)
         assert "\x1b" not in notices(donna.app)
 

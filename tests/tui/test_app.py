@@ -215,7 +215,7 @@ async def test_earlier_events_reach_a_screen_that_is_mounted_later() -> None:
     backend = scenarios.empty()
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:
-        await donna.until(lambda: backend.listeners, "the engine is listened to")
+        await donna.until(lambda: backend.listeners, "the engine has a listener")
         backend.post(NoteDeleted(path="gone before.md"))
         await donna.rest()
         backend.gates.release("start")
@@ -330,7 +330,7 @@ async def test_the_status_strip_follows_the_engine() -> None:
         done = scenarios.AT_REST.coverage
         backend.change(coverage=done, seconds_left=None, problems=())
         backend.post(*scenarios.morning())
-        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip says so")
+        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip shows it")
 
 
 @pytest.mark.slow

@@ -132,7 +132,7 @@ async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
 async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with bursting(tmp_path, monkeypatch) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         await donna.rest()
         send(donna.app, ["nnn"])
         await donna.window(Picker)

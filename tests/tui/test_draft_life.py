@@ -84,7 +84,7 @@ class DraftLifecycle:
         await self.donna.press(key)
         await self.donna.window(window)
         await self.donna.press("enter")
-        await self.donna.until(lambda: self.donna.app.screen is self.donna.main, "the window is closed")
+        await self.donna.until(lambda: self.donna.app.screen is self.donna.main, "the dialog is closed")
         await self.donna.rest()
 
     async def type_notes(self, line: str, below: str) -> None:

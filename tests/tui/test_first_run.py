@@ -51,7 +51,7 @@ class FirstRunHarness:
                 if self.choices:
                     break
             if self.choices:
-                await donna.until(lambda: isinstance(self.app.screen, MainScreen), "the main screen is there")
+                await donna.until(lambda: isinstance(self.app.screen, MainScreen), "the main screen is shown")
                 await donna.complete()
             return donna.screen_text()
 

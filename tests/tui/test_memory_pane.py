@@ -343,11 +343,11 @@ async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
     backend.fail("count", DatabaseError(Reason.DATABASE_LOCKED, "the index is in use", hint="close the other one"))
     async with driving(backend) as donna:
         await donna.press("escape", "5")
-        await donna.until(lambda: "The index is in use." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "The index is in use." in donna.screen_text(), "the notice is shown")
         assert "Close the other one." in donna.screen_text()
         backend.failures.clear()
         await donna.press("r")
-        await donna.until(lambda: donna.memory.rows.line_count, "it is tried again")
+        await donna.until(lambda: donna.memory.rows.line_count, "it is retried")
 
 
 @pytest.mark.slow
@@ -449,9 +449,9 @@ async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
         backend.gates.hold("recall", "redis")
         await donna.press("slash")
         await donna.type("redis")
-        await donna.until(lambda: any(call[0] == "redis" for call in backend.called("recall")), "it is asked")
+        await donna.until(lambda: any(call[0] == "redis" for call in backend.called("recall")), "it is requested")
         await donna.type(" drill")
-        await donna.until(lambda: donna.memory.recall.result, "the newer one is answered")
+        await donna.until(lambda: donna.memory.recall.result, "the newer question is answered")
         backend.gates.release("recall", "redis")
         await donna.rest()
         result = donna.memory.recall.result
@@ -502,7 +502,7 @@ async def test_a_recall_that_finds_nothing_or_fails_is_reported() -> None:
         assert "Nothing is remembered about “zebra”." in donna.screen_text()
         backend.fail("recall", DonnaError(Reason.MODEL_MISSING, "there is no model", hint="install it"))
         await donna.type("s")
-        await donna.until(lambda: "There is no model." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "There is no model." in donna.screen_text(), "the notice is shown")
         assert "Install it." in donna.screen_text()
 
 
@@ -555,7 +555,7 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
         await donna.press("D")
         await donna.window(ForgetScreen)
         await donna.press("enter")
-        await donna.until(lambda: len(backend.called("count")) > 1, "the list is read again")
+        await donna.until(lambda: len(backend.called("count")) > 1, "the list is reloaded")
         await donna.rest()
         assert ids(donna) == before
         assert "forgotten" in row_with(donna, "assistant: The failover")
@@ -563,12 +563,12 @@ async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
         await donna.until(lambda: backend.called("restore"), "it is brought back")
         await donna.rest()
         assert ids(donna) == before
-        await donna.until(lambda: len(backend.called("count")) > 2, "the list is read again")
+        await donna.until(lambda: len(backend.called("count")) > 2, "the list is reloaded")
         await donna.rest()
         assert ids(donna) == before
         assert "forgotten" not in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is looked at")
+        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is shown")
 
 
 @pytest.mark.slow
@@ -648,7 +648,9 @@ async def test_a_correction_that_fails_is_said() -> None:
         window = await donna.window(CorrectScreen)
         window.field.text = "Something else."
         await donna.press("f2")
-        await donna.until(lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "it says so")
+        await donna.until(
+            lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "the notice is shown"
+        )
 
 
 @pytest.mark.slow
@@ -830,7 +832,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
         assert "Remember “I prefer dark roast.” and 2 more?" in donna.screen_text()
         await donna.press("o")
         await donna.window(SuggestionScreen)
-        await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "the notice is shown")
         assert "Remember this preference? (1 of 3)" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "Always use metric units." in donna.screen_text(), "the next one is offered")

@@ -92,7 +92,7 @@ async def test_the_tab_counts_waiting_drafts_even_if_hidden_and_follows_an_appro
 async def test_nothing_waits() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "the notice is shown")
         assert "donna meetings import FILE" in donna.screen_text()
         assert "Review ①" not in donna.screen_text()
         await donna.press("x")
@@ -104,7 +104,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
+        await donna.until(lambda: "The index is in use" in donna.screen_text(), "the reason is shown")
         backend.failures.clear()
         await donna.press("f5")
         await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it is read")
@@ -201,7 +201,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
         await donna.press("g")
         await donna.window(RefusalScreen)
         await donna.press("enter")
-        await donna.until(lambda: "Redrafting …" in donna.screen_text(), "it is said")
+        await donna.until(lambda: "Redrafting …" in donna.screen_text(), "the notice is shown")
         await donna.press("a", "g")
         assert notices(donna.app).count("It is being drafted.") == 1
         backend.gates.release("regenerate")
@@ -215,11 +215,11 @@ async def test_the_difference_is_all_new_without_a_note_and_only_the_changes_wit
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("d")
-        await donna.until(lambda: donna.review.diff.diffs, "the difference is there")
+        await donna.until(lambda: donna.review.diff.diffs, "the diff is shown")
         (diff,) = donna.review.diff.diffs
         assert (diff.added, diff.removed) == (0, 2)
         assert "By hand." in donna.screen_text()
-        await donna.until(lambda: f"Approving: {SYNC_TARGET} is changed" in donna.screen_text(), "it says")
+        await donna.until(lambda: f"Approving: {SYNC_TARGET} is changed" in donna.screen_text(), "the message is shown")
         await donna.press("end")
         await donna.until(lambda: donna.review.diff.diffs[0].path == "WeeklyReview/2026-W47.md", "the other one too")
         assert donna.review.diff.diffs[0].removed == 0
@@ -238,7 +238,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         await donna.press("enter")
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
-        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the foot says so")
+        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the footer shows it")
         assert "left out" in row_with(donna, "Redis was left on 12 March")
         await donna.press("a")
         await donna.window(PlanScreen)
@@ -299,7 +299,7 @@ async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None
         assert donna.review.left_out == {2}
         backend.vault.files[SYNC_PATH] += b"\nOne more line.\n"
         await donna.press("f5")
-        await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is read again")
+        await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is reloaded")
         assert donna.review.left_out == frozenset()
 
 
@@ -357,7 +357,7 @@ async def test_a_passage_that_is_gone_is_reported() -> None:
         donna.review.show_part("evidence")
         donna.app._backend.passages = ()  # type: ignore[union-attr]
         await donna.press("enter")
-        await donna.until(lambda: "This note is no longer there." in notices(donna.app), "it is said")
+        await donna.until(lambda: "This note is no longer there." in notices(donna.app), "the notice is shown")
 
 
 @pytest.mark.slow
@@ -400,7 +400,7 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         await opened(donna)
         await donna.press("a")
         await donna.window(PlanScreen)
-        await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the window is there")
+        await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the dialog is open")
         assert f"new note {SYNC_TARGET}, one commit" in donna.screen_text()
         assert "donna: draft" in donna.screen_text()
         await donna.press("escape")
@@ -450,7 +450,7 @@ async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> Non
         await opened(donna)
         await donna.press("j", "r")
         await donna.window(PlanScreen)
-        await donna.until(lambda: "No note changes." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "No note changes." in donna.screen_text(), "the notice is shown")
         await donna.press("enter")
         await donna.until(lambda: FAILED not in ids(donna), "it is rejected")
 
@@ -479,7 +479,9 @@ async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
     backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "a note of yours stands there"), key=SYNC)
     async with driving(backend) as donna:
         await opened(donna)
-        await donna.until(lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "it says")
+        await donna.until(
+            lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "the message is shown"
+        )
 
 
 @pytest.mark.slow
@@ -554,7 +556,7 @@ async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> Non
         await donna.press("f2")
         await donna.window(PlanScreen)
         await donna.press("enter")
-        await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is read again")
+        await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is reloaded")
         assert "Who runs" in text_of(backend, SYNC_PATH)
         assert donna.review.selected is not None
         assert donna.review.selected.state is DraftState.WAITING
@@ -571,7 +573,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         await donna.press("f2")
         await donna.window(PlanScreen)
         await donna.press("escape")
-        await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the head says so")
+        await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the header shows it")
         await donna.press("a")
         await donna.window(PlanScreen)
         assert "Your own edit of this draft is unsaved, and not included." in donna.screen_text()
@@ -587,7 +589,7 @@ async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press("i")
-        await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "it says why")
+        await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "the reason is shown")
         assert donna.app.screen is donna.main
 
 
@@ -754,7 +756,7 @@ async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -
 async def test_review_says_that_reviews_can_be_written_now() -> None:
     async with driving(backend_in("empty")) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "the notice is shown")
         assert re.search(r"alt\+s +weekly review now", donna.screen_text())
         assert re.search(r"alt\+t +daily reflection now", donna.screen_text())
 
@@ -776,7 +778,9 @@ async def test_where_every_draft_failed_without_a_repository_review_asks_whether
     backend = without_repository()
     async with driving(backend, size=size) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "it asks")
+        await donna.until(
+            lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "the question is shown"
+        )
         assert re.search(r"↵ +create", donna.screen_text())
         assert re.search(r"esc +not now", donna.screen_text())
         assert backend.called("create_repository") == []
@@ -791,7 +795,7 @@ async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_en
     backend = without_repository()
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "the question is shown")
         await donna.press("escape")
         await donna.until(lambda: "2 failed" in donna.screen_text(), "the list is shown")
         await donna.press("enter")
@@ -807,9 +811,9 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
     backend.failures["create_repository", ""] = VaultWriteError(Reason.UNREADABLE, "the folder is read-only")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "the question is shown")
         await donna.press("enter")
-        await donna.until(lambda: "The folder is read-only." in notices(donna.app), "it says why")
+        await donna.until(lambda: "The folder is read-only." in notices(donna.app), "the reason is shown")
         await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks again")
 
 

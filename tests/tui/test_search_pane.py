@@ -46,7 +46,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() ->
         await donna.type("a")
         await donna.until(lambda: backend.called("search"), "the first search waits")
         await donna.type("b")
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
         backend.gates.release("search", "a")
         await donna.rest()
         assert donna.paths == ["Notes/for-ab.md"]
@@ -75,7 +75,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
         await donna.rest()
         assert donna.paths == []
         backend.gates.release("search", "ab")
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
 
 
 async def test_an_older_answer_is_dropped_by_further_typing() -> None:
@@ -91,7 +91,7 @@ async def test_an_older_answer_is_dropped_by_further_typing() -> None:
         backend.gates.release("search", "a")
         drawn: list[str] = []
         donna.search.results.watch(donna.search.results, "virtual_size", lambda: drawn.extend(donna.paths), init=False)
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
         assert "Notes/for-a.md" not in drawn
 
 
@@ -194,7 +194,7 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         assert donna.search.bar.input.value == "zebra"
         assert donna.search.results.rows[0].near
         await donna.press("escape")
-        await donna.until(lambda: not donna.paths, "they are gone again")
+        await donna.until(lambda: not donna.paths, "they are hidden again")
 
 
 async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() -> None:
@@ -280,7 +280,7 @@ async def test_more_like_this_and_back() -> None:
         assert backend.called("more_like")[0][0] == hit("one")
         assert "like one" in donna.screen_text()
         await donna.press("escape")
-        await donna.until(lambda: len(donna.paths) == 2, "the question is back")
+        await donna.until(lambda: len(donna.paths) == 2, "the question is shown again")
 
 
 @pytest.mark.slow
@@ -305,7 +305,7 @@ async def test_a_filter_that_cannot_be_read_is_said() -> None:
     async with driving(backend) as donna:
         await donna.search_for("x")
         await donna.press("ctrl+f")
-        await donna.until(lambda: "The index is in use." in notices(donna.app), "it is said")
+        await donna.until(lambda: "The index is in use." in notices(donna.app), "the notice is shown")
 
 
 @pytest.mark.slow
@@ -437,7 +437,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
     async with driving(backend) as donna:
         await donna.search_for("x")
         await donna.press("escape", "G")
-        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is there")
+        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is loaded")
         results = donna.search.results
         assert results.index == PAGE - 1
         assert [row.hit.chunk_id for row in results.rows[:PAGE]] == [
@@ -466,7 +466,7 @@ async def test_clearing_the_question_clears_the_results() -> None:
         await donna.search_for("x")
         await donna.press("backspace")
         assert donna.paths == []
-        await donna.until(lambda: donna.search.start.display, "the start page is back")
+        await donna.until(lambda: donna.search.start.display, "the start page is shown again")
 
 
 async def test_a_changed_note_is_read_again_for_the_preview() -> None:
@@ -476,13 +476,13 @@ async def test_a_changed_note_is_read_again_for_the_preview() -> None:
         await donna.until(lambda: backend.called("passage"), "the passage is read")
         before = len(backend.called("passage"))
         backend.post(indexed("Notes/one.md"))
-        await donna.until(lambda: len(backend.called("passage")) > before, "it is read again")
+        await donna.until(lambda: len(backend.called("passage")) > before, "it is reloaded")
 
 
 async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
     async with driving(backend_with("one")) as donna:
         await donna.search_for("x")
-        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview says so")
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview shows it")
 
 
 async def test_pasted_lines_become_one_safe_question() -> None:
@@ -501,7 +501,7 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
     backend.gates.hold("search", "r")
     async with driving(backend) as donna:
         await donna.pilot.press("r")
-        await donna.until(lambda: backend.called("search"), "the older text is asked")
+        await donna.until(lambda: backend.called("search"), "the older text is searched for")
         monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older one is
         await donna.pilot.press("e")
         backend.gates.release("search", "r")

@@ -148,7 +148,7 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await pick(donna, "work")
-        await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "it is said")
+        await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "the notice is shown")
         spaces.error = None
         await pick(donna, "notes")
         await connected(donna, "notes")
@@ -163,7 +163,7 @@ async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await pick(donna, "work")
-        await donna.until(lambda: "a.md" in notices(spaces.app), "it is said")
+        await donna.until(lambda: "a.md" in notices(spaces.app), "the notice is shown")
         assert spaces.made == [None]
         await pick(donna, "work")
         await connected(donna, "work")
@@ -229,7 +229,7 @@ async def test_what_needs_the_open_space_names_the_other_one(spaces: Spaces) -> 
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
         await donna.press("escape", "down", "W")
-        await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "it is said")
+        await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "the notice is shown")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
 
@@ -259,7 +259,7 @@ async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await donna.press("ctrl+o")
-        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "it is said")
+        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "the notice is shown")
 
 
 @pytest.mark.slow

@@ -16,7 +16,7 @@ async def on(donna: Driver, path: str) -> None:
     """Put the cursor on a row of the tree."""
     if not donna.vault.display:
         await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.items, "the tree is there")
+    await donna.until(lambda: donna.vault.note_tree.items, "the tree is shown")
     donna.vault.note_tree.reveal(path)
     await donna.rest()
     selected = donna.vault.note_tree.selected
@@ -25,7 +25,7 @@ async def on(donna: Driver, path: str) -> None:
 
 
 async def back(donna: Driver) -> None:
-    await donna.until(lambda: donna.app.screen is donna.main, "the window is closed")
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
     await donna.rest()
 
 
@@ -154,6 +154,6 @@ async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
         await donna.press("m")
         window = await donna.window(PathPrompt)
         window.field.value = f"{FOLDER}/why?"
-        await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "it says why not")
+        await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "the reason is shown")
         window.field.value = f"{FOLDER}/why"
         await donna.until(lambda: f"It will be called {FOLDER}/why.md" in donna.screen_text(), "it says the name")

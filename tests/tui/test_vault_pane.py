@@ -30,7 +30,7 @@ def diffed(donna: Driver) -> list[str]:
 
 async def opened(donna: Driver) -> None:
     await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
     await donna.rest()
 
 
@@ -268,7 +268,7 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
         await donna.open_note(DECISIONS)
         await donna.press("]", "]", "]", "]", "b")
         sandbox = donna.vault.detail
-        await donna.until(lambda: sandbox.blame.selected is not None, "the blame is read")
+        await donna.until(lambda: sandbox.blame.selected is not None, "the blame is loaded")
         assert sandbox.blame.selected is not None
         assert sandbox.blame.selected.line == 19
         await donna.press("j", "j")
@@ -285,7 +285,7 @@ async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
         await donna.press("]", "]", "b")
-        await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is read")
+        await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is loaded")
         assert "now · you" in donna.screen_text()
 
 
@@ -295,7 +295,7 @@ async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
         await donna.open_note(DECISIONS)
         await donna.press("h")
         view = donna.vault.detail.diff
-        await donna.until(lambda: view.line_count, "the difference is there")
+        await donna.until(lambda: view.line_count, "the diff is shown")
         folded = view.line_count
         await donna.press("x")
         await donna.until(lambda: view.line_count > folded, "it is unfolded")
@@ -315,7 +315,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(donna.app, "copy_to_clipboard", copied.append)
         await donna.open_note(GARDEN)
         await donna.press("y", "Y", "d")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         await donna.press("Y")
     assert copied[0] == "[[Ideas/Garden]]"
     assert copied[1].startswith("# Garden\n")
@@ -331,7 +331,7 @@ async def test_a_small_screen_shows_one_part_at_a_time() -> None:
         assert "Platform lead" not in donna.screen_text()
         assert "We moved off Redis" in donna.screen_text()
         await donna.press("h", "enter")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         assert "Upstream calls give up" in donna.screen_text()
         await donna.press("escape", "escape")
         assert donna.vault.note_tree.has_focus
@@ -343,7 +343,7 @@ async def test_a_large_screen_shows_all_three() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)
         await donna.press("h")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         text = donna.screen_text()
         assert all(words in text for words in ("Priya Raman", "20 Nov 11:32 you", "Upstream calls give up"))
 
@@ -387,7 +387,7 @@ async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alo
         await donna.press("enter")
         await donna.until(lambda: backend.vault.files[DECISIONS] != scenarios.normal().vault.files[DECISIONS], "undone")
         await donna.press("escape", "2")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         await donna.rest()
         assert donna.vault.note_tree.query_text == "garden"
         assert donna.vault.note_tree.selected.path == GARDEN
@@ -439,7 +439,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
 async def test_an_empty_vault_offers_to_begin_a_note() -> None:
     async with driving(scenarios.empty()) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "the notice is shown")
         assert "create a note" in donna.screen_text()
 
 
@@ -448,11 +448,11 @@ async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
     backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder is gone", hint="plug the drive in"))
     async with driving(backend) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "the notice is shown")
         assert "Plug the drive in." in donna.screen_text()
         backend.failures.clear()
         await donna.press("r")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         assert donna.vault.note_tree.has_focus
 
 
@@ -463,7 +463,9 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
     async with driving(backend) as donna:
         await donna.open_note(JOURNAL)
         await donna.press(key)
-        await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
+        await donna.until(
+            lambda: "This vault is in no git repository yet" in donna.screen_text(), "the notice is shown"
+        )
 
 
 @pytest.mark.slow
@@ -473,7 +475,7 @@ async def test_a_note_that_is_gone_meanwhile_is_reported() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         donna.vault.note_tree.reveal(PRIYA)
-        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the notice is shown")
 
 
 @pytest.mark.slow

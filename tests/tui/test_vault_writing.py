@@ -44,13 +44,13 @@ def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str
 
 async def back(donna: Driver) -> None:
     """Wait until the dialogs are closed and the tree is reloaded."""
-    await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
     await donna.rest()
 
 
 async def plan(donna: Driver) -> PlanScreen:
     screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the difference is there")
+    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the diff is shown")
     await donna.rest()
     return screen
 
@@ -93,7 +93,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("E")
-        await donna.until(lambda: "Nothing was changed." in notices(donna.app), "it says so")
+        await donna.until(lambda: "Nothing was changed." in notices(donna.app), "the notice is shown")
     assert modes == [0o600, 0o700]
 
 
@@ -163,11 +163,11 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
         await donna.press("escape")
         await back(donna)
         await donna.press("ctrl+q")
-        await donna.until(lambda: not donna.app.is_running, "it leaves")
+        await donna.until(lambda: not donna.app.is_running, "the app exits")
     later = scenarios.normal()
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
-        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "it says so")
+        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "the notice is shown")
         await donna.open_note(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
@@ -195,7 +195,7 @@ async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkey
         assert donna.app.is_running
         assert "cannot be saved to disk" in notices(donna.app)
         await donna.press("ctrl+q")
-        await donna.until(lambda: not donna.app.is_running, "it leaves")
+        await donna.until(lambda: not donna.app.is_running, "the app exits")
 
 
 @pytest.mark.slow
@@ -205,7 +205,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
     backend.vault.edits = {gone.path: gone}
     async with driving(backend) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         donna.vault.note_tree.reveal(gone.path)
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
@@ -378,7 +378,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
         donna.app.screen.query_one(Input).value = "Secret/x"
         await donna.press("enter")
-        await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "it says why")
+        await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "the reason is shown")
         assert donna.app.screen.query_one(Input).value == "Secret/x.md"
         await donna.press("escape")
         await back(donna)

@@ -132,7 +132,7 @@ async def test_undo() -> None:
         await donna.open_note(RUNBOOK)
         hand = KeyPlayer(donna, "undo")
         await hand.press()
-        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is there")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is shown")
         await hand.press()
         await donna.window(PlanScreen)
         await hand.press()

@@ -126,7 +126,7 @@ def synced(*, base: bool = True) -> FakeVault:
 async def to_copy(driver: Driver) -> None:
     """Show the Vault screen with the cursor on the conflict copy."""
     driver.main.show_pane("vault")
-    await driver.until(lambda: driver.vault.note_tree.notes, "the tree is there")
+    await driver.until(lambda: driver.vault.note_tree.notes, "the tree is shown")
     driver.vault.note_tree.reveal(COPY)
     await driver.rest()
 

@@ -58,7 +58,7 @@ def served_by(donna: Donna, vault: Path, *options: str) -> Iterator[tuple[Served
 def soon(condition: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, f"it never came to be that {what}"
+        assert time.monotonic() < deadline, f"this was never true: {what}"
         time.sleep(0.1)
 
 

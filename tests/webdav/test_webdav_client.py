@@ -39,7 +39,7 @@ NAMES = [
 def soon(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
-        assert time.monotonic() < deadline, "it never came to be"
+        assert time.monotonic() < deadline, "the condition was never true"
         time.sleep(0.02)
 
 
