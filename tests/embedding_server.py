@@ -28,7 +28,7 @@ class ReceivedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Response:
     """The response to a request; `wait` is in seconds, unless the server stops earlier."""
 
     body: bytes | str | dict[str, Any]
@@ -37,7 +37,7 @@ class Told:
     wait: float = 0.0
 
 
-Behaviour = Callable[[ReceivedRequest, int], Told]
+Behaviour = Callable[[ReceivedRequest, int], Response]
 """Returns the response to a request, given the request and its number from 1."""
 
 
@@ -55,9 +55,9 @@ def good(texts: Sequence[str], dim: int = DIM) -> dict[str, Any]:
     return {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
 
 
-def well(asked: ReceivedRequest, number: int) -> Told:
+def well(asked: ReceivedRequest, number: int) -> Response:
     """Respond correctly."""
-    return Told(good(asked.texts))
+    return Response(good(asked.texts))
 
 
 def after_the_first(then: Behaviour) -> Behaviour:

@@ -110,7 +110,7 @@ class Terminal:
             self._read(QUIET_SECONDS)
         return lines
 
-    def leave(self, keys: bytes = b"\x11") -> None:
+    def quit(self, keys: bytes = b"\x11") -> None:
         """Quit, with ctrl+q or other keys, and read the remaining output."""
         os.write(self.descriptor, keys)
         deadline = time.monotonic() + PATIENCE_SECONDS

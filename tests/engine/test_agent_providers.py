@@ -17,7 +17,7 @@ from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.events import IndexSwapped, ModelStateChanged
 from donna_tui.types.search import SearchRequest
 from donna_tui.types.status import ModelPhase
-from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
+from tests.embedding_server import DIM, EmbeddingServer, Response, after_the_first, well
 from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of
 from tests.engine.helpers import eventually, everything_below, hide_model
 from tests.engine.providers import FaultyModel
@@ -123,7 +123,7 @@ async def test_a_server_that_refuses_leaves_an_answer_by_words(
     tmp_path: Path, server: EmbeddingServer, status: int, fallback: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
-    server.behaviour = lambda asked, number: Told(f"no, {KEY}", status)
+    server.behaviour = lambda asked, number: Response(f"no, {KEY}", status)
     sandbox = desk_of(tmp_path, server, provider="openai", fallback=fallback)
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
@@ -140,7 +140,7 @@ async def test_a_server_that_disappears_later_costs_few_requests(
     sandbox = desk_of(tmp_path, server, provider="openai")
     for number in range(100):
         sandbox.write(f"memory/{number}.md", f"kestrel text number {number}")
-    server.behaviour = after_the_first(lambda asked, number: Told("", 503))
+    server.behaviour = after_the_first(lambda asked, number: Response("", 503))
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
@@ -158,7 +158,7 @@ async def test_a_server_that_comes_back_is_asked_again(
     monkeypatch.setattr(model_manager, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.1)
     sandbox = desk_of(tmp_path, server, provider="openai")
-    good, bad = server.behaviour, lambda asked, number: Told("", 503)
+    good, bad = server.behaviour, lambda asked, number: Response("", 503)
     server.behaviour = bad
     async with agent_engine(sandbox, watch=True) as running:
         assert (await fresh(running, "kestrel", mode="hybrid")).mode == "keyword"
@@ -265,7 +265,7 @@ async def test_the_key_is_in_no_file_and_no_event(tmp_path: Path, server: Embedd
     sandbox = desk_of(tmp_path, server, provider="openai")
     for status in (200, 401):
         if status == 401:
-            server.behaviour = lambda asked, number: Told(f"bad key {KEY}", 401)
+            server.behaviour = lambda asked, number: Response(f"bad key {KEY}", 401)
         async with agent_engine(sandbox) as running:
             await fresh(running, "kestrel", mode="hybrid")
             assert KEY not in repr(running.events)

@@ -93,7 +93,7 @@ def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
         terminal.rest(3)
         assert memory_mb(process) < memory * MOST_GROWTH + SLACK_MB
         assert descriptors(process) <= open_files + 2
-        terminal.leave()
+        terminal.quit()
     examined = json.loads(donna(home, "index", "--space", str(vault), "--json").stdout)
     assert examined["ok"]
     findings = json.loads(donna(home, "doctor", "--space", str(vault), "--json").stdout)["findings"]

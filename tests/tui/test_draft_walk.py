@@ -145,13 +145,13 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         terminal.press(b"\r", until="Review ①")
         eventually(lambda: draft.read_text(encoding="utf-8") == text)
         assert not (vault / "People" / "Nora Quist.md").exists()
-        terminal.leave()
+        terminal.quit()
 
     commits = len(git(vault, "log", "--format=%H").split())
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as again:
         again.wait_for("Review ①")
         again.rest(3.0)
-        again.leave()
+        again.quit()
     assert len(git(vault, "log", "--format=%H").split()) == commits
     assert {path: path.read_bytes() for path in before} == before
 

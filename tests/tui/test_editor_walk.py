@@ -56,5 +56,5 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
         again.wait_for("all folders")
         again.press(b"\x1b", until="keys")
         again.press(b"2", until="unsaved")
-        again.leave()
+        again.quit()
     assert copy.read_text().endswith("Typed in the editor.\n")

@@ -96,7 +96,7 @@ def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
     os.write(terminal.descriptor, b"\xff\xfe\xe9")
     terminal.rest(0.3)
     terminal.press(b"qqzz", until="Nothing relevant")
-    terminal.leave()
+    terminal.quit()
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_links_are_followed_and_the_way_leads_back(start: Start, notes: Path, bu
         place = next(number for number, line in enumerate(lines) if "← Home" in line)
         assert "line 3" in lines[place]
         assert "To Plants." in lines[place + 1]
-        terminal.leave()
+        terminal.quit()
     assert texts(notes) == before
 
 
@@ -80,7 +80,7 @@ def test_a_change_is_reported_in_one_line_and_undone(start: Start, notes: Path, 
         assert note.read_text() == f"Edited. {before}"
         undo(terminal, burst=burst, said="Undone · +1 −1")
         assert note.read_text() == before
-        terminal.leave()
+        terminal.quit()
         assert "no such file" not in plain(bytes(terminal.written)).casefold()
 
 
@@ -105,7 +105,7 @@ def test_help_and_palette_scroll_to_their_ends(start: Start, columns: int, rows:
         lines = play(terminal, *[PAGE_DOWN] * 40, burst=burst, shows="theme: ansi-light")
         assert lines[-1] == " ↵ choose  ↑↓ select  pgup pgdn a page  esc cancel"
         play(terminal, ESC, burst=burst, shows=lambda lines: lines[-1].startswith(" ↵ open"))
-        terminal.leave()
+        terminal.quit()
 
 
 @pytest.mark.slow
@@ -137,7 +137,7 @@ def test_activity_counts_an_import_and_reports_a_missing_vault_once(start: Start
             assert sum(said in line for line in lines) == 1, said
         assert not any("▲ Problem " in line or "● Resolved " in line for line in lines)
         play(terminal, b"1", b"/", *letters("zanzibar"), burst=burst, shows="Back.md:1–3")
-        terminal.leave()
+        terminal.quit()
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_the_way_back_from_similar_passages_leads_to_the_same_row(start: Start, 
         play(terminal, b"m", burst=burst, shows="like Jonas Feld")
         play(terminal, ESC, burst=burst, shows=absent("like Jonas"))
         terminal.until(lambda lines: any("▌ Jonas Feld" in line for line in lines))
-        terminal.leave()
+        terminal.quit()
 
 
 def state_of(terminal: Terminal) -> str:
@@ -170,4 +170,4 @@ def test_it_is_suspended_and_resumed_and_left_as_vi_is(start: Start, burst: bool
         assert state_of(terminal) != "T"
         play(terminal, DOWN, DOWN, burst=burst, shows="▌ Jonas Feld")
         play(terminal, b":", b"q", burst=burst, shows="app: quit")
-        terminal.leave(ENTER)
+        terminal.quit(ENTER)

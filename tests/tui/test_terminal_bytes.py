@@ -50,7 +50,7 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
         terminal.press(b"\x1b", until="Events")
         terminal.press(b"?", until="Everywhere")
         terminal.press(b"\x1b", until="Events")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -76,7 +76,7 @@ def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows()
         terminal.press(b"\x1b", until="left out")
         terminal.press(b"m", until="Move or rename")
         terminal.press(b"\x1b", until="left out")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -99,7 +99,7 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         terminal.press(b"gD", until="Forget this")
         terminal.press(b"X", until="This cannot be undone")
         terminal.press(b"\x1b", until="newest first")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -125,7 +125,7 @@ def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_thei
         terminal.press(b"\t\x1b[6~", until="DONNA-LEFT-SCREEN")
         terminal.press(b"\x1b", until="people")
         terminal.press(b"n", until="The draft is waiting")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -134,7 +134,7 @@ def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")
         terminal.press(b"jjj\x1b[F", until="DONNA-ZERO")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 

@@ -79,7 +79,7 @@ def test_a_note_is_created_written_undone_and_redone(vault: Path, terminal: Term
     terminal.press(b"Z", until="esc cancel")
     terminal.press(b"\r", until="Redone")
     on_disk(vault, NOTE, "# A walk")
-    terminal.leave()
+    terminal.quit()
 
     assert {path: path.read_bytes() for path in before} == before
     subjects = git(vault, "log", "--format=%s", "--", NOTE).splitlines()
@@ -107,4 +107,4 @@ def test_a_note_is_moved_deleted_and_brought_back(vault: Path, terminal: Termina
     terminal.press(b"\r", until="Undone")
     on_disk(vault, "Start here.md", start)
     on_disk(vault, "Inbox/Begin.md", None)
-    terminal.leave()
+    terminal.quit()
