@@ -53,7 +53,9 @@ ALL: dict[str, Measure] = {
 
 def main() -> None:
     parser = ArgumentParser(description="Run every benchmark.")
-    parser.add_argument("--small", action="store_true", help="a minute instead of half an hour; proves nothing")
+    parser.add_argument(
+        "--small", action="store_true", help="take a minute, not half an hour; the figures prove nothing"
+    )
     parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), help="only these")
     parser.add_argument(
         "--json", type=Path, default=LATEST, metavar="FILE", help=f"default: bench/results/{LATEST.name}"

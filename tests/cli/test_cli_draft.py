@@ -95,7 +95,7 @@ def test_what_cannot_be_asked_for(donna: Donna, kept: Path, words: tuple[str, ..
 
 
 @pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("regenerate",)])
-def test_a_draft_that_is_not_there(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
+def test_a_missing_draft(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
     ran = donna("draft", verb[0], "absent", *verb[1:], "--space", kept, "--json", EDITOR="true")
     assert (ran.code, ran.json["reason"]) == (3, "missing")
 

@@ -68,7 +68,7 @@ def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path,
     assert (missing.code, missing.json["reason"]) == (5, "calendar_failed")
 
 
-def test_a_day_that_is_none_is_refused(donna: Donna, vault: Path) -> None:
+def test_an_invalid_day_is_refused(donna: Donna, vault: Path) -> None:
     ran = donna("meetings", "list", "--from", "soon", "--json", "--space", vault)
     assert (ran.code, ran.json["reason"]) == (2, "usage")
 

@@ -125,7 +125,9 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
         (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
     ],
 )
-def test_what_is_wrong_with_a_command_is_said(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+def test_what_is_wrong_with_a_command_is_reported(
+    donna: Donna, vault: Path, args: tuple[str, ...], message: str
+) -> None:
     ran = donna(*args, "--space", vault)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
@@ -192,7 +194,7 @@ def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donn
     assert (vault / "Inbox/Tasks.md").read_text().startswith("- [ ] Feed the kestrel ➕")
 
 
-def test_a_task_that_is_not_there_or_not_open(donna: Donna, vault: Path) -> None:
+def test_a_task_that_is_missing_or_not_open(donna: Donna, vault: Path) -> None:
     write(vault, "Projects/plan.md", "- [x] Done already\n")
     assert donna("task", "list", "--space", vault).code == 1
     assert donna("task", "done", "nothing", "--space", vault).code == 3

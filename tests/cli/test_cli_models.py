@@ -94,9 +94,7 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
 
 
 @pytest.mark.slow
-def test_a_server_that_fails_or_is_not_there(
-    donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_or_missing_server(donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(donna, port)
     monkeypatch.setattr(Ollama, "broken", True)
     assert (

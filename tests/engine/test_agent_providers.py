@@ -119,7 +119,7 @@ async def test_the_fallback_is_not_asked_while_the_local_model_works(
 
 @pytest.mark.parametrize("status", [401, 429, 500])
 @pytest.mark.parametrize("fallback", ["none", "openai"])
-async def test_a_server_that_refuses_leaves_an_answer_by_words(
+async def test_if_a_server_refuses_search_is_by_keyword(
     tmp_path: Path, server: EmbeddingServer, status: int, fallback: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)

@@ -104,7 +104,7 @@ def test_a_memory_that_may_be_read_is_not_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("watch", [False, True])
-async def test_a_workspace_that_comes_later_is_indexed_then(tmp_path: Path, watch: bool) -> None:
+async def test_a_workspace_that_is_created_later_is_indexed_then(tmp_path: Path, watch: bool) -> None:
     sandbox = agent_sandbox(tmp_path)
     async with agent_engine(sandbox, watch=watch) as running:
         assert not (await fresh(running, "kestrel")).indexed
@@ -113,7 +113,7 @@ async def test_a_workspace_that_comes_later_is_indexed_then(tmp_path: Path, watc
         assert all(outcome.indexed and len(paths_of(outcome)) == 2 for outcome in several)
 
 
-async def test_a_workspace_that_goes_is_not_indexed_any_more(tmp_path: Path) -> None:
+async def test_a_removed_workspace_is_no_longer_indexed(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path))
     async with agent_engine(sandbox, watch=True) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
@@ -242,7 +242,7 @@ async def test_where_searches_do_not_sync_a_change_is_reported(tmp_path: Path) -
         assert (outcome.stale, outcome.note) == (True, DIFFERS)
 
 
-async def test_many_notes_gone_at_once_are_told(tmp_path: Path) -> None:
+async def test_many_notes_gone_at_once_are_reported(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path))
     sandbox.write("memory/third.md", "A kestrel again.")
     async with agent_engine(sandbox) as running:

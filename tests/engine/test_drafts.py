@@ -50,7 +50,7 @@ async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
         assert here.git("log", "-1", "--format=%s").strip() == "autowrite: meeting_note gateway-2"
 
 
-async def test_nothing_is_said_twice_and_no_heading_is_empty_but_those_for_the_person(tmp_path: Path) -> None:
+async def test_nothing_is_repeated_and_no_heading_is_empty_except_those_for_the_person(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         lines = [line for line in here.text(NOTE).splitlines() if line]

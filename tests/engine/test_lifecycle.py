@@ -97,7 +97,9 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
         assert first.engine.status().state == "running"
 
 
-async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_model_search_is_by_keyword_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hide_model(monkeypatch)
     sandbox = fill(new_sandbox(tmp_path), 5)
     async with open_engine(sandbox, watch=False) as running:
@@ -169,9 +171,7 @@ async def test_another_model_builds_a_new_index_and_is_used_at_once(
     assert sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
 
 
-async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_usable_cache_search_is_by_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = fill(new_sandbox(tmp_path), 5)
     (sandbox.paths.cache / "models").symlink_to(tmp_path / "nowhere")
     async with open_engine(sandbox, watch=False) as running:
@@ -258,9 +258,7 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         await running.settled()
 
 
-async def test_where_there_is_always_a_question_the_model_comes_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_model_is_loaded_despite_constant_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = fill(new_sandbox(tmp_path), 3)
     serve(monkeypatch, FaultyModel())
     await index_once(sandbox)

@@ -160,7 +160,7 @@ FACTS = {
 }
 
 
-async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_refuse_to_answer(sandbox: Sandbox) -> None:
+async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for fact in FACTS.values():
@@ -402,7 +402,7 @@ async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch:
         assert "keyword only" in result.note
 
 
-async def test_a_reranker_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_reranker_that_is_missing_is_reported(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"reranker_enabled": True, "reranker_model": str(tmp_path / "none")})
     async with open_engine(sandbox, watch=False, config=config) as running:
         await import_talk(running.engine.memory, tmp_path)

@@ -118,7 +118,7 @@ async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_
     assert outcome.hits
 
 
-async def test_what_comes_later_is_brought_in_and_found_all_the_same(sandbox: Sandbox) -> None:
+async def test_later_notes_are_indexed_and_found_too(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert not loaded(running)

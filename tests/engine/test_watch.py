@@ -50,7 +50,7 @@ def save_plainly(sandbox: Sandbox, path: str, text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("save", [save_plainly, save_like_vim, save_atomically])
-async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save: object) -> None:
+async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, save: object) -> None:
     assert callable(save)
     path = "Queries/Filters.md"
     async with open_engine(vault) as running:

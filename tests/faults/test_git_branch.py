@@ -43,7 +43,7 @@ def test_branch_and_records_move_together_or_not_at_all(base: Path, user: User) 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_lock_that_goes_is_waited_for(base: Path, user: User, packed: bool) -> None:
+def test_a_lock_that_is_released_is_waited_for(base: Path, user: User, packed: bool) -> None:
     vault = user.repository(base / "repo")
     if packed:
         user.git(vault, "pack-refs", "--all")

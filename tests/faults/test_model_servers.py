@@ -280,7 +280,7 @@ async def _was_recorded(harness: RouterHarness, metadata: CompletionMetadata | N
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, db: DbThread) -> None:
+async def test_a_missing_server_is_tried_three_times(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         pass
     harness = router_harness(db, dialect, port)
@@ -409,7 +409,7 @@ async def test_a_model_that_costs_nothing_is_never_over_the_limit(db: DbThread) 
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "lïne", "a\nb"])
-async def test_a_key_that_is_none_is_not_sent(key: str, db: DbThread) -> None:
+async def test_an_invalid_key_is_not_sent(key: str, db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
         harness = router_harness(db, "openai", port)

@@ -130,7 +130,7 @@ def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
 
 
 @pytest.mark.slow
-def test_two_names_are_none(serving: Serving) -> None:
+def test_duplicate_hosts_and_origins_are_refused(serving: Serving) -> None:
     ours = ("Host", HOSTS[0])
     assert asked(serving, "POST", [ours, ("Host", "evil.example")]) in (400, 403)
     assert asked(serving, "POST", [ours, ours]) in (400, 403)
@@ -212,7 +212,7 @@ def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_said(sandbox: Sandbox, serving: Serving) -> None:
+def test_a_port_that_is_taken_is_reported(sandbox: Sandbox, serving: Serving) -> None:
     with started(sandbox, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 5

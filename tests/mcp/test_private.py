@@ -196,7 +196,7 @@ async def found_by(harness: ToolHarness, question: str) -> Any:
     )
 
 
-async def test_a_word_that_is_half_typed_becomes_none_of_a_private_note(sandbox: Sandbox) -> None:
+async def test_a_half_typed_word_is_not_completed_from_a_private_note(sandbox: Sandbox) -> None:
     async with open_harness(sandbox) as harness:
         public, everything = [
             await harness.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
@@ -217,7 +217,7 @@ def frozen(outcome: Any) -> Any:
     return search
 
 
-async def test_what_cannot_be_read_counts_as_not_there(harness: ToolHarness) -> None:
+async def test_what_cannot_be_read_counts_as_missing(harness: ToolHarness) -> None:
     root = harness.sandbox.root
     write(root, "Inbox/big.md", "x" * 3_000_000)
     write(root, "Inbox/zeros.md", b"\0" * 4_000)
@@ -240,7 +240,7 @@ async def test_a_new_note_beside_a_private_one_of_nearly_its_name_does_not_revea
     assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
 
 
-async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(harness: ToolHarness) -> None:
+async def test_what_derives_from_a_private_note_is_answered_like_something_missing(harness: ToolHarness) -> None:
     made = harness.sandbox.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
     private = [identity for identity, sensitive in made if sensitive]
     public = [identity for identity, sensitive in made if not sensitive]

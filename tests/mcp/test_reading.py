@@ -38,7 +38,7 @@ async def test_a_shared_word_is_never_cut_by_the_least_score(harness: ToolHarnes
     )
 
 
-async def test_nothing_relevant_is_said_and_near_misses_come_on_request(harness: ToolHarness) -> None:
+async def test_nothing_relevant_is_reported_and_near_misses_come_on_request(harness: ToolHarness) -> None:
     nothing = await harness.fine("memory_search", query="quasar telescope")
     assert (nothing["results"], nothing["nearMisses"], nothing["count"]) == ([], [], 0)
 
@@ -112,7 +112,7 @@ async def test_every_note_of_a_hostile_vault_is_read_or_refused(
                 assert hit["snippet"] == clean_line(hit["snippet"])
 
 
-def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
+def test_all_four_properties_of_a_tool_are_stated_and_make_sense() -> None:
     assert len({tool.name for tool in TOOLS}) == len(TOOLS) == 16
     for tool in TOOLS:
         assert tool.writes or not tool.destroys

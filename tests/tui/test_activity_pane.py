@@ -362,7 +362,7 @@ async def test_resume_is_offered_only_where_notes_are_gone() -> None:
         assert "Indexing is not paused." in notices(donna.app)
 
 
-async def test_a_retry_that_fails_is_said_in_safe_words() -> None:
+async def test_a_retry_that_fails_is_reported_in_safe_words() -> None:
     backend = scenarios.normal()
     backend.fail("retry", DonnaError(Reason.INTERNAL, f"no {hostile.ESCAPES['clipboard']}", hint="[/]"))
     async with activity(backend) as donna:

@@ -69,7 +69,7 @@ async def test_the_backend_is_started_once_and_stopped_on_leaving() -> None:
 
 
 @pytest.mark.parametrize("where", ["make", "start"])
-async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str) -> None:
+async def test_a_vault_that_cannot_be_opened_is_reported_on_every_screen(where: str) -> None:
     error = SpaceError(Reason.ROOT_MISSING, "The folder is gone.", hint="Is a drive missing?")
     backend = scenarios.normal()
     if where == "start":
@@ -95,7 +95,7 @@ async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str)
         await pilot.press("ctrl+q")
 
 
-async def test_a_broken_installation_is_said() -> None:
+async def test_a_broken_installation_is_reported() -> None:
     def make(choice: object) -> FakeBackend:
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
@@ -175,7 +175,7 @@ async def test_escape_never_leaves() -> None:
 
 
 @pytest.mark.slow
-async def test_control_c_says_how_to_leave() -> None:
+async def test_control_c_says_how_to_quit() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+c")
         assert "ctrl+q quits." in notices(donna.app)
@@ -355,7 +355,7 @@ async def test_any_size_is_survived(scenario: str, sizes: tuple[tuple[int, int],
             assert donna.search.bar.input.has_focus, size
 
 
-async def test_too_small_a_terminal_is_said() -> None:
+async def test_too_small_a_terminal_is_reported() -> None:
     async with driving(scenarios.normal(), size=(59, 20)) as donna:
         assert "Donna needs 60 × 15 characters." in donna.screen_text()
         await donna.pilot.resize_terminal(80, 24)

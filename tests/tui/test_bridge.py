@@ -119,7 +119,7 @@ def test_only_a_newer_status_replaces_a_status() -> None:
     assert not status.can_replace(EngineEvents(()))
 
 
-async def test_who_waits_for_panes_keeps_the_newest_for_them() -> None:
+async def test_the_newest_events_are_kept_for_panes_that_are_not_mounted() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, ())
     bridge.open()

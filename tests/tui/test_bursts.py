@@ -90,7 +90,7 @@ async def test_a_key_that_waits_while_a_dialog_opens_is_for_its_widgets() -> Non
 
 
 @pytest.mark.slow
-async def test_a_press_on_a_widget_that_was_just_removed_is_for_what_is_there_now() -> None:
+async def test_a_click_on_a_just_removed_widget_goes_to_what_is_there_now() -> None:
     async with driving(scenarios.normal()) as donna:
         text = Static("a text to select")
         await donna.main.mount(text, before=donna.main.strip)

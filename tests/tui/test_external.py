@@ -120,7 +120,7 @@ async def test_an_editor_really_runs_with_the_terminal_to_itself(tmp_path: Path)
     assert sorted(os.listdir(tmp_path)) == sorted([note.name, "editor"])
 
 
-async def test_an_editor_that_fails_or_is_missing_is_said(tmp_path: Path) -> None:
+async def test_an_editor_that_fails_or_is_missing_is_reported(tmp_path: Path) -> None:
     terminal = Terminal()
     outside = ExternalPrograms(terminal, External(environ={"EDITOR": "false"}))  # type: ignore[arg-type]
     (tmp_path / "x.md").touch()

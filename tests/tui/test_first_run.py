@@ -82,7 +82,7 @@ async def test_a_typed_folder(vaults: FirstRun, tmp_path: Path) -> None:
     assert start.choices == [VaultChoice(tmp_path / "work")]
 
 
-async def test_a_folder_that_is_not_there_is_refused_with_the_reason(vaults: FirstRun, tmp_path: Path) -> None:
+async def test_a_missing_folder_is_refused_with_the_reason(vaults: FirstRun, tmp_path: Path) -> None:
     start = FirstRunHarness(vaults)
     text = await start.run("slash", typed=str(tmp_path / "nowhere"), then="enter")
     assert start.choices == []

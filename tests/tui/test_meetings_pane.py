@@ -232,7 +232,7 @@ async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
 
 
 @pytest.mark.slow
-async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
+async def test_without_a_note_enter_says_what_to_do() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("enter")

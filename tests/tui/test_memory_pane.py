@@ -639,7 +639,7 @@ async def test_leaving_the_correction_stores_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_a_correction_that_fails_is_said() -> None:
+async def test_a_correction_that_fails_is_reported() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
     async with driving(backend) as donna:

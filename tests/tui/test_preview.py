@@ -280,7 +280,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
 
 
 @pytest.mark.slow
-async def test_a_cut_section_and_links_to_it_are_said() -> None:
+async def test_a_cut_section_and_links_to_it_are_reported() -> None:
     screen, _, _ = await shown(
         "text", (10, 10), truncated=True, linked_from=("a/Stand-up.md", "b/[x].md"), sensitive=True
     )

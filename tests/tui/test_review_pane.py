@@ -142,7 +142,7 @@ async def test_a_draft_that_is_written_meanwhile_appears() -> None:
 
 
 @pytest.mark.slow
-async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_what_approving_does() -> None:
+async def test_the_header_says_where_a_draft_is_and_goes_and_the_footer_what_approving_does() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         text = donna.screen_text()
@@ -456,7 +456,7 @@ async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> Non
 
 
 @pytest.mark.slow
-async def test_a_refusal_is_said_with_its_next_step_and_can_be_tried_again() -> None:
+async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again() -> None:
     backend = backend_in("normal")
     backend.fail("approve", VaultWriteError(Reason.GIT_LOCKED, "another program is using the history"))
     async with driving(backend) as donna:
@@ -603,7 +603,7 @@ def test_g_regenerates_in_review_and_no_key_is_stolen() -> None:
 
 
 @pytest.mark.slow
-async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_list_says_so() -> None:
+async def test_in_review_home_goes_to_the_first_row_and_g_does_not() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("end", "home")

@@ -152,7 +152,7 @@ async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> Non
 
 
 @pytest.mark.slow
-async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> None:
+async def test_semantic_results_are_drawn_when_they_arrive_unless_a_result_was_selected() -> None:
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
     async with driving(backend) as donna:
@@ -232,7 +232,7 @@ async def test_letters_work_where_there_are_no_results() -> None:
         assert donna.search.bar.input.value == "zebra"
 
 
-async def test_an_error_is_said_with_what_helps_and_trying_again_works() -> None:
+async def test_an_error_is_reported_with_what_helps_and_trying_again_works() -> None:
     backend = backend_with("one")
     backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use.", hint="Wait a moment."))
     async with driving(backend) as donna:
@@ -299,7 +299,7 @@ async def test_filter_by_folder() -> None:
         assert all(path.startswith("Projects/gateway/") for path in donna.paths)
 
 
-async def test_a_filter_that_cannot_be_read_is_said() -> None:
+async def test_a_filter_that_cannot_be_read_is_reported() -> None:
     backend = backend_with("one")
     backend.fail("folders", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
     async with driving(backend) as donna:
@@ -479,7 +479,7 @@ async def test_a_changed_note_is_read_again_for_the_preview() -> None:
         await donna.until(lambda: len(backend.called("passage")) > before, "it is reloaded")
 
 
-async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
+async def test_a_note_that_is_gone_is_reported_in_the_preview() -> None:
     async with driving(backend_with("one")) as donna:
         await donna.search_for("x")
         await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview shows it")

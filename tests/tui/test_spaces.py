@@ -250,7 +250,7 @@ async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> No
         assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
 
 
-async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
+async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None:
     def broken() -> list[KnownVault]:
         raise SpaceError(Reason.USAGE, "line 3 of the settings is broken")
 

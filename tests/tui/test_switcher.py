@@ -131,7 +131,7 @@ async def test_matched_letters_are_marked() -> None:
 
 
 @pytest.mark.slow
-async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_new_name_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened_there: list[Path] = []
 

@@ -36,7 +36,7 @@ class GoneTerminal(io.StringIO):
         raise OSError(errno.EIO, "Input/output error")
 
 
-def test_what_is_drawn_for_a_terminal_that_is_gone_is_discarded() -> None:
+def test_output_for_a_closed_terminal_is_discarded() -> None:
     writer = WriterThread(GoneTerminal())
 
     def draw() -> None:

@@ -54,7 +54,7 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_that_is_there_is_no_new_name() -> None:
+async def test_the_name_of_an_existing_folder_is_not_a_new_name() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, FOLDER)
         await donna.press("m")

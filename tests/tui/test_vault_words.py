@@ -153,7 +153,7 @@ def test_three_versions_are_shown_whole(left: str, found: str, wanted: str) -> N
         assert not any(acted(row.content.plain) for row in three_way_rows(clash, width))
 
 
-def test_a_note_that_is_gone_is_said_in_its_column() -> None:
+def test_a_note_that_is_gone_is_reported_in_its_column() -> None:
     clash = Clash(path="a.md", expected=b"one\n", found=None, wanted=b"two\n")
     assert any("As it is now  no note" in row.content.plain for row in three_way_rows(clash, 120))
 

@@ -775,7 +775,7 @@ async def test_what_is_kept_out_of_git_is_said() -> None:
 
 
 @pytest.mark.slow
-async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_declining_a_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
     async with driving(backend) as donna:
@@ -826,7 +826,7 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -> None:
+async def test_escape_and_a_click_outside_close_every_dialog_without_a_change() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=(170, 48)) as donna:
         await donna.open_note(PRIYA)

@@ -143,7 +143,7 @@ async def test_a_truncated_file_is_read_as_far_as_it_goes_and_is_not_complete() 
 @pytest.mark.parametrize(
     "data", [b"", b"   \r\n", b"<html>Sign in</html>", bytes(range(256)) * 100, b"\xff\xfeB\x00E\x00"]
 )
-async def test_what_is_no_calendar_is_said_to_be_none(data: bytes) -> None:
+async def test_a_file_that_is_not_a_calendar_is_reported(data: bytes) -> None:
     fetched = await read_bytes(data)
     assert (fetched.meetings, fetched.complete, len(fetched.problems)) == ((), False, 1)
 

@@ -246,7 +246,9 @@ async def test_a_server_that_wants_a_digest_gets_one(tmp_path: Path) -> None:
     assert all(PASSWORD not in f"{asked.headers}" for asked in site.requests)
 
 
-async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_without_the_library_its_installation_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.find_spec", lambda name: None)
     error = await refusal("http://127.0.0.1:1/", tmp_path)
     assert error.hint == "pip install 'donna-tui[calendars]'"

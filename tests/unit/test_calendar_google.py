@@ -145,7 +145,7 @@ async def test_times_days_and_series(harness: TokensHarness) -> None:
     assert [name for name, meeting in found.items() if meeting.cancelled] == ["x/20240527T090000Z"]
 
 
-async def test_people_are_named_once_and_rooms_are_none(harness: TokensHarness) -> None:
+async def test_people_are_named_once_and_rooms_are_not_people(harness: TokensHarness) -> None:
     attendees = [
         {"email": "ana@example.invalid", "displayName": "Ana", "self": True, "responseStatus": "accepted"},
         {"email": "bo@example.invalid"},
@@ -308,7 +308,7 @@ async def test_the_user_may_say_no(harness: TokensHarness) -> None:
     assert harness.kept()["refresh_token"] == "r1"
 
 
-async def test_leave_that_does_not_last_is_none(harness: TokensHarness) -> None:
+async def test_access_that_is_not_permanent_is_refused(harness: TokensHarness) -> None:
     with pytest.raises(DonnaError, match="no permanent access"):
         await consent(harness, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
     assert harness.kept()["refresh_token"] == "r1"

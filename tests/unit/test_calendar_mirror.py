@@ -108,7 +108,7 @@ def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place
     assert {name for name, each in all_of(db).items() if each.cancelled} == {"coming"}
 
 
-def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(db: MemoryDb) -> None:
+def test_a_past_entry_deleted_in_its_calendar_is_cancelled(db: MemoryDb) -> None:
     first, second = meeting("first", utc(2024, 5, 10)), meeting("second", utc(2024, 5, 14))
     keep(db, first, second)
     assert keep(db, first) == Stored(gone=1)

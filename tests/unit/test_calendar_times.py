@@ -76,7 +76,7 @@ def test_the_day_is_that_of_the_local_clock() -> None:
     assert [meeting.day for meeting in read(late, zone=NEW_YORK).meetings] == [datetime.date(2024, 5, 6)]
 
 
-def test_an_unknown_zone_is_taken_as_local_and_told() -> None:
+def test_an_unknown_zone_is_taken_as_local_and_reported() -> None:
     fetched = read(event("DTSTART;TZID=Nowhere/Known:20240506T090000", "DURATION:PT1H"))
     assert times(fetched.meetings) == ["0506T0700–0800"]
     assert told(fetched) == ["its time zone is unknown; its times are treated as local"]

@@ -111,7 +111,7 @@ async def test_a_server_that_is_gone_is_reported() -> None:
     assert (await refusal(url)).message == "127.0.0.1 cannot be reached (ConnectError)"
 
 
-async def test_a_page_in_the_place_of_a_calendar_is_none() -> None:
+async def test_a_web_page_instead_of_a_calendar_is_refused() -> None:
     with serving(lambda asked: Reply(body=b"<html>Sign in</html>")) as site:
         fetched = await source(site.url).fetch(YEAR)
     assert (fetched.meetings, fetched.complete) == ((), False)

@@ -172,12 +172,12 @@ def test_the_context_is_before_the_passage() -> None:
     assert embedding_text("Trip", (), "bread") == "Trip\nbread"
 
 
-def test_the_title_is_not_said_twice() -> None:
+def test_the_title_is_not_repeated() -> None:
     assert embedding_text("Trip", ("trip", "Food"), "bread") == "trip › Food\nbread"
 
 
 @pytest.mark.parametrize("text", ["## Food\n\nbread", "Food\n----\nbread"])
-def test_the_heading_of_the_passage_is_not_said_twice(text: str) -> None:
+def test_the_heading_of_the_passage_is_not_repeated(text: str) -> None:
     assert embedding_text("Trip", ("Plan", "Food"), text) == "Trip › Plan › Food\nbread"
 
 

@@ -239,7 +239,7 @@ def test_a_copy_that_the_history_has_is_what_both_began_with(harness: ConflictHa
     assert (harness.vault / NOTE).read_text() == MINE
 
 
-def test_what_a_guessed_beginning_leaves_out_is_said(harness: ConflictHarness) -> None:
+def test_what_a_guessed_beginning_leaves_out_is_reported(harness: ConflictHarness) -> None:
     """The phone's version is based on one before a line in the history, so a merge takes that line for deleted."""
     (harness.vault / NOTE).write_text(OLD + "since then\n")
     harness.user.git(harness.vault, "add", NOTE)

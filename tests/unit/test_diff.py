@@ -77,13 +77,13 @@ def test_a_changed_word_is_marked_and_the_heading_is_named() -> None:
     assert (removed.partner, added.partner) == (5, 5)
 
 
-def test_a_heading_inside_the_frontmatter_is_none() -> None:
+def test_a_heading_in_the_frontmatter_does_not_count() -> None:
     before = b"---\n# comment\ntitle: x\n---\ntext\n"
     (hunk,) = diff_bytes("a.md", before, before + b"more\n", context=0).hunks
     assert hunk.heading == ""
 
 
-def test_line_endings_and_a_missing_newline_are_said() -> None:
+def test_line_endings_and_a_missing_newline_are_reported() -> None:
     diff = diff_bytes("a.md", b"one\r\ntwo\r\n", b"one\ntwo", context=3)
     remarks = [(line.kind.value, line.remark) for hunk in diff.hunks for line in hunk.lines]
     assert remarks == [
@@ -141,7 +141,7 @@ def test_a_move_is_one_difference() -> None:
     assert other.path == "other.md"
 
 
-def test_a_file_that_goes_and_another_that_comes_are_no_move() -> None:
+def test_a_deleted_file_and_a_different_new_one_are_not_a_move() -> None:
     gone, come = Change(path="a.md", before=NOTE, after=None), Change(path="b.md", before=None, after=b"x\n")
     assert [diff.old_path for diff in diff_changes((gone, come))] == ["", ""]
 

@@ -108,7 +108,7 @@ def test_without_a_model_nothing_of_a_note_is_guessed(schema: type[Answer]) -> N
 
 
 @pytest.mark.parametrize("schema", [CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, MeetingNoteAnswer])
-def test_of_chats_nothing_is_said_twice(schema: type[Answer]) -> None:
+def test_nothing_of_a_chat_is_repeated(schema: type[Answer]) -> None:
     passages = (chat(1, LAST_TIME.text), chat(2, CHAT.text), chat(3, LAST_TIME.text), chat(4, CHAT.text.upper()))
     answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
     said = [each.text.casefold() for part in answer.model_dump().values() for each in statements(part, passages)]
@@ -150,12 +150,12 @@ PROMISE = "Ana will write the plan. [1]"
 LINE = "- [ ] Ana will write the plan. ([[Meetings/1|1]])"
 
 
-def test_what_was_corrected_is_said_as_people_made_it() -> None:
+def test_a_corrected_line_replaces_the_original() -> None:
     answer = corrected(made(PROMISE), [Corrected(LINE, "- [ ] Bo will write the plan. ([[Meetings/1|1]])")])
     assert answer == made("Bo will write the plan. [1]")
 
 
-def test_what_was_left_out_is_not_said_again() -> None:
+def test_an_excluded_line_is_not_repeated() -> None:
     answer = corrected(made(PROMISE, summary=f"First said. [2] {PROMISE} Last said. [3]"), [Corrected(LINE, "")])
     assert answer == made(summary="First said. [2] Last said. [3]")
 

@@ -208,7 +208,7 @@ def test_a_template_is_one_of_its_folder(folder: Path, name: str) -> None:
     refused(folder, None, name)
 
 
-def test_a_template_that_is_not_there(folder: Path) -> None:
+def test_a_missing_template(folder: Path) -> None:
     assert "there is no template" in refused(folder, None, "absent").message
 
 

@@ -133,7 +133,7 @@ def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
     assert gone.value.reason is Reason.IO_ERROR
 
 
-def test_without_room_for_a_copy_it_is_said(tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_stored_is_reported(tmp_path: Path) -> None:
     (tmp_path / "edits").write_text("a file is in the way")
     with pytest.raises(VaultWriteError) as caught:
         EditDrafts(tmp_path / "edits").begin(EDIT)

@@ -122,7 +122,7 @@ def test_without_any_model_tokens_are_estimated(tmp_path: Path, no_weights: None
     assert isinstance(build_token_counter("minilm-l6-v2", tmp_path), EstimatedTokens)
 
 
-def test_a_model_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_model_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as refusal:
         build_embedding_provider(str(tmp_path / "gone"), tmp_path, lambda phase, detail: None)
     assert refusal.value.reason is Reason.MODEL_MISSING

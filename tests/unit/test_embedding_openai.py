@@ -229,7 +229,7 @@ def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     assert caught.value.passing
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_a_missing_server() -> None:
     remote = RemoteConfig(base_url="http://127.0.0.1:1/v1")
     with pytest.raises(ModelAwayError, match="cannot be reached") as caught:
         OpenAICompatible("m", remote)
@@ -301,7 +301,7 @@ def test_openais_key_goes_to_openai_alone(server: EmbeddingServer, monkeypatch: 
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "sk-\x00", "sk-\nX-Evil: 1", "schlüssel"])
-def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: EmbeddingServer, key: str) -> None:
+def test_an_invalid_key_is_refused_before_anything_is_sent(server: EmbeddingServer, key: str) -> None:
     remote = RemoteConfig(base_url=server.url, api_key_env="SOME_KEY")
     with pytest.raises(ModelAwayError, match="SOME_KEY") as caught:
         OpenAICompatible("m", remote, environ={"SOME_KEY": key})

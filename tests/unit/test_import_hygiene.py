@@ -117,13 +117,13 @@ def test_the_screens_load_neither_database_nor_model_nor_watcher(tmp_path: Path)
 
 
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("search", "--help"), ("keys",), ("keys", "--check")])
-def test_small_verbs_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_small_commands_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
     loaded = loaded_after(verb(*words), tmp_path)
     assert "donna_tui" in loaded
     assert not loaded & {"apsw", "numpy", "onnxruntime", "textual", "watchfiles", "tokenizers", *TORCH}
 
 
-def test_the_verbs_never_load_the_screens(tmp_path: Path) -> None:
+def test_the_commands_never_load_the_screens(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     loaded = loaded_after(verb("status", "--space", str(tmp_path / "vault")), tmp_path / "home")
     assert "apsw" in loaded
@@ -231,7 +231,7 @@ def test_only_its_room_knows_the_sdk_of_mcp() -> None:
         assert {each.split("/")[0] for each in importers(filter_store)} <= {"agents"}, filter_store
 
 
-def test_the_verb_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
+def test_the_command_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
     for words in (("mcp", "--help"), ("mcp", "--skill")):
         assert not loaded_after(verb(*words), tmp_path) & {"mcp", "mcp_types", "uvicorn", "starlette"}
 

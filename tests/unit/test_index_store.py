@@ -443,7 +443,7 @@ def test_deleting_frees_space(store: MemoryStore) -> None:
     assert found(store, "word9") == {"1.md", "3.md", "9.md"}
 
 
-def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
+def test_some_space_is_reserved(store: MemoryStore) -> None:
     fill_and_empty(store, 100, 95)
     full = file_size(store)
     store.tidy()

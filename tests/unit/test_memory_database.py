@@ -245,7 +245,7 @@ def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Pa
         ("", Reason.MISSING),
     ],
 )
-def test_what_cannot_be_forgotten_is_said(sandbox: Sandbox, identity: str, reason: Reason) -> None:
+def test_what_cannot_be_forgotten_is_reported(sandbox: Sandbox, identity: str, reason: Reason) -> None:
     with pytest.raises(DonnaError) as refused:
         find_target(sandbox.db.database, identity)
     assert refused.value.reason is reason
@@ -314,7 +314,7 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
     assert sandbox.store.database.rows(flags) == [(0,), (0,)]
 
 
-def test_a_summary_goes_with_what_it_is_made_of(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)
     summed_up(sandbox.db, session, TurnRules(chat_config()))
@@ -361,7 +361,7 @@ def test_the_index_follows_a_memory_that_was_replaced(sandbox: Sandbox) -> None:
     assert sandbox.ids("memory") == ["m1"]
 
 
-def test_without_a_backup_damage_is_said_and_nothing_is_changed(tmp_path: Path) -> None:
+def test_without_a_backup_damage_is_reported_and_nothing_is_changed(tmp_path: Path) -> None:
     db_path(tmp_path).write_bytes(b"garbage" * 1_000)
     with pytest.raises(DatabaseError, match=r"memory\.db is damaged") as refused:
         open_db(tmp_path)

@@ -149,7 +149,7 @@ def test_an_empty_message_is_left_out(db: MemoryDb, tmp_path: Path) -> None:
     assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
 
 
-def test_a_file_that_is_not_there_is_said(db: MemoryDb, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(db: MemoryDb, tmp_path: Path) -> None:
     with pytest.raises(DonnaError, match="cannot be read"):
         import_file(db, tmp_path / "nothing.jsonl")
 
@@ -225,7 +225,9 @@ def test_progress_of_an_archive_reaches_its_size(db: MemoryDb, tmp_path: Path) -
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:40] + b"\xff" * 40 + data[80:], lambda data: data.replace(b"conv", b"xonv")]
 )
-def test_an_archive_that_cannot_be_read_is_said(db: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_an_archive_that_cannot_be_read_is_reported(
+    db: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     file = zipped(tmp_path / "export.zip", **{"conversations.json": json.dumps([chatgpt()]).encode()})
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(DonnaError, match="cannot be read"):

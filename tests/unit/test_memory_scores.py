@@ -94,7 +94,7 @@ def test_what_is_opposite_is_not_more_than_wholly_new(store: MemoryStore) -> Non
     assert novelties(store)["b"] == 1.0
 
 
-def test_memories_are_as_new_as_when_they_were_said(store: MemoryStore) -> None:
+def test_memories_are_as_recent_as_their_messages(store: MemoryStore) -> None:
     put(store, "later", EAST, 2.0)
     put(store, "earlier", EAST, 1.0)
     score(store)
@@ -164,7 +164,7 @@ def test_a_changed_memory_is_scored_again(store: MemoryStore) -> None:
     assert centroid.total.tolist() == in_steps(unpacked(packed(NORTH))).tolist()
 
 
-def test_a_vector_that_was_gone_before_its_memory_is_no_harm(store: MemoryStore) -> None:
+def test_a_vector_deleted_before_its_memory_is_harmless(store: MemoryStore) -> None:
     put(store, "a", EAST, 1.0)
     put(store, "b", NORTH, 2.0)
     score(store)

@@ -46,7 +46,7 @@ def test_dataview_fields_are_read_too() -> None:
     )  # fmt: skip
 
 
-def test_a_day_that_no_calendar_has_is_none() -> None:
+def test_a_day_that_does_not_exist_is_not_a_date() -> None:
     assert parse_task(" ", "Party 📅 2026-02-30").due == ""
 
 

@@ -38,9 +38,7 @@ def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple
 
 
 @pytest.mark.parametrize("filters", [Filters(within=(MEETING,)), Filters(path_prefix=MEETING)])
-def test_a_word_that_a_whole_note_is_about_tells_none_of_its_passages_apart(
-    store: MemoryStore, filters: Filters
-) -> None:
+def test_a_word_throughout_a_note_does_not_distinguish_its_passages(store: MemoryStore, filters: Filters) -> None:
     assert passages(store, filters, "designer", "shape")[0] == SPOKEN[1]
 
 

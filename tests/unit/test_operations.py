@@ -239,7 +239,7 @@ def test_a_session_is_named_in_the_message(session: str) -> None:
 
 
 @pytest.mark.parametrize("session", ["x", "0123456789AB", "0123456789ab0", "../../../etc"])
-def test_a_session_that_is_none_of_ours_is_none(session: str) -> None:
+def test_an_invalid_session_is_ignored(session: str) -> None:
     message = message_of(with_kind(1, OperationKind.WRITE)).rstrip("\n") + f"\nDonna-Session: {session}\n"
     found = parse_message(message, commit="", at=0.0)
     assert found is not None
@@ -306,7 +306,7 @@ def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md
     user.git(vault, "commit", "--quiet", "--allow-empty", "--file=-", given=message_of(forged))
 
 
-def test_a_forged_operation_is_none_while_there_are_records(base: Path) -> None:
+def test_a_forged_operation_does_not_count_while_there_are_records(base: Path) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")
     writer = new_writer(vault, base / "state")

@@ -71,7 +71,7 @@ def test_a_relative_vault_is_that_of_the_start(base: Path, user: User, monkeypat
 
 
 @pytest.mark.parametrize("inside", [".git", ".git/objects", "bare.git"])
-def test_inside_gits_own_folder_is_no_vault(base: Path, user: User, inside: str) -> None:
+def test_a_git_folder_is_not_a_vault(base: Path, user: User, inside: str) -> None:
     user.repository(base)
     user.git(base, "init", "--quiet", "--bare", "bare.git")
     error = refusal_of(GitRepo(base / inside))

@@ -143,7 +143,7 @@ def test_a_program_that_does_not_stay_remembers_nothing(store: MemoryStore) -> N
     assert known_members(store.database, FOLDER) is None
 
 
-def test_a_folder_that_is_not_there_has_no_members(database: Database) -> None:
+def test_a_missing_folder_has_no_members(database: Database) -> None:
     estimate = estimate_scope(database, Scope(Filters(path_prefix="Nowhere")))
     assert estimate.members is not None
     assert (list(estimate.members.keys), estimate.members.ranges, estimate.members.listed) == ([], [], "[]")

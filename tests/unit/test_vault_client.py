@@ -201,7 +201,7 @@ def test_one_note_can_be_scanned_by_its_path(vault: Vault) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_an_unreadable_folder_is_said_and_the_others_are_listed(vault: Vault) -> None:
+def test_an_unreadable_folder_is_reported_and_the_others_are_listed(vault: Vault) -> None:
     vault.write("shut/x.md")
     vault.write("open/x.md")
     (vault.root / "shut").chmod(0)
@@ -213,7 +213,7 @@ def test_an_unreadable_folder_is_said_and_the_others_are_listed(vault: Vault) ->
     assert entries["open/x.md"].reason is None
 
 
-def test_a_missing_root_is_said_by_every_method(tmp_path: Path) -> None:
+def test_a_missing_root_is_reported_by_every_method(tmp_path: Path) -> None:
     client = VaultClient(tmp_path / "none")
     for call in (lambda: client.read("x.md"), lambda: client.stat("x.md"), client.list, lambda: list(client.scan())):
         with pytest.raises(VaultReadError) as caught:

@@ -105,7 +105,7 @@ def test_the_index_and_the_history_follow(donna: Donna, vault: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Path) -> None:
+def test_a_vault_has_one_server_and_remains_of_a_killed_one_are_removed(donna: Donna, vault: Path) -> None:
     with served_by(donna, vault) as (served, process):
         second = donna("serve-webdav", "--json", "--space", vault, DONNA_WEBDAV_PASSWORD=PASSWORD)
         assert second.json["reason"] == "busy"

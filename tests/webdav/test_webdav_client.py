@@ -43,7 +43,7 @@ def soon(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def test_a_note_comes_changes_and_goes(served: Served) -> None:
+def test_a_note_is_created_changed_and_deleted(served: Served) -> None:
     served.put("new.md", b"one", overwrite=False)
     assert (served.root / "new.md").read_bytes() == b"one"
     with pytest.raises(ResourceAlreadyExists):
@@ -331,7 +331,7 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
+def test_a_silent_client_does_not_block_others_during_tls(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     context = ssl.create_default_context(cafile=str(cert))
     with serving(vault, address=Address(certificate=cert, key=key)) as served:

@@ -125,7 +125,7 @@ def without_private(vault: Path) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_private_notes_are_not_there(without_private: Served, name: str) -> None:
+def test_private_notes_do_not_exist_for_clients(without_private: Served, name: str) -> None:
     client, before = without_private.client(), (without_private.root / name).read_bytes()
     assert name not in without_private.names()
     with pytest.raises(ResourceNotFound):
