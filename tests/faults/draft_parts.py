@@ -55,7 +55,7 @@ async def gather() -> Context:
 
 
 async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> WriteResult:
-    """Write a draft with everything opened anew, as after a restart."""
+    """Write a draft with everything reopened, as after a restart."""
     vault, hub = base / "vault", EventHub()
     writer = new_writer(vault, base / "state")
     writer.recover()

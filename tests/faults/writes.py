@@ -149,7 +149,7 @@ def blob(data: bytes) -> str:
 def litter(sandbox: Sandbox, *, own: bool = False) -> list[str]:
     """Return what a write must not leave behind: temporary files, an intent, locks.
 
-    With `own` this includes what only Donna uses inside git's folder, which harms nobody and is removed by her next
+    With `own` this includes what only Donna uses inside git's folder, which is harmless and is removed by her next
     write.
     """
     left = [each for pattern in _LITTER for each in sandbox.git_dir.rglob(pattern) if own or not _is_own(sandbox, each)]

@@ -292,7 +292,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
 
 
 def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
-    """Summarise a session by sentences of its own."""
+    """Summarise a session by quoting sentences from it."""
     found = material(db, session, rules)
     return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
 
