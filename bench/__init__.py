@@ -1,1 +1,1 @@
-"""Benchmarks: each prints a table of figures beside their budget or a peer. To run one: `python -m bench.NAME`."""
+"""Benchmarks. Each prints a table of figures beside their budget or a peer. Run one with `python -m bench.NAME`."""

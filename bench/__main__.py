@@ -1,4 +1,4 @@
-"""All benchmarks, one after the other: `python -m bench [--small] [--markdown FILE]`."""
+"""Run all benchmarks in turn: `python -m bench [--small] [--markdown FILE]`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ Measure = Callable[[bool], Report]
 
 
 def measure_scale(small: bool) -> Report:
-    """The usual sizes, or small ones."""
     if small:
         return scale.measure(scale.SMALL_SIZES, questions=scale.SMALL_QUESTIONS)
     return scale.measure(scale.SIZES)
@@ -53,9 +52,10 @@ ALL: dict[str, Measure] = {
 
 
 def main() -> None:
-    """The command line."""
     parser = ArgumentParser(description="Run every benchmark.")
-    parser.add_argument("--small", action="store_true", help="a minute instead of half an hour; proves nothing")
+    parser.add_argument(
+        "--small", action="store_true", help="take a minute, not half an hour; the figures prove nothing"
+    )
     parser.add_argument("--only", nargs="+", choices=ALL, default=list(ALL), help="only these")
     parser.add_argument(
         "--json", type=Path, default=LATEST, metavar="FILE", help=f"default: bench/results/{LATEST.name}"
@@ -69,7 +69,7 @@ def main() -> None:
 
 
 def run(name: str, small: bool) -> Report | None:
-    """Run one benchmark and print its table; None if it cannot run here."""
+    """Run a benchmark and print its table. Return None if it cannot run on this machine."""
     try:
         report = ALL[name](small)
     except UnavailableError as missing:
@@ -80,10 +80,10 @@ def run(name: str, small: bool) -> Report | None:
 
 
 def page(reports: list[Report]) -> str:
-    """All tables as Markdown, with the machine that they were taken on."""
+    """Return all tables as Markdown, headed by the machine that they were measured on."""
     taken = machine()
     where = f"{taken['processor'] or taken['machine']}, {taken['cores']} cores, {taken['system']}"
-    head = f"Taken on {taken['taken']}: {where}, Python {taken['python']}.\n"
+    head = f"Measured on {taken['taken']}: {where}, Python {taken['python']}.\n"
     return "\n".join([head, *(report.markdown() for report in reports)])
 
 

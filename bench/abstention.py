@@ -1,4 +1,4 @@
-"""How often a search says that nothing is relevant: where no note answers, and where one does."""
+"""Measure how often a search answers "nothing relevant", for questions that the vault answers and for others."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Asked = tuple[Path, Sequence[Question]]
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     if model_cache() is None:
         raise UnavailableError("there is no model: make install")
     sets = [list(read_set(eval_folder(name)).vaults.items()) for name in (SMALL_SETS if small else SETS)]
@@ -37,10 +37,10 @@ def measure(*, small: bool = False) -> Report:
             for (vault, _), questions in zip(asked, wrong, strict=True)
             for _, refused in _refused(home, vault, questions, stays=False)
         ]
-    _add(report, "questions with an answer that get none", answerable, MOST_LOST, at_least=False)
-    _add(report, "questions asked of the wrong vault that get none", elsewhere, LEAST_REFUSED, at_least=True)
-    _add(report, "LoCoMo's questions without an answer that get none", unanswerable, LEAST_REFUSED, at_least=True)
-    report.remarks.append("The wrong vault is the next one: of a set with many, another of the same kind.")
+    _add(report, "answerable questions without a hit", answerable, MOST_LOST, at_least=False)
+    _add(report, "questions to the wrong vault without a hit", elsewhere, LEAST_REFUSED, at_least=True)
+    _add(report, "LoCoMo's unanswerable questions without a hit", unanswerable, LEAST_REFUSED, at_least=True)
+    report.remarks.append("The wrong vault is the next one; in a set of many vaults, that is one of the same kind.")
     return report
 
 
@@ -50,7 +50,7 @@ def _add(report: Report, what: str, refused: Sequence[bool], budget: float, *, a
 
 
 def _refused(home: Home, vault: Path, questions: Sequence[Question], *, stays: bool) -> list[tuple[Question, bool]]:
-    """Which questions to a vault get no hit; what they leave out or stay in counts only in their own."""
+    """Return each question, and whether it gets no hit. `exclude` and `within` count only with `stays`."""
     file = home.folder / "questions.jsonl"
     lines = [
         {
@@ -68,7 +68,6 @@ def _refused(home: Home, vault: Path, questions: Sequence[Question], *, stays: b
 
 
 def main() -> None:
-    """The command line."""
     options = arguments(__doc__ or "").parse_args()
     finish(lambda: measure(small=options.small), options)
 

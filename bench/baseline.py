@@ -1,6 +1,6 @@
-"""The plain way: `SentenceTransformer.encode` with its default settings on the texts of a JSON file.
+"""Baseline: `SentenceTransformer.encode` with default settings on the texts of a JSON file.
 
-`python -m bench.baseline FILE` prints the seconds that the encoding took, loading left out.
+`python -m bench.baseline FILE` prints the seconds that the encoding took, without loading the model.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from donna_tui.embedding.files import OFFLINE, find_weights
 
 
 def main() -> None:
-    """The command line."""
     os.environ |= OFFLINE
     texts: list[str] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     from sentence_transformers import SentenceTransformer

@@ -1,7 +1,7 @@
-"""Meeting drafts against what their sources say: `python -m bench.drafts`.
+"""Compare drafts of meetings with their sources: `python -m bench.drafts`.
 
-Real minutes are drafted meeting by meeting from the notes before them, and thirty meetings of a vault of our own, in
-which some notes must never meet others. What is right is worked out from the raw files, without the code that drafts.
+It drafts real meetings from the minutes before them, and thirty meetings of a made-up vault in which some notes must
+not leak into others. The expected results are derived from the raw files, without the code that drafts.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ UTC = datetime.UTC
 WINDOW = Window(datetime.datetime(2019, 1, 1, tzinfo=UTC), datetime.datetime(2027, 1, 1, tzinfo=UTC))
 SMALL = 12
 CARRIED = 5
-"""Notes of a series whose open boxes are carried over, as `prior_meetings` has it in the settings."""
+"""The number of earlier notes whose open boxes are carried over, `prior_meetings` in the settings."""
 
 WEEKS = 3
-"""Weeks of each series that are approved with typed notes, to see what the next one quotes."""
+"""The number of weeks in which a draft with typed notes is approved, to see what the next one quotes."""
 
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d{1,9}[.)])\s+(?:\[(.)\]\s+)?(.*)$")
 _HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
@@ -52,7 +52,7 @@ _REPORTED = re.compile(
 _NOT_YET = re.compile(
     r"\b(?:no|not|if|needs?|would|should|could|can|to be|until|before|whether|seek\w*)\b|\?", re.IGNORECASE
 )
-"""In minutes without a section for decisions, an item that says that something was agreed is one, and no maybe is."""
+"""In minutes without a section for decisions, an item counts as a decision if it matches `_REPORTED` and not this."""
 
 _BEGINS = re.compile(
     r"(?:january|february|march|april|may|june|july|august|september|october|november|december)\d{1,2}"
@@ -65,7 +65,7 @@ _OWN_SECTIONS = ("last time", "still open from last time", "attendees", "agenda"
 
 @dataclass(slots=True)
 class Source:
-    """A note by its raw lines: the list items and sentences that may be quoted whole, its decisions and open boxes."""
+    """The expected content of a note: the list items and sentences that may be quoted, its decisions and open boxes."""
 
     units: set[str] = field(default_factory=set)
     decisions: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Drafted:
-    """What a draft says: the note that it calls the last one, what it quotes, and what it carries over."""
+    """The content of a draft: the note that it names as the last one, and the lines that it quotes and carries over."""
 
     last: str
     quoted: tuple[str, ...]
@@ -100,7 +100,7 @@ class Score:
 
 
 def words(text: str) -> str:
-    """A text as its letters and digits: what stays of it whatever is done to its markup."""
+    """Return the letters and digits of a text, which are the same whatever is done to its markup."""
     text = re.sub(r"\[\[([^\]|]*\|)?([^\]]*)\]\]", lambda found: found[2].rpartition("/")[2], text)
     text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
     text = re.sub(r"~~.*?~~|<!--.*?-->|\s\^[\w-]+$", " ", text)
@@ -111,7 +111,7 @@ def words(text: str) -> str:
 
 
 def source_of(text: str) -> Source:
-    """Read a note line by line."""
+    """Parse a note line by line."""
     found = Source()
     heading, block, box, is_item = "", "", "", False
     fenced = False
@@ -172,7 +172,7 @@ def _add(found: Source, block: str, box: str, *, is_decision: bool, is_item: boo
 
 
 def drafted(text: str) -> Drafted:
-    """Read a draft by its sections."""
+    """Parse a draft by its sections."""
     sections: dict[str, list[str]] = defaultdict(list)
     heading = ""
     for line in _body(text):
@@ -201,7 +201,7 @@ def _said(line: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A meeting of the evaluation set with its note and the notes of the same title before it, the latest last."""
+    """A meeting of the evaluation set, the path of its note, and the earlier notes of its series in order of date."""
 
     meeting: Meeting
     path: str
@@ -210,7 +210,7 @@ class Held:
 
 
 def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[Held]:
-    """Each meeting with the note of its day and title. The last note is that of the same title or the same people."""
+    """Match meetings with their notes by day and title. The last note has the same title, or else the same people."""
     by_key: dict[tuple[str, str], str] = {}
     people: dict[str, frozenset[str]] = {}
     for path, text in notes.items():
@@ -236,7 +236,7 @@ def held_meetings(meetings: Sequence[Meeting], notes: dict[str, str]) -> list[He
 
 
 def open_boxes(earlier: Sequence[Source]) -> list[str]:
-    """The boxes that are open in some notes, the latest last: each once, and none that a later note ticks."""
+    """Return the open boxes of notes in order of date, each once, without those that a later note ticks."""
     found: dict[str, None] = {}
     for each in earlier:
         found = {box: None for box in [*found, *each.boxes] if box not in each.done}
@@ -261,7 +261,7 @@ def _title(text: str) -> str:
 
 
 def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Source]) -> None:
-    """Compare a draft with the notes before its meeting."""
+    """Compare a draft with the earlier notes of its meeting."""
     score.lasts.append(draft.last == held.last)
     if draft.last != held.last:
         score.wrong.append(f"{held.path}: the last note is {held.last or 'none'}, not {draft.last or 'none'}")
@@ -287,7 +287,7 @@ def score_draft(score: Score, draft: Drafted, held: Held, sources: dict[str, Sou
 
 
 async def series(home: Home, *, held_out: bool, small: bool, keep: Path | None) -> tuple[Score, int]:
-    """Draft each meeting of the evaluation set from the notes before it."""
+    """Draft each meeting of the evaluation set from the earlier notes."""
     folder = EVAL / "meetings"
     if not folder.is_dir():
         raise UnavailableError(f"there are no meetings in {folder}")
@@ -319,9 +319,10 @@ TYPED = (
 
 
 async def second_weeks(home: Home, *, small: bool) -> tuple[list[str], list[bool], int]:
-    """Approve drafts with typed notes, week after week; what the next drafts quote beside what was typed.
+    """Approve drafts with typed notes, week after week.
 
-    Also whether all that was typed is there, and how often a task was doubled.
+    Return what later drafts quote besides the typed lines, whether all typed lines are there, and the number of
+    duplicated tasks.
     """
     vault = home.folder / "weeks"
     (vault / "Meetings").mkdir(parents=True)
@@ -376,7 +377,7 @@ def _commit_all(vault: Path) -> None:
 
 @dataclass(slots=True)
 class Mixed:
-    """What came of the meetings of the mixed vault."""
+    """The result for the meetings of the mixed vault."""
 
     leaks: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
@@ -387,13 +388,13 @@ class Mixed:
 
 
 def mixed_notes() -> dict[str, str]:
-    """The notes of the mixed vault by their paths."""
+    """Return the notes of the mixed vault by path."""
     parts = re.split(r"^=== (.+)$", (DATA / "mixed_vault.txt").read_text(encoding="utf-8"), flags=re.MULTILINE)
     return {path: text.lstrip("\n") for path, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 async def mixed(home: Home, keep: Path | None, only: Collection[str] = ()) -> tuple[Mixed, int]:
-    """Draft the meetings of the mixed vault, or some; only the notes that are named for each may be quoted."""
+    """Draft all or some meetings of the mixed vault. Each may quote only the notes that are listed for it."""
     vault = home.folder / "mixed"
     notes = mixed_notes()
     for path, text in notes.items():
@@ -444,7 +445,7 @@ def _meeting(
 
 @contextlib.asynccontextmanager
 async def with_calendar(home: Home, vault: Path, meetings: Sequence[Meeting]) -> AsyncIterator[Engine]:
-    """An engine without a model over an indexed vault and these meetings."""
+    """Start an engine without a model on an indexed vault and these meetings."""
     without_model = MemoryConfig.model_validate({"embedding": {"provider": str(home.folder / "no model")}})
     engine = Engine(space_at(vault, home.paths), without_model, home.paths, watch=False, what="a benchmark")
     try:
@@ -467,12 +468,12 @@ def _keep(folder: Path | None, path: str, text: str) -> None:
 
 
 def share(hits: Sequence[bool]) -> float | None:
-    """The share of what is right, None of nothing."""
+    """Return the share of true values, None if there are none."""
     return sum(hits) / len(hits) if hits else None
 
 
 def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = None) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data."""
     report = Report("Drafts of meetings")
     with new_home() as home:
         score, drafts = asyncio.run(series(home, held_out=held_out, small=small, keep=keep))
@@ -495,11 +496,11 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
         report.add("quoted lines that are not a whole bullet or sentence", len(score.cut), "", 0)
         report.add("quoted lines from outside the series", len(score.foreign), "", 0)
         report.add("check boxes that were not check boxes in the source", len(score.no_boxes), "", 0)
-        report.add("lines a draft", score.lines / max(1, drafts), "")
+        report.add("lines per draft", score.lines / max(1, drafts), "")
         own, kept, doubled = asyncio.run(second_weeks(home, small=small))
         report.add("lines of Donna's own sections in later weeks", len(own), "", 0)
         report.add(
-            f"typed lines and boxes that are there a week later, of {len(kept)}", share(kept), "", 1, at_least=True
+            f"typed lines and boxes in the draft a week later, of {len(kept)}", share(kept), "", 1, at_least=True
         )
         report.add("tasks duplicated by approving", doubled, "", 0)
         found, cases = asyncio.run(mixed(home, keep))
@@ -510,7 +511,7 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
             f"decisions, boxes and background found, of {len(found.found)}", share(found.found), "", 0.9, at_least=True
         )
         report.add("lines that must not be quoted", len(found.wrong), "", 0)
-        report.add("lines a draft of the mixed vault", found.lines / cases, "")
+        report.add("lines per draft of the mixed vault", found.lines / cases, "")
     for problem in (
         *score.wrong,
         *score.missing,
@@ -527,11 +528,10 @@ def measure(*, held_out: bool = False, small: bool = False, keep: Path | None = 
 
 
 def main() -> None:
-    """The command line."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--small", action="store_true", help="a few meetings; its figures prove nothing")
     parser.add_argument("--held-out", action="store_true", help="the other half of the meetings")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="write the drafts below this folder, to read them")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="save the drafts in this folder")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
     options = parser.parse_args()
     finish(lambda: measure(held_out=options.held_out, small=options.small, keep=options.keep), options)

@@ -1,4 +1,4 @@
-"""How long a key waits until the results that it changes are drawn: the whole way, on a real pseudo-terminal."""
+"""Measure the time from a keypress until its results are drawn, end to end, on a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from bench.startup import READY, SETTLING_SECONDS, fill
 from bench.vaults import AREAS, write_vault
 
 Sizes = tuple[tuple[int, float], ...]
-"""Notes, and the milliseconds that a key may take at p95."""
+"""Pairs of a number of notes and the budget for a key at p95, in milliseconds."""
 
 SIZES: Sizes = ((1_400, 30.0), (14_000, 60.0))
 """About 10,000 and 100,000 passages."""
 
 SMALL_SIZES: Sizes = ((150, 30.0),)
 MILLION: Sizes = ((137_000, 150.0),)
-"""About a million passages, which take half an hour to make."""
+"""About a million passages, which take half an hour to generate."""
 
 KEYS, SMALL_KEYS = 400, 30
 PAUSE_SECONDS = 0.2
-"""After each key, or three times what one may take. Somebody who types faster is answered after every other key."""
+"""The pause after each key, or three times its budget if that is longer. Faster typing would skip results."""
 
 SETTLING_NOTES = 10_000
-"""So many notes are compared while an app settles; it is given longer for more of them."""
+"""The number of notes that an app compares while it settles; the wait is longer in proportion for more."""
 
 READING_SECONDS = 1.0
-"""Before another question, as somebody does who reads what was found."""
+"""The pause before each further question, as of a user reading the results."""
 
 FRAME_GAP = 0.003
-"""Seconds without a byte that end a frame. The section beside the results is drawn 30 ms after them."""
+"""The seconds without output that end a frame. The preview beside the results is drawn 30 ms after them."""
 
 YEAR = timedelta(days=365)
 
 TITLE = re.compile(rb"(?:passages?|notes?) \xc2\xb7 [\d.,]+ m?s|Nothing relevant")
-"""What stands above the results, how many there are and how long the search took, or in their place."""
+"""The title above the results, with their number and the duration of the search, or what replaces it."""
 
 CTRL_U = b"\x15"
 
 
 def measure(sizes: Sizes = SIZES, keys: int = KEYS) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     if model_cache() is None:
         raise UnavailableError("there is no model: make install")
     report = Report("From key to results drawn, hybrid")
@@ -72,26 +72,26 @@ def _measure_size(report: Report, home: Home, notes: int, budget: float, keys: i
 
 
 def make_older(vault: Path) -> None:
-    """Let every second note be a year older."""
+    """Set the modification time of every second note back by a year."""
     then = time.time() - YEAR.total_seconds()
     for note in sorted(vault.rglob("*.md"))[::2]:
         os.utime(note, (then, then))
 
 
 def filters() -> dict[str, str]:
-    """What is typed before each question: nothing, a tenth of all notes, and the newer half."""
+    """Return the filters typed before each question, by label: none, a tenth of all notes, and the newer half."""
     return {"": "", ", in a folder": f"path:{AREAS[0]} ", ", by date": f"after:{date.today() - YEAR / 2} "}
 
 
 def _report(report: Report, what: str, drawn: Sequence[float], keys: int, budget: float) -> None:
     report.add(f"{what}: p50", median(drawn), "ms")
     report.add(f"{what}: p95", percentile(drawn, 95), "ms", budget)
-    report.add(f"{what}: the longest", max(drawn), "ms")
-    report.remarks.append(f"{what}: {len(drawn)} of {keys} keys had results drawn under another time.")
+    report.add(f"{what}: slowest", max(drawn), "ms")
+    report.remarks.append(f"{what}: {len(drawn)} of {keys} keys redrew the results with a new duration.")
 
 
 def _type(screen: Screen, typed_before: str, keys: int, pause: float) -> list[float]:
-    """Type questions, letter by letter, and give the milliseconds of each key. The first question is not counted."""
+    """Type questions letter by letter. Return the milliseconds of each key, without those of the first question."""
     questions = eval_questions("vault_help")
     drawn: list[float] = []
     counted = -len(questions[0])
@@ -111,7 +111,7 @@ def _type(screen: Screen, typed_before: str, keys: int, pause: float) -> list[fl
 
 
 def results_drawn(written: Sequence[Piece]) -> float | None:
-    """When the frame was out in which the title above the results stands; None if it was not drawn anew."""
+    """Return when the frame with the title above the results was complete, or None if the title was not redrawn."""
     drawn: float | None = None
     for piece in written:
         if drawn is not None and piece.at - drawn > FRAME_GAP:
@@ -122,9 +122,8 @@ def results_drawn(written: Sequence[Piece]) -> float | None:
 
 
 def main() -> None:
-    """The command line."""
     parser = arguments("Measure keys until their results are drawn.")
-    parser.add_argument("--million", action="store_true", help="about a million passages, and nothing else")
+    parser.add_argument("--million", action="store_true", help="measure only about a million passages")
     options = parser.parse_args()
     finish(lambda: _measure_as_asked(options), options)
 

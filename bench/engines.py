@@ -1,4 +1,4 @@
-"""An engine in this process: to fill an index, and to time searches in it."""
+"""Run an engine in this process, to fill an index or to time searches in it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from donna_tui.types.events import Listener
 from donna_tui.types.search import Mode, SearchRequest
 
 WARM_UP = 10
-"""Searches that are not counted: the first ones read the index from disk."""
+"""The number of searches that are not counted, since the first ones read the index from disk."""
 
 
 @contextlib.asynccontextmanager
 async def opened(
     home: Home, vault: Path, listen: Listener | None = None, *, stays: bool = False
 ) -> AsyncIterator[Engine]:
-    """An engine with its model loaded if it has one, as long as the block runs.
+    """Run an engine within the block, with its model loaded if there is one.
 
-    `listen` hears of all its events; one that stays watches the vault and keeps vectors in memory, as the app does.
+    `listen` is called with every event. With `stays` the engine watches the vault and caches vectors in memory, as in
+    the app.
     """
     engine = Engine(space_at(vault, home.paths), MemoryConfig(), home.paths, watch=stays, what="a benchmark")
     if listen:
@@ -41,7 +42,7 @@ async def opened(
 async def search_ms(
     home: Home, vault: Path, questions: Sequence[str], mode: Mode = "hybrid", k: int = 8
 ) -> list[float]:
-    """How long each question takes in a warm engine that stays, as that of the app and of an MCP server does, in ms."""
+    """Return the milliseconds of each question in a warm, long-running engine, as in the app and an MCP server."""
     async with opened(home, vault, stays=True) as engine:
         for question in questions[:WARM_UP]:
             await engine.search(SearchRequest(text=question, mode=mode, k=k))
@@ -57,6 +58,5 @@ async def _timed(engine: Engine, request: SearchRequest) -> float:
 
 
 async def index(home: Home, vault: Path) -> None:
-    """Bring the index of a vault up to date."""
     async with opened(home, vault) as engine:
         await engine.sync()

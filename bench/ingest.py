@@ -1,4 +1,4 @@
-"""How fast notes become searchable, and what that costs: against sentence-transformers, and on Obsidian's own help."""
+"""Measure ingest: embedding compared with sentence-transformers, and the indexing of Obsidian's help."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MEGABYTE = 1e6
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or the model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or the model."""
     vault = eval_folder(HELP) / "vault"
     if model_cache() is None:
         raise UnavailableError("there is no model: make install")
@@ -41,7 +41,7 @@ def measure(*, small: bool = False) -> Report:
 
 
 def sample(vault: Path, folder: Path, number: int, first: int = 0) -> Path:
-    """A copy of every so many-th note of a vault from the `first` on, `number` in all."""
+    """Copy `number` notes of a vault, evenly spaced from the `first` on. Return `folder`."""
     found = sorted(vault.rglob("*.md"))
     for note in found[first :: max(1, len(found) // number)][:number]:
         copy = folder / note.relative_to(vault)
@@ -51,19 +51,19 @@ def sample(vault: Path, folder: Path, number: int, first: int = 0) -> Path:
 
 
 def compare_embedding(report: Report, vault: Path, notes: int) -> None:
-    """Chunks a second of the engine and of the plain loop on the same passages, in turns: a busy machine slows both."""
+    """Compare the chunks per second of the engine and of the plain loop, in turns, so that both get the same load."""
     turns = [_one_turn(vault, notes // TURNS, turn) for turn in range(TURNS)]
     chunks, ours, plain = (sum(column) for column in zip(*turns, strict=True))
     report.add("embedding and storing", chunks / ours, "chunks/s", peer=chunks / plain)
     report.add("embedding, against the plain loop", plain / ours, "×", 4.0, at_least=True)
     report.remarks.append(
-        f"Embedding: {chunks} passages in {TURNS} turns. Ours is the whole way from the loaded model to the last stored"
+        f"Embedding: {chunks} passages in {TURNS} turns. Ours is measured from the loaded model to the last stored"
         " vector, in a running engine; the peer only encodes (`SentenceTransformer.encode`, default settings)."
     )
 
 
 def _one_turn(vault: Path, notes: int, turn: int) -> tuple[int, float, float]:
-    """The number of passages, and the seconds that the engine and the plain loop take for them."""
+    """Return the number of passages, and the seconds that the engine and the plain loop take to embed them."""
     with new_home() as home:
         part = sample(vault, home.folder / "part", notes, first=turn)
         texts = asyncio.run(_waiting_texts(home, part))
@@ -75,7 +75,7 @@ def _one_turn(vault: Path, notes: int, turn: int) -> tuple[int, float, float]:
 
 
 async def _waiting_texts(home: Home, vault: Path) -> list[str]:
-    """Index the words of a vault, and return the texts that wait for a vector as the model will read them."""
+    """Index a vault without a model. Return the texts to embed, as the model will get them."""
     with engines_get(no_model):
         async with opened(home, vault) as engine:
             await engine.sync()
@@ -88,7 +88,7 @@ async def _waiting_texts(home: Home, vault: Path) -> list[str]:
 
 
 async def _embed_seconds(home: Home, vault: Path) -> float:
-    """Seconds from the loaded model to the last stored vector."""
+    """Return the seconds from the loaded model to the last stored vector."""
     ready: list[float] = []
 
     def listen(event: EngineEvent) -> None:
@@ -101,10 +101,10 @@ async def _embed_seconds(home: Home, vault: Path) -> float:
 
 
 def index_help(report: Report, home: Home, vault: Path) -> None:
-    """From nothing to searching, with the program itself."""
+    """Measure from an empty home to the first searches, with the installed program."""
     cold = home.donna("index", "--space", vault, "--json")
     report.add("cold index, process included", cold.seconds, "s", 25.0)
-    report.add("peak memory of that", cold.peak_mb, "MB", 300.0)
+    report.add("peak memory", cold.peak_mb, "MB", 300.0)
     status = home.donna("status", "--space", vault, "--json").json
     report.add("size of the index", status["database_bytes"] / MEGABYTE, "MB", 12.0)
     _add_shell(report, home, "index again, nothing changed", "index", "--space", vault)
@@ -116,14 +116,13 @@ def index_help(report: Report, home: Home, vault: Path) -> None:
 
 
 def _add_shell(report: Report, home: Home, what: str, *args: str | Path) -> None:
-    """The medians of several runs of a verb."""
+    """Add the median seconds of several runs of a command."""
     runs = [home.donna(*args) for _ in range(SHELL_RUNS)]
     report.add(what, median([ran.seconds for ran in runs]), "s", SHELL_SECONDS)
-    report.add(f"{what}: processor", median([ran.cpu_seconds for ran in runs]), "s")
+    report.add(f"{what}: CPU time", median([ran.cpu_seconds for ran in runs]), "s")
 
 
 def main() -> None:
-    """The command line."""
     options = arguments("Measure ingest.").parse_args()
     finish(lambda: measure(small=options.small), options)
 

@@ -1,8 +1,8 @@
-"""Measure an installation from nothing: seconds, megabytes, and how soon the app can be used.
+"""Measure an installation from scratch: seconds, megabytes, and the time until the app can be used.
 
-Each installation is made in a folder of its own from this checkout, by pip from the configured package index, so the
-seconds hold the network's share too. `first meaning` counts from the start of the app on the demo vault with an empty
-cache: the model's graph is built and every passage is embedded meanwhile.
+Each installation is made in a separate folder from this checkout, by pip from the configured package index, so that the
+seconds include downloads. The time to semantic search starts with the app on the demo vault and an empty cache: it
+includes building the model's graph and embedding every passage.
 """
 
 from __future__ import annotations
@@ -28,29 +28,28 @@ MEGABYTE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A checkout or an environment with Donna in it, and what it took."""
+    """An environment with Donna in it, and the seconds that it took to install."""
 
     venv: Path
     seconds: float
 
     @property
     def megabytes(self) -> float:
-        """The files of the environment, each counted once."""
+        """Return the size of the environment's files, without links."""
         files = (path for path in self.venv.rglob("*") if path.is_file() and not path.is_symlink())
         return sum(path.stat().st_size for path in files) / MEGABYTE
 
 
 def main() -> None:
-    """Measure, and print the table."""
     parser = arguments(__doc__ or "")
-    parser.add_argument("--extras", action="store_true", help="also each extra by itself: some minutes, and gigabytes")
+    parser.add_argument("--extras", action="store_true", help="also install each extra: takes minutes, and gigabytes")
     options = parser.parse_args()
     finish(lambda: measure(extras=options.extras), options)
 
 
 def measure(*, extras: bool) -> Report:
-    """Install in each way; start the app on the demo in the one that `make install` made."""
-    report = Report("Installation, from nothing")
+    """Install in each way, and start the demo in the environment that `make install` made."""
+    report = Report("Installation, from scratch")
     with _folder() as folder:
         made = _make_install(folder / "checkout")
         report.add("make install", made.seconds, "s")
@@ -58,8 +57,8 @@ def measure(*, extras: bool) -> Report:
         frame, words, meaning = _first_start(made.venv / "bin" / "donna", Home(folder / "home"))
         report.add("make install to first frame", made.seconds + frame, "s", 40)
         report.add("start to first frame", frame, "s")
-        report.add("start to first hits by words", words, "s")
-        report.add("first frame to search by meaning", meaning - frame, "s", 15)
+        report.add("start to first keyword hits", words, "s")
+        report.add("first frame to semantic search", meaning - frame, "s", 15)
         lean = _pip_install(folder / "lean", str(REPOSITORY))
         report.add("pip install donna-tui", lean.seconds, "s")
         report.add("its environment", lean.megabytes, "MB", 300)
@@ -84,7 +83,7 @@ def _run(command: Sequence[str | Path], cwd: Path) -> None:
     environ = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "PYTHON"))}
     ran = subprocess.run([*map(str, command)], cwd=cwd, env=environ, capture_output=True, text=True, check=False)
     if ran.returncode:
-        raise RuntimeError(f"{' '.join(map(str, command))} ended with {ran.returncode}: {ran.stderr[-2000:]}")
+        raise RuntimeError(f"{' '.join(map(str, command))} exited with {ran.returncode}: {ran.stderr[-2000:]}")
 
 
 def _make_install(checkout: Path) -> Installed:
@@ -102,7 +101,7 @@ def _pip_install(venv: Path, *packages: str) -> Installed:
 
 
 def _first_start(donna: Path, home: Home) -> tuple[float, float, float]:
-    """Seconds from the start of `donna demo` to its first frame, to hits by words, and until meaning is searched."""
+    """Return the seconds from the start of `donna demo` to its first frame, to keyword hits and to semantic search."""
     with on_screen(["env", "-u", "PYTHONPATH", str(donna), "demo"], home) as screen:
         frame = screen.wait_for("Search")
         screen.type("redis")

@@ -1,4 +1,4 @@
-"""How long a key waits until it is drawn while the app imports a large vault."""
+"""Measure the time from a keypress until it is drawn, while the app imports a large vault."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from bench.vaults import write_vault
 NOTES, SMALL_NOTES = 10_000, 300
 PRESSES, SMALL_PRESSES = 500, 30
 PAUSE_SECONDS = 0.05
-"""Between two keys: somebody who types fast needs twice as long."""
+"""The pause between two keys, half of that of a fast typist."""
 
 LETTERS = "\u0436\u0448\u0449\u0444\u044e"
-"""Cyrillic ones, which stand nowhere else on the screen."""
+"""Cyrillic letters, which occur nowhere else on the screen."""
 
 BACKSPACE = "\x7f"
 
 
 def measure(*, small: bool = False) -> Report:
-    """The figures of an app that imports a vault for the first time."""
+    """Measure an app that imports a vault for the first time."""
     number, presses = (SMALL_NOTES, SMALL_PRESSES) if small else (NOTES, PRESSES)
     report = Report("Keys while notes are imported")
     with new_home() as home:
@@ -31,18 +31,18 @@ def measure(*, small: bool = False) -> Report:
             waited = [_press(screen, LETTERS[each % len(LETTERS)]) for each in range(presses)]
         left = home.donna("status", "--space", vault, "--json").json["coverage"]
     for percent, budget in ((50, None), (95, None), (99, 50.0)):
-        report.add(f"from key to screen, p{percent}", percentile(waited, percent), "ms", budget)
-    report.add("from key to screen, the longest", max(waited), "ms")
+        report.add(f"from keypress to screen, p{percent}", percentile(waited, percent), "ms", budget)
+    report.add("from keypress to screen, slowest", max(waited), "ms")
     embedding = " Its passages were embedded meanwhile." if model_cache() else ""
     report.remarks.append(
         f"{presses} keys in the search field while {number:,} notes were imported;"
-        f" {left['text']:,} were in at the end.{embedding}"
+        f" {left['text']:,} were indexed at the end.{embedding}"
     )
     return report
 
 
 def _press(screen: Screen, letter: str) -> float:
-    """Type a letter and take it back. Returns the milliseconds until the letter is drawn."""
+    """Type a letter and delete it. Return the milliseconds until the letter is drawn."""
     seconds = screen.echo(letter)
     screen.type(BACKSPACE)
     screen.rest(PAUSE_SECONDS)
@@ -50,7 +50,6 @@ def _press(screen: Screen, letter: str) -> float:
 
 
 def main() -> None:
-    """The command line."""
     options = arguments("Measure keys during an import.").parse_args()
     finish(lambda: measure(small=options.small), options)
 

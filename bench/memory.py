@@ -1,4 +1,4 @@
-"""Many chats: how fast they are imported and embedded, beside the notes of a vault, and how fast they are recalled."""
+"""Measure the import and recall of many chat turns, and compare the import with that of notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUDGET_MS, BUDGET_MB = 60.0, 300.0
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     chats, notes = eval_folder("locomo") / "turns.jsonl", eval_folder("vault_tasks") / "vault"
     if model_cache() is None:
         raise UnavailableError("there is no model: make install")
@@ -34,7 +34,7 @@ def measure(*, small: bool = False) -> Report:
 
 
 def write_turns(source: Path, target: Path, number: int) -> Path:
-    """Real turns, repeated in other conversations until there are so many; no two of them have the same text."""
+    """Write `number` turns: real ones, repeated as other conversations with distinct texts."""
     real = [json.loads(line) for line in source.read_text(encoding="utf-8").splitlines()]
     with target.open("w", encoding="utf-8") as file:
         for each in range(number):
@@ -50,8 +50,8 @@ def _import(report: Report, home: Home, vault: Path, turns: Path, notes: Path) -
     peer = home.donna("index", "--space", notes, "--json")
     rate_of_notes = _passages(home, notes) / peer.seconds
     runs = [home.donna("chat", "import", turns, "--space", vault, "--json"), home.donna("index", "--space", vault)]
-    report.add("import, until all of it is stored", runs[0].seconds, "s")
-    report.add("passages a second, meaning included", _rate(home, vault, runs), "1/s", peer=rate_of_notes)
+    report.add("import, until everything is stored", runs[0].seconds, "s")
+    report.add("passages per second, with embedding", _rate(home, vault, runs), "1/s", peer=rate_of_notes)
     report.add("peak memory", max(ran.peak_mb for ran in runs), "MB", BUDGET_MB)
     again = home.donna("chat", "import", turns, "--space", vault, "--json")
     report.add("imported again: new turns", again.json["turns"], "", 0.0)
@@ -77,7 +77,6 @@ async def _recall_ms(home: Home, vault: Path) -> list[float]:
 
 
 def main() -> None:
-    """The command line."""
     options = arguments(__doc__ or "").parse_args()
     finish(lambda: measure(small=options.small), options)
 

@@ -1,6 +1,6 @@
-"""Models for benchmarks that must not pay for the real one: none at all, or vectors around a few real ones.
+"""Replace the embedding model for benchmarks in which the real one would cost too much: by none, or by random vectors.
 
-`python -m bench.models VERB …` runs `donna` without a model. Notes are still cut by the real model's tokens.
+`python -m bench.models VERB …` runs `donna` without a model. Notes are still chunked with the real model's tokenizer.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 
 NOISE = 0.6
-"""Length of the noise around a real vector: cosines of about 0.86 to it."""
+"""The length of the noise added to a real vector, which leaves a cosine of about 0.86."""
 
 
 class BuildService(Protocol):
-    """What an engine calls to get its model."""
+    """The type of the function that an engine calls to get its model."""
 
     def __call__(
         self, config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None
@@ -37,17 +37,18 @@ class BuildService(Protocol):
 
 
 def no_model(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
-    """Raises ModelError: there is none."""
+    """Raise ModelError, as if no model were installed."""
     raise ModelError(Reason.MODEL_MISSING, "this benchmark measures search by words")
 
 
 class AroundReal(OnnxProvider):
-    """Embeds questions as the real model does; a passage's vector is a real one of another text, with noise of its own.
-    Searches then find as much, and rank it as far apart, as among real vectors.
+    """A model that embeds questions as the real one does, and each passage as a random real vector with noise.
+
+    Searches then find as much as among real vectors, with scores as far apart.
     """
 
     def __init__(self, files: ModelFiles, texts: Sequence[str]) -> None:
-        """`texts` are what is really embedded, one after the other."""
+        """Embed `texts`, one after the other, as the real vectors."""
         super().__init__(files)
         self._anchors = np.concatenate([super(AroundReal, self).embed_batch([text]) for text in texts])
 
@@ -62,7 +63,7 @@ class AroundReal(OnnxProvider):
 
 
 def serving(provider: EmbeddingProvider) -> BuildService:
-    """Lets an engine have this model."""
+    """Return a function that gives an engine this provider."""
 
     def build(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
         on_phase(ModelPhase.READY, provider.version_tag)
@@ -72,7 +73,7 @@ def serving(provider: EmbeddingProvider) -> BuildService:
 
 
 def engines_get(build: BuildService) -> contextlib.AbstractContextManager[object]:
-    """Every engine that starts in this process within the block gets its model from `build`."""
+    """Replace the model of every engine that starts in this process within the block."""
     return patch("donna_tui.engine.model_manager.build_embedding_service", build)
 
 

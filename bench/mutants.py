@@ -26,7 +26,7 @@ from bench.shape import PACKAGE, room_of
 
 FILE = Path(__file__).parent / "data" / "mutants.toml"
 SUITES = {"test": "not stress and not slow", "check": "slow and not stress"}
-"""The marker expressions of `make test`, and of the other tests of `make check`."""
+"""The marker expressions of `make test`, and of the remaining tests of `make check`."""
 
 TIMEOUT_MINUTES = 15.0
 PROCESSES = "3"
@@ -35,18 +35,18 @@ PROCESSES = "3"
 MOST_LINES = 3
 MOST_BROKEN = 10
 LEFT_OUT = frozenset({"tests/unit/test_mutants.py"})
-"""Excluded, because it would fail on every fault: it checks the texts that faults replace."""
+"""The test file that would fail on every fault, since it checks the texts that faults replace."""
 
 TIMED_OUT = "(timed out)"
 FINE = (0, 5)
-"""Exit codes of pytest: all passed, or there was nothing to run."""
+"""The exit codes of pytest for a run without a failure: all tests passed, or none was collected."""
 
 _FAILURE = re.compile(r"^(?:FAILED|ERROR) (tests/[^\s\[]+)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A fault: `new` replaces `old`, which occurs once in the file. `notice` says what a user would notice."""
+    """A fault: `new` replaces `old`, which occurs once in the file. `notice` describes the effect for a user."""
 
     id: str
     file: str
@@ -96,7 +96,7 @@ def problems(mutants: Sequence[Mutant]) -> list[str]:
 
 
 def first_failure(output: str) -> str:
-    """Return the first failed test of a summary of pytest, without parameters; empty if there is none."""
+    """Return the first failed test in pytest's summary, without parameters; empty if there is none."""
     found = _FAILURE.search(output)
     return found[1] if found else ""
 
@@ -108,7 +108,7 @@ def every_test() -> list[str]:
 
 
 def related_tests(mutant: Mutant) -> list[str]:
-    """Return the test files that import the module of a fault, also by a helper, or share words of its name.
+    """Return the test files that import the module of a fault, also through a helper, or share words of its name.
 
     The most closely related are first.
     """
@@ -124,7 +124,7 @@ def related_tests(mutant: Mutant) -> list[str]:
 
 
 def _importing(texts: dict[Path, str], path: str) -> set[str]:
-    """Return the files that import the module with a path."""
+    """Return the files that import the module at `path`."""
     package, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
     pattern = re.compile(rf"{re.escape(package)}(?:\.| import [^\n]*\b){name}\b")
     return {file.relative_to(REPOSITORY).as_posix() for file, text in texts.items() if pattern.search(text)}
@@ -137,7 +137,7 @@ def _words(path: str) -> set[str]:
 
 @dataclass(slots=True)
 class Copy:
-    """A copy of the working tree and of the files beside it that tests use, in which pytest runs isolated."""
+    """A copy of the working tree, and of the files beside it that tests use, in which pytest runs isolated."""
 
     folder: Path
     timeout: float
@@ -203,7 +203,7 @@ class Copy:
         return found
 
     def _pytest(self, words: Sequence[str]) -> tuple[int, str]:
-        for each in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # some programs of tests leave both
+        for each in (*self.tree.rglob("__pycache__"), self.tree / ".hypothesis"):  # left by some programs
             shutil.rmtree(each, ignore_errors=True)
         return self._python("-m", "pytest", "-x", "-q", "--tb=no", "-rfE", "-p", "no:cacheprovider", *words)
 
@@ -287,7 +287,6 @@ def report(suite: str, mutants: Sequence[Mutant], results: Iterable[Result]) -> 
 
 
 def main() -> None:
-    """Run the command line."""
     parser = ArgumentParser(description="Show what the test suites catch.")
     parser.add_argument(
         "--suite",

@@ -1,4 +1,4 @@
-"""Whether a note comes first by its name: every file name, title, alias and tag of several vaults, asked as it is."""
+"""Measure whether a question that is a file name, title, alias or tag finds its note, in several vaults."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from donna_tui.vault.open import indexed_client
 SETS = ("vault_help", "vault_tasks", "meetings", "vault_i18n")
 LEAST_FOUND, MOST_REFUSED = 0.99, 0.0
 LOOKED_AT, HITS = 3, 20
-"""Distinct notes that count, and hits in which they are looked for."""
+"""The distinct notes that count, and the hits among which they are looked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A name, what it is of a note, and the notes that have it."""
+    """A name, its kind, and the paths of the notes that have it."""
 
     name: str
     kind: str
@@ -33,7 +33,7 @@ class Asked:
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data."""
     with new_home() as home:
         vaults = {"demo": make_demo(home.folder / "demo")}
         if not small:
@@ -42,7 +42,7 @@ def measure(*, small: bool = False) -> Report:
 
 
 def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
-    """The figures for some vaults."""
+    """Measure some vaults, by label."""
     report = Report("Names")
     found: list[bool] = []
     refused: list[bool] = []
@@ -54,7 +54,7 @@ def measure_in(home: Home, vaults: dict[str, Path]) -> Report:
         refused += [each for answers in by_kind.values() for _, each in answers]
     report.add(f"all {len(found):,} names, note among the first three", _mean(found), "", LEAST_FOUND, at_least=True)
     report.add(f"all {len(refused):,} names, refused", _mean(refused), "", MOST_REFUSED)
-    report.remarks.append("Of several notes that share a name, or carry a tag, any one counts.")
+    report.remarks.append("If several notes share a name or a tag, any of them counts.")
     return report
 
 
@@ -67,7 +67,7 @@ def _share(answers: Sequence[tuple[bool, bool]], place: int) -> float:
 
 
 def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
-    """For each kind of name, whether each was found among the first notes, and whether it was refused."""
+    """Return for each kind whether each name was found among the first notes, and whether it was refused."""
     asked = names_of(vault)
     file = home.folder / "names.jsonl"
     lines = (json.dumps({"id": number, "query": each.name}) for number, each in enumerate(asked))
@@ -82,9 +82,9 @@ def _by_kind(home: Home, vault: Path) -> dict[str, list[tuple[bool, bool]]]:
 
 
 def names_of(vault: Path) -> list[Asked]:
-    """Every name of a vault once for each kind, with all notes that have it as any name of theirs."""
+    """Return every name of a vault once for each kind, with all notes that have it under any kind."""
     config = load_config(overrides={"vault.root": str(vault)}).config
-    notes = list(_notes(indexed_client(config, vault)))  # templates are no notes
+    notes = list(_notes(indexed_client(config, vault)))  # without templates
     names: dict[str, set[str]] = defaultdict(set)
     tags: dict[str, set[str]] = defaultdict(set)
     for note in notes:
@@ -115,12 +115,11 @@ def _notes(client: VaultClient) -> Iterator[VaultNote]:
             note = client.read(path)
         except VaultReadError:
             continue
-        if not note.frontmatter.data.get("donna_draft"):  # drafts are served only where they are asked for
+        if not note.frontmatter.data.get("donna_draft"):  # drafts are only found if asked for
             yield note
 
 
 def main() -> None:
-    """The command line."""
     options = arguments(__doc__ or "").parse_args()
     finish(lambda: measure(small=options.small), options)
 

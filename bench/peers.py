@@ -1,4 +1,4 @@
-"""Ours beside memsearch, installed for this run only: cold index, nothing changed, one search from the shell."""
+"""Compare Donna with memsearch, installed for this run only: cold index, unchanged index, search from the shell."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from donna_tui.embedding.files import OFFLINE, find_weights
 PEER = "memsearch"
 INSTALL_SECONDS = 600
 PUBLISHED = {"cold": 171.0, "peak": 1_200.0, "again": 12.5, "search": 8.4}
-"""memsearch 0.4 on vault_help: same weights, another machine with two cores. In seconds, and MB for the peak."""
+"""The figures of memsearch 0.4 on vault_help, with the same weights on another machine with two cores: seconds, and MB.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a program took. None where it could not be measured."""
+    """What a program took, in seconds and MB. None if it could not be measured."""
 
     cold: float | None = None
     peak: float | None = None
@@ -33,7 +34,7 @@ class Figures:
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or the model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or the model."""
     weights = find_weights()
     if weights is None:
         raise UnavailableError("there is no model: make install")
@@ -49,10 +50,10 @@ def measure(*, small: bool = False) -> Report:
 
 
 def _report(ours: Figures, theirs: Figures, *, small: bool) -> Report:
-    report = Report("Beside memsearch, on vault_help, same weights", peer=PEER)
+    report = Report("Compared with memsearch, on vault_help, same weights", peer=PEER)
     for what, name, unit, budget in (
         ("cold index", "cold", "s", 25.0),
-        ("peak memory of that", "peak", "MB", 300.0),
+        ("peak memory", "peak", "MB", 300.0),
         ("index again, nothing changed", "again", "s", 0.6),
         ("one search from the shell", "search", "s", 0.6),
     ):
@@ -62,7 +63,6 @@ def _report(ours: Figures, theirs: Figures, *, small: bool) -> Report:
 
 
 def measure_donna(vault: Path) -> Figures:
-    """Our own program."""
     with new_home() as home:
         cold = home.donna("index", "--space", vault)
         again = home.donna("index", "--space", vault)
@@ -71,7 +71,7 @@ def measure_donna(vault: Path) -> Figures:
 
 
 def measure_memsearch(folder: Path, vault: Path, weights: Path) -> Figures:
-    """Theirs, with the weights that ours were made from."""
+    """Measure memsearch, with the weights that Donna's model was built from."""
     try:
         program = install(folder / "venv")
     except (OSError, subprocess.SubprocessError) as error:
@@ -94,7 +94,7 @@ def measure_memsearch(folder: Path, vault: Path, weights: Path) -> Figures:
 
 
 def install(venv: Path) -> Path:
-    """Install memsearch into a new environment that borrows torch and the rest from ours; returns its program.
+    """Install memsearch into a new environment that uses torch and other packages of this one. Return its program.
 
     Raises OSError or SubprocessError if that fails.
     """
@@ -110,14 +110,13 @@ def _quietly(command: list[str]) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """The last line that pip said, or the error itself."""
+    """Return the last line of pip's output, or the error itself."""
     said = str(getattr(error, "stderr", "") or "").strip().splitlines()
     return said[-1] if said else str(error)
 
 
 def main() -> None:
-    """The command line."""
-    options = arguments("Measure memsearch beside Donna.").parse_args()
+    options = arguments("Compare Donna with memsearch.").parse_args()
     finish(lambda: measure(small=options.small), options)
 
 

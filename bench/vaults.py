@@ -1,7 +1,7 @@
-"""Makes large vaults, the same for the same seed: `python -m bench.vaults DEST --notes 6000`.
+"""Write large vaults, the same for the same seed: `python -m bench.vaults DEST --notes 6000`.
 
-Notes are put together from the headings and paragraphs of the evaluation vaults, or from made-up English where those
-are not there. A vault of fewer notes is the beginning of one of more.
+Notes are composed from the headings and paragraphs of the evaluation vaults, or from made-up English without those. A
+smaller vault is the beginning of a larger one.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.vault.note.read import parse_frontmatter
 
 SOURCES = ("vault_help", "vault_tasks", "meetings", "chats_mit", "qmsum")
-"""The English sets of the evaluation data whose notes look like notes."""
+"""The English sets of the evaluation data that consist of notes."""
 
 MEDIAN_CHARS, SPREAD, LONGEST = 1_500, 1.1, 200_000
-"""Size of a note: log-normal, as in vault_help (median 1,340 bytes, standard deviation of the logarithm 1.07)."""
+"""The log-normal size of a note, as in vault_help (median 1,340 bytes, standard deviation of the logarithm 1.07)."""
 
 LONG_SHARE = 0.004
 LONG_CHARS = (30_000, 150_000)
@@ -34,7 +34,7 @@ NOTES_A_FOLDER = 30
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What notes are made of."""
+    """The headings and paragraphs that notes are composed of."""
 
     headings: tuple[str, ...]
     paragraphs: tuple[str, ...]
@@ -42,14 +42,14 @@ class Material:
 
 @dataclass(frozen=True, slots=True)
 class MadeNote:
-    """A note to be written: its path below the vault, and its text."""
+    """A generated note: its path in the vault, and its text."""
 
     path: str
     text: str
 
 
 def material(folder: Path = EVAL) -> Material:
-    """The headings and paragraphs of the evaluation vaults below `folder`; made-up ones if there are none."""
+    """Return the headings and paragraphs of the evaluation vaults below `folder`; made-up ones if there are none."""
     texts = [note.read_text(encoding="utf-8") for name in SOURCES for note in sorted((folder / name).rglob("*.md"))]
     headings: dict[str, None] = {}
     paragraphs: dict[str, None] = {}
@@ -62,13 +62,13 @@ def material(folder: Path = EVAL) -> Material:
 
 
 def _heading(path: Sequence[str]) -> str:
-    """A heading that can also be part of a file name."""
+    """Return a heading that is also valid in a file name."""
     words = re.sub(r"[^\w ,'-]+|_+", " ", "".join(path)).split()
     return " ".join(words)[:60].strip()
 
 
 def made_up(words: int = 4_000, paragraphs: int = 5_000) -> Material:
-    """Sentences of made-up words that are as unevenly frequent as those of a language (Zipf's law)."""
+    """Return sentences of made-up words, with frequencies as in natural language (Zipf's law)."""
     chance = random.Random("material")
     syllables = [first + second for first in "bdfgklmnprstvz" for second in ("a", "e", "i", "o", "u", "an", "er", "is")]
     lexicon = sorted({"".join(chance.choices(syllables, k=chance.randint(1, 4))) for _ in range(words)}, key=_frequency)
@@ -84,12 +84,12 @@ def made_up(words: int = 4_000, paragraphs: int = 5_000) -> Material:
 
 
 def _frequency(word: str) -> tuple[int, str]:
-    """Sorts as a language does: the words that are used most are short."""
+    """Sort short words first, since the most frequent words of a language are short."""
     return len(word), word
 
 
 def notes(number: int, stuff: Material, seed: int = 1) -> Iterator[MadeNote]:
-    """The notes of a vault of `number` notes, in a fixed order."""
+    """Yield the notes of a vault of `number` notes, in a fixed order."""
     paths: list[str] = []
     for index in range(number):
         chance = random.Random(f"{seed}:{index}")
@@ -99,7 +99,7 @@ def notes(number: int, stuff: Material, seed: int = 1) -> Iterator[MadeNote]:
 
 
 def write_vault(folder: Path, number: int, seed: int = 1) -> Path:
-    """Write a vault below `folder` and return it."""
+    """Write a vault into `folder` and return it."""
     for note in notes(number, material(), seed):
         file = folder / note.path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ def write_vault(folder: Path, number: int, seed: int = 1) -> Path:
 
 
 def _path(index: int, stuff: Material, chance: random.Random) -> str:
-    """An area, up to three folders in it, and a title that no other note has."""
+    """Return a unique title in an area and up to three folders."""
     group = index // NOTES_A_FOLDER
     folders = [AREAS[group % len(AREAS)], f"Part {group // 30}", f"Theme {group // 10}", f"Topic {group}"]
     depth = min(len(folders), chance.choice((1, 2, 3, 4)) if group % 3 else 2)
@@ -125,7 +125,7 @@ def _text(path: str, earlier: Sequence[str], stuff: Material, chance: random.Ran
 
 
 def _sections(size: float, earlier: Sequence[str], stuff: Material, chance: random.Random) -> Iterator[str]:
-    """Paragraphs of about `size` characters together, under a new heading every few of them."""
+    """Yield paragraphs of about `size` characters in all, with a new heading every few of them."""
     left, level = size, 2
     while left > 0:
         paragraph = chance.choice(stuff.paragraphs)
@@ -154,11 +154,10 @@ def _title(path: str) -> str:
 
 
 def main() -> None:
-    """The command line."""
     parser = ArgumentParser(description="Write a large vault for benchmarks.")
-    parser.add_argument("destination", type=Path, help="a folder that is not there yet, or is empty")
-    parser.add_argument("--notes", type=int, default=6_000, help="how many notes")
-    parser.add_argument("--seed", type=int, default=1, help="another number gives another vault")
+    parser.add_argument("destination", type=Path, help="a new or empty folder")
+    parser.add_argument("--notes", type=int, default=6_000, help="number of notes")
+    parser.add_argument("--seed", type=int, default=1, help="each number gives a different vault")
     options = parser.parse_args()
     if options.destination.is_dir() and any(options.destination.iterdir()):
         parser.error(f"{options.destination} is not empty")

@@ -1,4 +1,4 @@
-"""What a write, an undo, a redo and a move cost on a large vault, each with its commit, beside a plain `git commit`."""
+"""Measure writes, undos, redos and deletions in a large vault, with their commits, compared with `git commit`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ GIT = ("git", "-c", "user.name=Bench", "-c", "user.email=bench@example.org")
 
 
 def measure(*, small: bool = False) -> Report:
-    """All figures."""
     number, rounds = (SMALL_NOTES, SMALL_ROUNDS) if small else (NOTES, ROUNDS)
     report = Report(f"Writing, {number:,} notes", peer="git add + commit")
     with new_home() as home:
@@ -47,7 +46,7 @@ def _writer(vault: Path, state: Path) -> VaultWriter:
 
 
 def _steps(writer: VaultWriter) -> dict[str, Callable[[int], object]]:
-    """What is measured, by turn; each leaves something for the next to work on."""
+    """Return the steps to measure, each called with its turn; each leaves something for the next to change."""
     return {
         "write": lambda turn: writer.write("Inbox/bench.md", f"# Bench\n\nTurn {turn}.\n"),
         "undo": lambda _: writer.undo_last(),
@@ -71,8 +70,7 @@ def _timed(work: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> floa
 
 
 def main() -> None:
-    """The command line."""
-    options = arguments("Measure what writing costs.").parse_args()
+    options = arguments("Measure writes to a vault.").parse_args()
     finish(lambda: measure(small=options.small), options)
 
 

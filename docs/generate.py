@@ -1,7 +1,6 @@
 """Write the reference pages, and the default settings file, from the code that they describe.
 
-python docs/generate.py           write them
-python docs/generate.py --check   fail if any of them is not what it would write
+python docs/generate.py [--check]
 """
 
 from __future__ import annotations
@@ -129,20 +128,20 @@ def help_pages() -> Iterator[str]:
 
 
 def help_page(name: str, verb: Any, parent: typer.Context) -> Iterator[str]:
-    """Yield the help text of one command, and of its subcommands."""
+    """Yield the help text of a command and its subcommands."""
     context = typer.Context(verb, info_name=name, parent=parent, terminal_width=100, max_content_width=100)
     yield f"\n## {context.command_path}\n\n```text\n{verb.get_help(context).strip()}\n```"
     yield from pages_below(verb, context)
 
 
 def pages_below(group: Any, context: typer.Context) -> Iterator[str]:
-    """Yield the help text of the commands of a group, which are imported for that; of a command, nothing."""
+    """Yield the help texts of a group's commands, importing them; nothing for a command."""
     for name in sorted(group.list_commands(context)) if isinstance(group, TyperGroup) else ():
         yield from help_page(name, group.get_command(context, name), context)
 
 
 def main() -> None:
-    """Write or check all pages."""
+    """Write all pages, or check with `--check` that they are up to date."""
     stale = [path for path, text in pages().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     if "--check" in sys.argv:
         for path in stale:

@@ -9,7 +9,7 @@ MOST_KEYS = 15
 
 
 class Walk(NamedTuple):
-    """A task: where one begins, and its keys in Textual's names. Letters are typed as they are."""
+    """A task: where it begins, and its keys by their names in Textual. Letters are typed as they are."""
 
     task: str
     begins: str

@@ -1,6 +1,6 @@
-"""Ask the advisory database of PyPI about every locked package: `make audit`, a part of `make check`.
+"""Look up every locked package in PyPI's advisory database: `make audit`, a part of `make check`.
 
-Fails only for a package with a known vulnerability. Without pip-audit or without a network it says so and succeeds.
+Fail only for a package with a known vulnerability. Without pip-audit or a network, report that and succeed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SECONDS = 120
 
 
 def main(lock: Path = LOCK) -> int:
-    """Print what was found; 1 if anything is vulnerable."""
+    """Print the findings. Return 1 if a package is vulnerable."""
     if importlib.util.find_spec("pip_audit") is None:
         return skipped("pip-audit is not installed")
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ def judge(packages: list[dict[str, Any]]) -> int:
 
 
 def skipped(why: str) -> int:
-    """Say that nothing was examined, which is no failure."""
+    """Report that nothing was examined, which is not a failure."""
     print(f"audit skipped: {why}")
     return 0
 

@@ -1,9 +1,9 @@
-"""Record the real app over the demo vault, and save what it shows as one animated SVG.
+"""Record the real app on the demo vault as one animated SVG.
 
 python screenshots/movie.py
 
-Each row of the terminal is drawn once for as long as it stays the same, and CSS shows it at its time, so that a film of
-half a minute is no larger than a few pictures.
+Each row of the terminal is drawn once for as long as it does not change, and CSS shows it at the right time, so that a
+film of half a minute is no larger than a few pictures.
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ MARGIN, BAR = 12, 30
 FOREGROUND, BACKGROUND = "#e3e6eb", "#131519"
 
 Row = tuple[tuple[str, str, str, bool, bool], ...]
-"""Pieces of a line: text, colour, background, bold, italic."""
+"""The pieces of a line: text, colour, background, bold, italic."""
 
 
 @dataclass(slots=True)
 class Film:
-    """The frames, each with the seconds that it is shown."""
+    """The frames, each with its duration in seconds."""
 
     frames: list[tuple[list[Row], float]] = field(default_factory=list)
 
     async def hold(self, pilot: Pilot[None], seconds: float) -> None:
-        """Show what is on the screen now for some seconds."""
+        """Show what is on the screen for some seconds."""
         await pilot.pause()
         rows = [row_of(strip) for strip in pilot.app.screen._compositor.render_strips()]
         if self.frames and self.frames[-1][0] == rows:
@@ -86,21 +86,21 @@ async def play(engine: Engine, film: Film, pilot: Pilot[None]) -> None:
 
 
 async def change_note(engine: Engine) -> None:
-    """Make the change that is undone: somebody reopens the decision."""
+    """Reopen the decision in the note, which is then undone."""
     note = await engine.notes.read_note(NOTE)
     text = note.text.replace("**Status:** done. Redis is switched off", "**Status:** open again. Redis is back on", 1)
     await engine.notes.apply_plan(await engine.notes.plan_write(NOTE, text, note.etag))
 
 
 def row_of(strip: Strip) -> Row:
-    """The pieces of a line with the colours that they are drawn in."""
+    """Return the pieces of a line with their colours."""
     pieces: list[tuple[str, str, str, bool, bool]] = []
     for text, style, _ in strip:
         style = style or Style.null()
-        colour, vault_state = hexed(style.color, FOREGROUND), hexed(style.bgcolor, BACKGROUND)
+        colour, background = hexed(style.color, FOREGROUND), hexed(style.bgcolor, BACKGROUND)
         if style.reverse:
-            colour, vault_state = vault_state, colour
-        look = (vault_state, bool(style.bold), bool(style.italic))
+            colour, background = background, colour
+        look = (background, bool(style.bold), bool(style.italic))
         if pieces and pieces[-1][2:] == look and (colour == pieces[-1][1] or not text.strip()):
             pieces[-1] = (pieces[-1][0] + text, *pieces[-1][1:])
         else:
@@ -109,12 +109,12 @@ def row_of(strip: Strip) -> Row:
 
 
 def hexed(color: Color | None, otherwise: str) -> str:
-    """A colour as SVG writes it."""
+    """Format a colour for SVG."""
     return otherwise if color is None or color.is_default else color.get_truecolor().hex
 
 
 def svg_of(frames: Sequence[tuple[list[Row], float]], size: tuple[int, int], title: str) -> str:
-    """The frames as an animated SVG that repeats."""
+    """Return the frames as an animated SVG that repeats."""
     width, height = size[0] * CELL + 2 * MARGIN, size[1] * LINE + 2 * MARGIN + BAR
     whole = sum(seconds for _, seconds in frames)
     spans = list(intervals(frames))
@@ -142,7 +142,7 @@ def svg_of(frames: Sequence[tuple[list[Row], float]], size: tuple[int, int], tit
 
 
 def intervals(frames: Sequence[tuple[list[Row], float]]) -> Iterator[tuple[int, Row, float, float]]:
-    """Each line with what it shows, and from when until when."""
+    """Yield each line, its content, and when that appears and disappears."""
     for line in range(len(frames[0][0])):
         begin = now = 0.0
         row = frames[0][0][line]
@@ -155,12 +155,12 @@ def intervals(frames: Sequence[tuple[list[Row], float]]) -> Iterator[tuple[int, 
 
 
 def drawn_row(row: Row, y: float) -> Iterator[str]:
-    """The rectangles and texts of a line."""
+    """Yield the rectangles and texts of a line."""
     x = float(MARGIN)
-    for text, colour, vault_state, bold, italic in row:
+    for text, colour, background, bold, italic in row:
         width = cell_len(text) * CELL
-        if vault_state != BACKGROUND and width:
-            yield f'<rect x="{x:.1f}" y="{y:.0f}" width="{width + 0.3:.1f}" height="{LINE}" fill="{vault_state}"/>'
+        if background != BACKGROUND and width:
+            yield f'<rect x="{x:.1f}" y="{y:.0f}" width="{width + 0.3:.1f}" height="{LINE}" fill="{background}"/>'
         bare = text.strip()
         if bare:
             start = x + (len(text) - len(text.lstrip())) * CELL
@@ -174,7 +174,7 @@ def drawn_row(row: Row, y: float) -> Iterator[str]:
 
 
 async def main() -> None:
-    """Record with files of Donna's own in a folder that goes away."""
+    """Record, with Donna's files in a temporary folder."""
     from donna_tui.engine.engine import Engine
     from donna_tui.tui.app import DonnaApp
 

@@ -1,4 +1,4 @@
-"""Drives the real app, with the real model, over the demo vault, and saves what it shows as SVG.
+"""Drive the real app, with the real model, on the demo vault, and save the screens as SVG.
 
 python screenshots/take.py [NAME …]
 """
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).resolve().parent
 PATIENCE_SECONDS = 120.0
 FEWEST_TEXTS = 10
-"""Pieces of text in a picture in which something is drawn."""
+"""The least number of pieces of text in a picture of a drawn screen."""
 
 UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading(?!&#160;the&#160;mod)|Looking)[^<]*…")
 """Text that shows work in progress. The event “Loading the model”, shortened in a narrow column, does not."""
@@ -33,7 +33,7 @@ UNDER_WAY = re.compile(r"(?:Comparing|Reading|Loading(?!&#160;the&#160;mod)|Look
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: its name, the size of the terminal, the theme, what is typed first, and the keys after that."""
+    """A picture: its name, the size of the terminal, the theme, the text to type, and the keys to press after that."""
 
     name: str
     size: tuple[int, int]
@@ -58,7 +58,7 @@ SCREENS: dict[str, tuple[str, tuple[str, ...]]] = {
     "memory": ("", ("escape", "5", *ASKED)),
     "activity": ("", ("escape", "6")),
 }
-"""What is typed and pressed to get to each screen, which is taken in all sizes."""
+"""The text and keys that lead to each screen, of which pictures are taken in all sizes."""
 
 SHOTS = (
     *(
@@ -74,7 +74,7 @@ SHOTS = (
 
 
 async def take(shots: Sequence[Shot], home: Path) -> None:
-    """Open the app on a demo vault for each of some pictures of one size, wait until it is at rest, and save it."""
+    """Start the app once for each picture of one size, wait until it is idle, and save the picture."""
     from donna_tui.engine.engine import Engine
     from donna_tui.tui.app import DonnaApp
 
@@ -85,12 +85,12 @@ async def take(shots: Sequence[Shot], home: Path) -> None:
         async with app.run_test(size=shot.size) as pilot:
             await ready(engine, app)
             await pilot.press(*[key_of(char) for char in shot.query], *shot.keys)
-            (FOLDER / f"{shot.name}.svg").write_text(await at_rest(app, pilot), encoding="utf-8")
+            (FOLDER / f"{shot.name}.svg").write_text(await settled(app, pilot), encoding="utf-8")
         print(f"screenshots/{shot.name}.svg", flush=True)
 
 
 def furnished(home: Path) -> Session:
-    """The demo vault as it is at a first start."""
+    """Create the demo vault as at a first start."""
     from donna_tui.cli.demo import furnish_demo
     from donna_tui.cli.session import session_for
     from donna_tui.platform.demo import demo_folder, make_demo
@@ -104,7 +104,7 @@ def furnished(home: Path) -> Session:
 
 
 async def ready(engine: Engine, app: DonnaApp) -> None:
-    """Wait until all notes are found by meaning, the drafts are written, and every screen is there."""
+    """Wait until all notes are embedded, the drafts are written, and every screen is mounted."""
     await until(lambda: indexed(engine))
     async with asyncio.timeout(PATIENCE_SECONDS):
         while len(await engine.drafts.drafts()) < 2:
@@ -113,8 +113,8 @@ async def ready(engine: Engine, app: DonnaApp) -> None:
     await asyncio.sleep(2.0)
 
 
-async def at_rest(app: DonnaApp, pilot: Pilot[None]) -> str:
-    """The picture of a screen that is drawn, stays as it is for a second, and waits for nothing."""
+async def settled(app: DonnaApp, pilot: Pilot[None]) -> str:
+    """Return the picture of a screen that is drawn and has not changed for a second, with no work in progress."""
     before = ""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while True:
@@ -126,25 +126,25 @@ async def at_rest(app: DonnaApp, pilot: Pilot[None]) -> str:
 
 
 def indexed(engine: Engine) -> bool:
-    """Whether every note is searchable by meaning."""
+    """Return whether every note is embedded."""
     coverage = engine.status().coverage
     return bool(coverage.notes) and coverage.vectors == coverage.notes
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait, patiently but not for ever."""
+    """Wait until a condition is true, with a time limit."""
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not condition():
             await asyncio.sleep(0.2)
 
 
 def key_of(char: str) -> str:
-    """The name of the key that types a character."""
+    """Return the name of the key that types a character."""
     return {" ": "space", "'": "apostrophe", '"': "quotation_mark", ":": "colon"}.get(char, char)
 
 
 async def main() -> None:
-    """Take all pictures, or those that are named, with files of Donna's own in a folder that goes away."""
+    """Take all pictures, or the named ones, with Donna's files in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "donna"
         os.environ["DONNA_HOME"] = str(home)

@@ -19,7 +19,7 @@ REPOSITORY = Path(__file__).parent.parent
 
 settings.register_profile("check", derandomize=True)
 settings.register_profile("search")
-settings.load_profile("check")  # the same examples at each run; `make stress` looks for new ones
+settings.load_profile("check")  # the same examples in each run; `make stress` tries new ones
 
 
 def pytest_configure() -> None:
@@ -42,14 +42,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests that need the real model are skipped where its weights are not installed."""
+    """Skip tests that need the real model if its weights are not installed."""
     if item.get_closest_marker("model") and files.find_weights() is None:
         pytest.skip("the model's weights are not installed: make install")
 
 
 @pytest.fixture(scope="session")
 def model_cache() -> Path:
-    """A cache folder that holds the real model. It outlives the session, since an export takes ten seconds."""
+    """Return a cache folder with the real model. It outlives the session, since an export takes ten seconds."""
     cache = Path(os.environ.get("DONNA_TEST_CACHE") or REPOSITORY / ".venv" / "donna-test-models")
     prepare_model(cache, lambda phase, detail: None)
     return cache
@@ -57,7 +57,7 @@ def model_cache() -> Path:
 
 @pytest.fixture
 def base(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder in memory, and a git that knows none of the settings of whoever runs the tests."""
+    """Return a folder in memory, with an environment in which git reads no settings of the user."""
     with memory_folder() as folder:
         monkeypatch.setenv("HOME", str(folder / "home"))
         monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "home/xdg"))

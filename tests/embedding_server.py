@@ -1,4 +1,4 @@
-"""A server on this machine that embeds as OpenAI's does, keeps what it was sent, and misbehaves on demand."""
+"""A local embedding server with OpenAI's API, which records requests and misbehaves on demand."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIM = 24
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """One request that came; header names are in lower case."""
+    """A request that the server received; header names are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -28,8 +28,8 @@ class ReceivedRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What is said to it; `wait` is in seconds, unless the server stops before."""
+class Response:
+    """The response to a request; `wait` is in seconds, unless the server stops earlier."""
 
     body: bytes | str | dict[str, Any]
     status: int = 200
@@ -37,12 +37,12 @@ class Told:
     wait: float = 0.0
 
 
-Behaviour = Callable[[ReceivedRequest, int], Told]
-"""What is told to a request, by it and its number from 1."""
+Behaviour = Callable[[ReceivedRequest, int], Response]
+"""Returns the response to a request, given the request and its number from 1."""
 
 
 def vector(text: str, dim: int = DIM) -> list[float]:
-    """A vector by the words of a text: texts that share words are near."""
+    """Return a vector of the words of a text, so that texts that share words are similar."""
     row = [0.01] * dim
     for word in text.lower().replace(".", " ").replace("›", " ").split():
         row[zlib.crc32(word.encode()) % dim] += 1.0
@@ -50,23 +50,23 @@ def vector(text: str, dim: int = DIM) -> list[float]:
 
 
 def good(texts: Sequence[str], dim: int = DIM) -> dict[str, Any]:
-    """The answer to texts, in an order of its own."""
+    """Return the vectors of texts, not in the order of the request."""
     rows = [{"object": "embedding", "index": index, "embedding": vector(text, dim)} for index, text in enumerate(texts)]
     return {"object": "list", "data": rows[::-1], "model": "m", "usage": {"prompt_tokens": 3, "total_tokens": 3}}
 
 
-def well(asked: ReceivedRequest, number: int) -> Told:
-    """A good answer."""
-    return Told(good(asked.texts))
+def well(asked: ReceivedRequest, number: int) -> Response:
+    """Respond correctly."""
+    return Response(good(asked.texts))
 
 
 def after_the_first(then: Behaviour) -> Behaviour:
-    """The first request, by which a provider learns the length of vectors, is answered well."""
+    """Respond correctly to the first request, from which a provider learns the length of vectors."""
     return lambda asked, number: well(asked, number) if number == 1 else then(asked, number)
 
 
 class EmbeddingServer:
-    """`asked` are the requests so far; `behaviour` may be changed at any time."""
+    """A running server. `requests` are those so far; `behaviour` may be changed at any time."""
 
     def __init__(self, behaviour: Behaviour = well) -> None:
         self.behaviour = behaviour
@@ -95,7 +95,7 @@ class EmbeddingServer:
                     self.wfile.write(data)
 
             def log_message(self, *words: Any) -> None:
-                """Be quiet."""
+                """Log nothing."""
 
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._http.daemon_threads = True
@@ -110,7 +110,7 @@ class EmbeddingServer:
 
     @property
     def texts(self) -> list[str]:
-        """Every text that came, in order."""
+        """Return every text received, in order."""
         with self._lock:
             return [text for asked in self.requests for text in asked.texts]
 

@@ -1,7 +1,7 @@
-"""Runs `python -m MODULE …` in a fork of a process that has everything loaded: most of a run is its imports.
+"""Run `python -m MODULE …` in a fork of a process that has already imported everything, which takes most of a run.
 
-Each run has its own process, environment, folder and streams. One server is started for each way in which an interpreter
-is told to start (the variables of Python and of the locale), since a fork cannot be told that any more.
+Each run has its own process, environment, folder and streams. There is one server for each combination of the variables
+of Python and the locale, since these are read when the interpreter starts.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def run_module(
     timeout: float,
     given: str | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a module and wait for it, as `subprocess.run` does; `given` is its standard input."""
-    if sys.platform == "darwin":  # its libraries do not outlive a fork
+    """Run a module and wait for it, like `subprocess.run`; `given` is its standard input."""
+    if sys.platform == "darwin":  # its libraries do not survive a fork
         return subprocess.run(
             [sys.executable, "-m", module, *arguments],
             input=(given or "").encode(), capture_output=True, cwd=cwd, env=env, timeout=timeout, check=False,
@@ -61,7 +61,7 @@ def run_module(
 
 
 class _Server:
-    """The process that forks. Calls of several threads run beside each other."""
+    """The process that forks. Calls from several threads run in parallel."""
 
     def __init__(self, start: Mapping[str, str]) -> None:
         others = {name: value for name, value in os.environ.items() if not name.startswith((*OF_THE_START, "DONNA_"))}
@@ -77,7 +77,7 @@ class _Server:
         atexit.register(self._close)
 
     def run(self, files: list[IO[bytes]], timeout: float) -> int:
-        """The exit status of a run that is described by the first of `files`; the others are its streams."""
+        """Run the job described by the first of `files`, with the others as its streams. Return its exit status."""
         for file in files:
             if file.writable():
                 file.seek(0)
@@ -118,12 +118,12 @@ def _serve(ours: socket.socket) -> None:
 
 
 def _wait_for_run(tells: int, order: int, *streams: int) -> NoReturn:
-    """Fork again for the run itself; report its process id, and its exit status once it has ended."""
+    """Fork again for the run itself; report its process id, and its exit status when it has ended."""
     child = os.fork()
     if not child:
         os.close(tells)
         _run(order, streams)
-    with suppress(BrokenPipeError):  # nobody waits for it any more
+    with suppress(BrokenPipeError):  # the client no longer waits
         os.write(tells, b"%d\n" % child)
         os.write(tells, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     os._exit(0)

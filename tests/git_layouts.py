@@ -1,4 +1,4 @@
-"""Repositories of every layout with a vault in them, and four operations of Donna's that must work in each."""
+"""Repositories of every layout with a vault in them, and four operations that must work in each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.git_vaults import User, fill, new_writer, tree_of
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A user with a vault in a repository, and the Donna who writes to it."""
+    """A user with a vault in a repository, and a writer for it."""
 
     user: User
     vault: Path
@@ -112,7 +112,7 @@ def new_sandbox(base: Path, layout: Layout) -> Sandbox:
 
 
 def work(sandbox: Sandbox) -> None:
-    """Four operations, taken back and done again in steps of several sizes; the files follow at every step."""
+    """Run four operations, undo and redo them in steps of several sizes, and check the files after every step."""
     writer, at_first = sandbox.writer, tree_of(sandbox.vault)
     writer.write("Inbox/new note.md", "new\n")
     writer.write("Projects/one.md", "# One\n\nrewritten\n")

@@ -1,4 +1,4 @@
-"""Repositories that would run programs by way of git, each of which leaves a canary."""
+"""Repositories that would make git run programs, each of which leaves a canary."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SWITCHES = {
     "trailer.y.key": "Reviewed-by",
     "user.signingKey": "key",
 }
-"""Settings that make git use such programs, or answer in another way."""
+"""Settings that make git use such programs, or change its output."""
 
 OBSTACLES = {
     "blame.ignoreRevsFile": "no-such-file",
@@ -63,7 +63,7 @@ OBSTACLES = {
     "filter.y.required": "true",
     "mailmap.file": "no-such-file",
 }
-"""Settings over which git stumbles, so that plain git would not come as far as to run anything."""
+"""Settings that make git fail, so that plain git would stop before running anything."""
 
 HARMLESS = "*.md diff=x merge=x text ident working-tree-encoding=UTF-8\n"
 ATTRIBUTES = f"{HARMLESS}*.md filter=x\nInbox/*.md filter=y\n"
@@ -71,13 +71,13 @@ ATTRIBUTES = f"{HARMLESS}*.md filter=x\nInbox/*.md filter=y\n"
 
 @dataclass(frozen=True)
 class Bait:
-    """Programs that each leave a canary of their name when they are run."""
+    """Programs that each leave a canary with their name when they are run."""
 
     programs: Path
     canaries: Path
 
     def program(self, name: str) -> str:
-        """The path of a program that leaves the canary `name`, whatever it is called with."""
+        """Return the path of a program that leaves the canary `name`, whatever its arguments."""
         path = self.programs / name.replace("/", "_").replace(" ", "_")
         script = f"#!/bin/sh\n: > '{self.canaries / name.replace('/', '_')}'\n"
         path.write_text(script + ("exec cat\n" if name.startswith("filter.x.") else ""))
@@ -85,11 +85,11 @@ class Bait:
         return str(path)
 
     def fired(self) -> set[str]:
-        """The canaries that are there."""
+        """Return the names of the canaries."""
         return {path.name for path in self.canaries.iterdir()}
 
     def forget(self) -> None:
-        """Take the canaries away."""
+        """Remove the canaries."""
         shutil.rmtree(self.canaries)
         self.canaries.mkdir()
 
@@ -102,7 +102,7 @@ def new_bait(base: Path) -> Bait:
 
 
 def settings(bait: Bait) -> dict[str, str]:
-    """All poisoned settings. An alias and a submodule's update take a command of the shell after an exclamation mark."""
+    """Return all poisoned settings. Aliases and a submodule's update take a shell command after an exclamation mark."""
     shell = ("alias.", "submodule.", "credential.")
     return SWITCHES | {key: ("!" if key.startswith(shell) else "") + bait.program(key) for key in PROGRAMS}
 
@@ -142,7 +142,7 @@ PLACES = (
 
 
 def with_nested(user: User, vault: Path) -> Path:
-    """A repository inside the vault that the vault's own knows as a submodule."""
+    """Create a repository inside the vault, registered as a submodule of the vault's own."""
     nested = user.repository(vault / "Projects/lib")
     make_young(nested)
     user.commit_all(nested, "young")
@@ -174,12 +174,12 @@ def poisoned(user: User, base: Path, bait: Bait, place: Place = in_the_repositor
 
 
 def without_filters(vault: Path) -> None:
-    """Take the filters off, through which Donna writes nothing; what else the attributes name stays."""
+    """Remove the filters, through which Donna writes nothing; the other attributes stay."""
     (vault / ".gitattributes").write_text(HARMLESS)
     (vault / ".git/info/attributes").write_text(HARMLESS)
 
 
 def make_young(vault: Path) -> None:
-    """Make all notes younger than any index: git reads such files, by way of the filters, to see whether they changed."""
+    """Make all notes newer than any index: git then reads them, through the filters, to see whether they changed."""
     for path in NOTES:
         os.utime(vault / path, (2_000_000_000, 2_000_000_000))

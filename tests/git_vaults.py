@@ -1,4 +1,4 @@
-"""Vaults in git repositories of every kind, for tests of what Donna does to them, and what the user does beside her."""
+"""Vaults in git repositories of every kind, for tests of what Donna and the user do to them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ NOTES = {
 
 @contextmanager
 def memory_folder() -> Iterator[Path]:
-    """A new folder in memory where the system has such a place: thousands of commits need no disk to be flushed."""
+    """Create a folder in memory if the system has one, since thousands of commits need not be flushed to disk."""
     folder = Path(tempfile.mkdtemp(prefix="donna-test-", dir=MEMORY if MEMORY.is_dir() else None))
     try:
         yield folder.resolve()
@@ -52,7 +52,7 @@ def memory_folder() -> Iterator[Path]:
 
 
 def private_environment(home: Path) -> dict[str, str]:
-    """The environment without git's variables and without the settings of whoever runs the tests."""
+    """Return the environment without git's variables and without the settings of the user."""
     home.mkdir(parents=True, exist_ok=True)
     (home / ".gitconfig").write_text(USER_SETTINGS)
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
@@ -60,13 +60,13 @@ def private_environment(home: Path) -> dict[str, str]:
 
 
 class User:
-    """Somebody who uses git by hand, in their own environment."""
+    """A user of git, in a separate environment."""
 
     def __init__(self, home: Path) -> None:
         self.environment = private_environment(home)
 
     def git(self, folder: Path, *arguments: str, given: str | None = None, may_fail: bool = False) -> str:
-        """What git prints on its standard output, byte for byte but for undecodable ones."""
+        """Run git and return its standard output, byte for byte except for undecodable bytes."""
         done = subprocess.run(
             ["git", *arguments],
             cwd=folder,
@@ -81,13 +81,13 @@ class User:
         return done.stdout.decode("utf-8", "surrogateescape")
 
     def commit_all(self, folder: Path, message: str) -> str:
-        """Stage everything and commit; the commit."""
+        """Stage and commit everything. Return the commit."""
         self.git(folder, "add", "--all")
         self.git(folder, "commit", "--quiet", "--allow-empty", "--message", message)
         return self.git(folder, "rev-parse", "HEAD").strip()
 
     def repository(self, folder: Path, *options: str, vault: str = "") -> Path:
-        """A new repository with the notes in its folder `vault`, committed."""
+        """Create a repository with the notes in its folder `vault`, committed."""
         folder.mkdir(parents=True, exist_ok=True)
         self.git(folder, "init", "--quiet", *options)
         fill(folder / vault)
@@ -96,25 +96,24 @@ class User:
 
 
 def fill(vault: Path, notes: Mapping[str, str] = NOTES) -> None:
-    """Write notes."""
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_bytes(text.encode())
 
 
 def new_writer(vault: Path, state: Path) -> VaultWriter:
-    """A writer as a session opens it; a second one for the same places is the same Donna after a restart."""
+    """Return a writer as a session opens it. A second one for the same paths is the same Donna after a restart."""
     rules = WriteRules.of(allowlist=["*"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive")
     return VaultWriter(vault, client=new_client(vault), rules=rules, author=DONNA, state=state)
 
 
 def new_client(vault: Path) -> VaultClient:
-    """The reader of a vault."""
+    """Return a reader of a vault."""
     return VaultClient(vault, ignore=[".git/**"], max_bytes=1_000_000, sensitive_key="donna_sensitive")
 
 
 def tree_of(vault: Path) -> dict[str, str]:
-    """The sha256 of every file of a vault, hidden ones too but for git's own."""
+    """Return the sha256 of every file of a vault, including hidden files except for git's."""
     found = {}
     for path in sorted(vault.rglob("*")):
         relative = path.relative_to(vault)

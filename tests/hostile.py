@@ -1,4 +1,4 @@
-"""A vault of hostile and odd notes, made by the generator that lies beside the repository."""
+"""A vault of hostile and odd notes, made by a generator beside the repository."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ GENERATOR = Path(__file__).resolve().parents[2] / "shared" / "hostile" / "make_n
 
 
 def make_hostile_vault(folder: Path) -> tuple[Path, dict[str, Any]]:
-    """The root of a new hostile vault inside `folder`, and the manifest that says what a sane reader makes of it.
+    """Create a hostile vault inside `folder`. Return its root and the manifest of the expected results.
 
-    The calling test is skipped where the generator is absent.
+    Skip the test if the generator is missing.
     """
     if not GENERATOR.is_file():
         pytest.skip(f"the generator of the hostile vault is not at {GENERATOR}")

@@ -1,4 +1,4 @@
-"""A language model's server on this machine that misbehaves on demand, and counts what it would ask money for."""
+"""A local server of a language model that misbehaves on demand, and counts the calls that it would charge for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MEGABYTE = 1_000_000
 
 
 class Talk:
-    """One request and what is said to it. `number` counts the requests from 1."""
+    """One request and its response. `number` counts the requests from 1."""
 
     def __init__(self, dialect: str, number: int, server: ModelServer, writer: asyncio.StreamWriter) -> None:
         self.dialect, self.number, self.server, self.writer = dialect, number, server, writer
@@ -31,7 +31,7 @@ class Talk:
         length: int | None = None,
         **more: str,
     ) -> None:
-        """A whole answer. A good status counts as billed."""
+        """Send a complete answer. One with a good status counts as billed."""
         if status == 200:
             self.server.billed += 1
         data = body.encode("utf-8", "surrogatepass") if isinstance(body, str) else body
@@ -44,11 +44,11 @@ class Talk:
         await self.send("\r\n".join([*lines, "", ""]).encode() + data)
 
     async def say(self, text: str | None, **changes: Any) -> None:
-        """A well-formed answer whose model wrote this text."""
+        """Send a well-formed answer with this text of the model."""
         await self.reply(json.dumps(envelope(self.dialect, text, **changes)))
 
     async def begin(self) -> None:
-        """The head of an answer in chunks."""
+        """Send the header of a chunked answer."""
         self.server.billed += 1
         await self.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n")
 
@@ -60,7 +60,7 @@ Behaviour = Callable[[Talk], Awaitable[None]]
 
 
 def envelope(dialect: str, text: str | None, **changes: Any) -> dict[str, Any]:
-    """What a server says around the text of its model; `changes` replace parts of it, None takes one away."""
+    """Return the body of an answer around the text of the model; `changes` replace parts of it, None removes one."""
     whole: dict[str, dict[str, Any]] = {
         "openai": {
             "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}],
@@ -84,7 +84,7 @@ def envelope(dialect: str, text: str | None, **changes: Any) -> dict[str, Any]:
 
 
 def with_usage(dialect: str, tokens_in: Any, tokens_out: Any) -> dict[str, Any]:
-    """The changes that state these tokens; both None: no figures at all."""
+    """Return the changes that state these tokens, or no tokens at all if both are None."""
     if dialect == "ollama":
         return {"prompt_eval_count": tokens_in, "eval_count": tokens_out}
     names = ("prompt_tokens", "completion_tokens") if dialect == "openai" else ("input_tokens", "output_tokens")
@@ -92,7 +92,7 @@ def with_usage(dialect: str, tokens_in: Any, tokens_out: Any) -> dict[str, Any]:
 
 
 class ModelServer:
-    """`requests` are the heads and bodies that came, `billed` counts answers that a provider would charge for."""
+    """A running server. `requests` are the headers and bodies received, `billed` counts answers to be charged."""
 
     def __init__(self, dialect: str, behaviour: Behaviour) -> None:
         self.dialect, self.behaviour = dialect, behaviour
@@ -103,7 +103,7 @@ class ModelServer:
 
     @property
     def heads(self) -> list[dict[str, str]]:
-        """The headers of each request."""
+        """Return the headers of each request."""
         return [
             dict(line.lower().split(": ", 1) for line in head.split("\r\n")[1:] if line) for head, _ in self.requests
         ]
@@ -122,7 +122,7 @@ class ModelServer:
 
     @contextlib.asynccontextmanager
     async def running(self, host: str = "127.0.0.1") -> AsyncIterator[int]:
-        """Serve until the end; yields the port."""
+        """Run the server within the block, and yield its port."""
         server = await asyncio.start_server(self._serve, host, 0)
         try:
             yield server.sockets[0].getsockname()[1]
@@ -131,7 +131,7 @@ class ModelServer:
 
 
 async def good(talk: Talk) -> None:
-    """The answer that was asked for."""
+    """Answer correctly."""
     if talk.dialect != "anthropic":
         return await talk.say(json.dumps(GOOD))
     block = {"type": "tool_use", "id": "t1", "name": "answer", "input": GOOD}
@@ -139,32 +139,32 @@ async def good(talk: Talk) -> None:
 
 
 def status(code: int, body: str = "{}", **headers: str) -> Behaviour:
-    """Always this status."""
+    """Answer with this status, always."""
     return lambda talk: talk.reply(body, code, **headers)
 
 
 def then_good(times: int, first: Behaviour) -> Behaviour:
-    """Misbehaves so many times, and then answers."""
+    """Misbehave so many times, and then answer correctly."""
     return lambda talk: first(talk) if talk.number <= times else good(talk)
 
 
 def text(words: str | None, **changes: Any) -> Behaviour:
-    """A model that writes this."""
+    """Answer with this text of the model."""
     return lambda talk: talk.say(words, **changes)
 
 
 def body(data: bytes | str, **more: Any) -> Behaviour:
-    """A server that sends this as the body of a good answer."""
+    """Answer with this body and a good status."""
     return lambda talk: talk.reply(data, **more)
 
 
 def of_each(**behaviours: Behaviour) -> Behaviour:
-    """Another behaviour for each dialect."""
+    """Behave differently for each dialect."""
     return lambda talk: behaviours[talk.dialect](talk)
 
 
 def wrapped(change: Callable[[str], str | bytes], **more: Any) -> Behaviour:
-    """A good answer whose whole body is changed."""
+    """Answer with a changed body and a good status."""
 
     def changed(talk: Talk) -> Awaitable[None]:
         return talk.reply(change(json.dumps(envelope(talk.dialect, json.dumps(GOOD)))), **more)
@@ -173,7 +173,7 @@ def wrapped(change: Callable[[str], str | bytes], **more: Any) -> Behaviour:
 
 
 def usage(tokens_in: Any, tokens_out: Any) -> Behaviour:
-    """A good answer that states these tokens."""
+    """Answer correctly, stating these tokens."""
     return lambda talk: talk.say(json.dumps(GOOD), **with_usage(talk.dialect, tokens_in, tokens_out))
 
 
@@ -250,12 +250,12 @@ def nested(depth: int) -> str:
 
 
 def changed(**changes: Any) -> str:
-    """The good answer with other values; None takes a key away."""
+    """Answer correctly with other values; None removes a key."""
     return json.dumps({name: value for name, value in {**GOOD, **changes}.items() if value is not None})
 
 
 def choice(**changes: Any) -> Mapping[str, Any]:
-    """A choice of an OpenAI-like server."""
+    """Return a choice of an OpenAI-compatible answer."""
     return {
         "index": 0,
         "finish_reason": "stop",

@@ -1,4 +1,4 @@
-"""A program on a pseudo-terminal: what it writes is kept, and keys are typed to it."""
+"""Run a program on a pseudo-terminal: record its output, and type keys to it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNFINISHED = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]P_](?:(?!\x07|\x1b\\).)*)?\Z"
 
 
 class Screen:
-    """The characters on the screen of a terminal, from what Textual writes: positions, erasures and text."""
+    """The characters on the screen of a terminal, from the subset of sequences that Textual writes."""
 
     def __init__(self, rows: int, columns: int) -> None:
         self._rows, self._columns = rows, columns
@@ -40,7 +40,7 @@ class Screen:
         self._cells = [[" "] * self._columns for _ in range(self._rows)]
 
     def feed(self, output: bytes) -> None:
-        """Draw more output; a sequence that it cuts off waits for its end."""
+        """Draw more output. An incomplete sequence waits for the rest of it."""
         text = self._left + self._decoder.decode(output)
         cut = UNFINISHED.search(text)
         end = cut.start() if cut else len(text)
@@ -64,13 +64,13 @@ class Screen:
             self._x += width
 
     def lines(self) -> list[str]:
-        """Return the lines, without spaces at their ends."""
+        """Return the lines, without trailing spaces."""
         return ["".join(line).rstrip() for line in self._cells]
 
 
 @dataclass
 class Terminal:
-    """A pseudo-terminal with a program in it. `written` is everything that it wrote so far."""
+    """A pseudo-terminal with a program in it. `written` is everything that the program wrote so far."""
 
     process: subprocess.Popen[bytes]
     descriptor: int
@@ -83,45 +83,45 @@ class Terminal:
         self._screen = Screen(self.rows, self.columns)
 
     def wait_for(self, text: str) -> None:
-        """Read until the text has been drawn since the last call, and nothing more comes."""
+        """Read until the text has been drawn since the last call, and the output pauses."""
         start, deadline = len(self.written), time.monotonic() + PATIENCE_SECONDS
         while text not in plain(bytes(self.written[start:])):
-            assert time.monotonic() < deadline, "\n".join((f"{text!r} never came; the screen:", *self.screen()))
+            assert time.monotonic() < deadline, "\n".join((f"{text!r} was not drawn; the screen:", *self.screen()))
             self._read(QUIET_SECONDS)
         while self._read(QUIET_SECONDS):
-            assert time.monotonic() < deadline, "the screen never came to rest"
+            assert time.monotonic() < deadline, "the output did not pause"
 
     def press(self, keys: bytes, *, until: str) -> None:
-        """Type, and wait for what that must show."""
+        """Type, and wait for the text that this must draw."""
         os.write(self.descriptor, keys)
         self.wait_for(until)
 
     def screen(self) -> list[str]:
-        """Return the lines of the screen as they are now."""
+        """Return the present lines of the screen."""
         self._screen.feed(bytes(self.written[self._drawn :]))
         self._drawn = len(self.written)
         return self._screen.lines()
 
     def until(self, holds: Callable[[list[str]], object]) -> list[str]:
-        """Read until the screen is as it should be, and return it."""
+        """Read until the screen satisfies a condition, and return it."""
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not holds(lines := self.screen()):
-            assert time.monotonic() < deadline, "it never came to this; the screen is\n" + "\n".join(lines)
+            assert time.monotonic() < deadline, "the condition was never true; the screen is\n" + "\n".join(lines)
             self._read(QUIET_SECONDS)
         return lines
 
-    def leave(self, keys: bytes = b"\x11") -> None:
-        """Quit, with ctrl+q or other keys, and read what is left."""
+    def quit(self, keys: bytes = b"\x11") -> None:
+        """Quit, with ctrl+q or other keys, and read the remaining output."""
         os.write(self.descriptor, keys)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while self.process.poll() is None:
-            assert time.monotonic() < deadline, f"it did not leave; the last output was {self._end()!r}"
+            assert time.monotonic() < deadline, f"the program did not exit; the last output was {self._end()!r}"
             self._read(0.05)
         self._read(0.05)
         assert self.process.returncode == 0, self._end()
 
     def rest(self, seconds: float) -> None:
-        """Let it go on for a while, and read what it writes."""
+        """Read the output for a while."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._read(left)
@@ -140,13 +140,13 @@ class Terminal:
 
 
 def plain(output: bytes) -> str:
-    """Output without the sequences that place and colour it."""
+    """Return output without the sequences that position and colour it."""
     return CSI.sub(b"", output).decode("utf-8", "replace")
 
 
 @contextlib.contextmanager
 def python_in_terminal(*arguments: str, rows: int = 40, columns: int = 140, **environ: str) -> Iterator[Terminal]:
-    """`python` with these arguments in a terminal of its own."""
+    """Run `python` with these arguments in a separate terminal."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
     settings = {"TERM": "xterm-256color", "COLORTERM": "truecolor", "TEXTUAL_ANIMATIONS": "none", "LC_ALL": "C.UTF-8"}

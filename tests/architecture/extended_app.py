@@ -1,6 +1,6 @@
-"""Adds a pane and an action from outside, and prints what the app shows: `python -m tests.architecture.extended_app`.
+"""Add a pane and an action from outside, and print what the app shows: `python -m tests.architecture.extended_app`.
 
-A program of its own, because the two tables are extended before the app is imported.
+This is a separate program, because the two tables must be extended before the app is imported.
 """
 
 from __future__ import annotations

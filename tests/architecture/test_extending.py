@@ -1,4 +1,4 @@
-"""Each part that is made to be extended is extended from outside the package, by one entry, and works."""
+"""Everything that is meant to be extended can be extended from outside the package, by one entry."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ TEMPLATE = "# Tasks of {{ title }}\n{% for task in tasks %}\n- {{ task.text }}\n
 
 
 def open_tasks(parts: CadenceParts, day: datetime.date) -> Run:
-    """List what is open on a day."""
+    """List the open tasks of a day."""
 
     async def gather() -> Context:
         material, corrections = await new_material(parts, "extract_commitments")

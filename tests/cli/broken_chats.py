@@ -1,4 +1,4 @@
-"""Runs `donna` where no chat can be brought into the index: `python -m tests.cli.broken_chats VERB …`."""
+"""Run `donna` with a fault that prevents indexing chats: `python -m tests.cli.broken_chats VERB …`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from donna_tui.memory import deriver
 
 
 def broken(*_: object) -> str:
-    """A fault of the code."""
+    """Raise an unexpected error."""
     raise RuntimeError("a fault")
 
 

@@ -1,4 +1,4 @@
-"""A small vault and a `donna` without a model, for the tests of the verbs."""
+"""A small vault and a `donna` without a model, for the tests of the commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs `donna` in a process of its own, on folders of its own."""
+"""Run `donna` in a separate process, with separate folders."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PATIENCE_SECONDS = 120
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What a run of `donna` left behind."""
+    """The exit code and output of a run of `donna`."""
 
     code: int
     out: str
@@ -25,20 +25,20 @@ class Ran:
 
     @property
     def json(self) -> dict[str, Any]:
-        """The one JSON object on stdout."""
+        """Parse stdout as one JSON object."""
         (line,) = self.out.splitlines()
         loaded: dict[str, Any] = json.loads(line)
         return loaded
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The JSON objects on stdout, one a line."""
+        """Parse the lines of stdout as JSON objects."""
         return [json.loads(line) for line in self.out.splitlines()]
 
 
 @dataclass(frozen=True, slots=True)
 class Donna:
-    """`donna` with Donna's own folders below `home`; `module` is what Python runs."""
+    """`donna` with its folders below `home`; `module` is the Python module that is run."""
 
     home: Path
     cwd: Path
@@ -46,7 +46,7 @@ class Donna:
     environ: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, *args: str | os.PathLike[str], stdin: str | None = None, **environ: str) -> Ran:
-        """Run it and return what it left; no run ever shows a traceback or colours."""
+        """Run a command and return its result. Check that the output has no traceback and no colours."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
         ran = run_module(
             self.module,

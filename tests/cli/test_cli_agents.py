@@ -1,4 +1,4 @@
-"""`--space ID` means the memory of an agent; `donna spaces` lists them; what is not indexed says so and leaves nothing."""
+"""`--space ID` selects an agent's memory, and `donna spaces` lists them. One that is not indexed is reported."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.cli.running import Donna, write
 
 @pytest.fixture
 def agents(donna: Donna, tmp_path: Path) -> Path:
-    """Three agents: peter's memory is there, paula's may only be read, and petra's workspace is not there."""
+    """Configure three agents: peter's memory exists, paula's is read-only, and petra's workspace is missing."""
     root = tmp_path / "agents"
     write(root, "peter/MEMORY.md", "# Memory\n\nThe kestrel nests in the tower.\n")
     write(root, "peter/memory/2026-01-01.md", "# Day\n\nA kestrel was seen.\n")
@@ -56,7 +56,7 @@ def test_the_words_of_a_stale_answer(donna: Donna, agents: Path) -> None:
     assert "stale: " in donna("search", "kestrel", "--space", "peter", **environ).err
 
 
-def test_a_vault_says_so_too(donna: Donna, vault: Path) -> None:
+def test_an_answer_of_a_vault_states_indexed_and_stale_too(donna: Donna, vault: Path) -> None:
     ran = donna("search", "kestrel", "--space", vault, "--json")
     assert (ran.json["indexed"], ran.json["stale"]) == (True, False)
     vault.rename(vault.with_name("elsewhere"))
@@ -131,7 +131,7 @@ def test_only_the_memory_is_got(donna: Donna, agents: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_agents_memory_is_changed_and_taken_back(donna: Donna, agents: Path) -> None:
+def test_a_change_of_an_agents_memory_is_undone(donna: Donna, agents: Path) -> None:
     written = donna("write", "memory/idea.md", "--space", "peter", "--yes", stdin="A numbat walks.\n")
     assert written.code == 0, written.err
     assert donna("search", "numbat", "--space", "peter").code == 0
@@ -148,7 +148,7 @@ def test_the_settings_of_an_agent_are_shown(donna: Donna, agents: Path) -> None:
     assert donna("config", "path", "--space", "peter").code == 0
 
 
-def test_a_mistake_is_told_with_its_place(donna: Donna) -> None:
+def test_a_mistake_is_reported_with_its_place(donna: Donna) -> None:
     write(donna.home, "config/memory.yaml", "agents:\n  list:\n    - {id: a, memorySearch: {provider: opnai}}\n")
     for words in (("spaces",), ("search", "x", "--space", "a"), ("config", "show")):
         ran = donna(*words)

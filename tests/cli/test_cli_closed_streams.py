@@ -1,4 +1,4 @@
-"""`donna … >&-` and `<&-`: a standard stream that is closed ends a verb with a message, and no file takes its place."""
+"""`donna … >&-` and `<&-`: a command with a closed standard stream ends with a message, and no file replaces it."""
 
 from __future__ import annotations
 

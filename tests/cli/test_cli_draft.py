@@ -1,4 +1,4 @@
-"""`donna draft`: the queue, a draft with what it rests on, and what is decided on it, as a script uses them."""
+"""`donna draft`: the queue, a draft with its sources, and the decisions on it, as a script uses them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def git(vault: Path, *words: str) -> str:
 
 @pytest.fixture
 def kept(vault: Path) -> Path:
-    """A vault in git, with tasks that were done on a day."""
+    """Create a vault in git, with tasks that were done on one day."""
     write(vault, "Projects/House.md", "- [x] Paint the door ✅ 2024-01-17\n- [x] Oil the hinges ✅ 2024-01-17\n")
     git(vault, "init", "-q")
     git(vault, "add", "-A")
@@ -95,13 +95,13 @@ def test_what_cannot_be_asked_for(donna: Donna, kept: Path, words: tuple[str, ..
 
 
 @pytest.mark.parametrize("verb", [("show",), ("approve", "--yes"), ("reject", "--yes"), ("edit",), ("regenerate",)])
-def test_a_draft_that_is_not_there(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
+def test_a_missing_draft(donna: Donna, kept: Path, verb: tuple[str, ...]) -> None:
     ran = donna("draft", verb[0], "absent", *verb[1:], "--space", kept, "--json", EDITOR="true")
     assert (ran.code, ran.json["reason"]) == (3, "missing")
 
 
 @pytest.mark.slow
-def test_nothing_is_decided_where_nobody_can_be_asked(donna: Donna, kept: Path) -> None:
+def test_nothing_is_decided_without_a_terminal(donna: Donna, kept: Path) -> None:
     row, head = new(donna, kept), git(kept, "rev-parse", "HEAD")
     for verb in ("approve", "reject"):
         ran = donna("draft", verb, row["id"], "--space", kept, "--json")

@@ -1,4 +1,4 @@
-"""`donna eval`: a vault asked about itself, and a folder of questions, beside grep."""
+"""`donna eval`: questions made from a vault, and a folder of questions, compared with grep."""
 
 from __future__ import annotations
 

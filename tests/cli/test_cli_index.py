@@ -113,7 +113,7 @@ def test_doctor_finds_and_repairs_damage(donna: Donna, vault: Path) -> None:
     assert donna("doctor", "--space", vault).code == 4
 
 
-def test_a_damaged_index_is_built_anew_by_the_next_search(donna: Donna, vault: Path) -> None:
+def test_a_damaged_index_is_rebuilt_by_the_next_search(donna: Donna, vault: Path) -> None:
     donna("index", "--space", vault)
     (path,) = index_files(donna)
     path.write_bytes(b"no database" * 1_000)

@@ -1,4 +1,4 @@
-"""`donna mcp` without a client: one call, the setup of each client, the skill; and a session taken back by its owner."""
+"""`donna mcp` without a client: one call, the setup of each client, the skill file; and undoing a session."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_the_demo_vault_answers_from_nothing(donna: Donna) -> None:
         ("nothing", "{}", 2, "usage"),
     ],
 )
-def test_a_refusal_is_told_as_by_every_verb(
+def test_a_refusal_is_reported_as_by_every_command(
     donna: Donna, vault: Path, tool: str, arguments: str, code: int, reason: str
 ) -> None:
     ran = donna("mcp", "--call", tool, arguments, "--space", vault)

@@ -1,4 +1,4 @@
-"""The verbs for meetings: in words and as JSON, with exit codes that scripts can use."""
+"""The commands for meetings: text, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_a_meeting_in_json_is_the_one_object_that_scripts_know(donna: Donna, vau
     assert listed["meetings"][0]["series_id"] == "week"
 
 
-def test_what_cannot_be_used_is_told_and_the_exit_code_says_so(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:
     file = tmp_path / "odd.ics"
     file.write_bytes(calendar(PLAN, event("SUMMARY:secret words", uid="no\tstart")))
     ran = donna("meetings", "import", file, "--json", "--space", vault)
@@ -68,7 +68,7 @@ def test_what_cannot_be_used_is_told_and_the_exit_code_says_so(donna: Donna, vau
     assert (missing.code, missing.json["reason"]) == (5, "calendar_failed")
 
 
-def test_a_day_that_is_none_is_refused(donna: Donna, vault: Path) -> None:
+def test_an_invalid_day_is_refused(donna: Donna, vault: Path) -> None:
     ran = donna("meetings", "list", "--from", "soon", "--json", "--space", vault)
     assert (ran.code, ran.json["reason"]) == (2, "usage")
 

@@ -1,4 +1,4 @@
-"""The verbs for what is remembered: in words and as JSON, with exit codes that scripts can use."""
+"""The commands for memories: text, JSON and exit codes."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_an_import_is_one_json_object_and_repeats_without_duplicates(donna: Donn
     assert [(each["id"], each["turns"], each["closed"]) for each in listed["sessions"]] == [("chat:talk", 2, True)]
 
 
-def test_malformed_lines_are_told_and_the_exit_code_says_so(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_malformed_lines_are_reported_with_an_exit_code(donna: Donna, vault: Path, tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", [TALK[0], b"{broken", b"[" * 100_000, TALK[1]])
     ran = donna("chat", "import", file, "--json", "--space", vault)
     assert ran.code == 4
@@ -135,13 +135,15 @@ def test_a_prompt_is_the_block_alone_within_its_budget(donna: Donna, vault: Path
         (("forget", "memory:x", "--for-good", "--undo"), "exclude each other"),
     ],
 )
-def test_what_is_wrong_with_a_command_is_said(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+def test_what_is_wrong_with_a_command_is_reported(
+    donna: Donna, vault: Path, args: tuple[str, ...], message: str
+) -> None:
     ran = donna(*args, "--space", vault)
     assert (ran.code, ran.out) == (2, "")
     assert message in ran.err
 
 
-def test_what_a_note_holds_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
+def test_what_is_in_a_note_is_not_forgotten_here(donna: Donna, vault: Path) -> None:
     ran = donna("forget", "vault:private.md", "--space", vault)
     assert ran.code == 3
     assert "change or delete the note" in ran.err
@@ -202,7 +204,7 @@ def test_a_task_begins_a_note_and_needs_consent_for_the_first_commit(donna: Donn
     assert (vault / "Inbox/Tasks.md").read_text().startswith("- [ ] Feed the kestrel ➕")
 
 
-def test_a_task_that_is_not_there_or_not_open(donna: Donna, vault: Path) -> None:
+def test_a_task_that_is_missing_or_not_open(donna: Donna, vault: Path) -> None:
     write(vault, "Projects/plan.md", "- [x] Done already\n")
     assert donna("task", "list", "--space", vault).code == 1
     assert donna("task", "done", "nothing", "--space", vault).code == 3
@@ -222,7 +224,7 @@ def test_tasks_are_not_found_twice_beside_their_note(donna: Donna, vault: Path) 
 
 
 @pytest.mark.slow
-def test_old_conversations_are_summed_up_and_taken_back(donna: Donna, vault: Path, tmp_path: Path) -> None:
+def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path, tmp_path: Path) -> None:
     rows = [row for day in (1, 2, 3) for row in said(f"s{day}", "Kestrels hover into the wind above the road.",
             timestamp=f"2024-04-0{day}T10:00:00")]  # fmt: skip
     donna("chat", "import", jsonl(tmp_path / "t.jsonl", rows), "--space", vault)
@@ -392,7 +394,7 @@ sys.stdin.read()
 
 @contextlib.contextmanager
 def held_open(home: Path, how: str) -> Iterator[None]:
-    """Another process that has the memory and its index open, in the middle of reading or not."""
+    """Open the memory and its index in another process, optionally in the middle of a read."""
     databases = sorted(str(path) for path in home.rglob("*.db") if "backups" not in path.parts)
     assert len(databases) == 2, databases
     holder = subprocess.Popen(
@@ -407,7 +409,7 @@ def held_open(home: Path, how: str) -> Iterator[None]:
 
 
 def holding(home: Path, word: bytes) -> list[str]:
-    """The files of Donna's that hold a word."""
+    """Return Donna's files that contain a word."""
     return sorted(path.name for path in home.rglob("*") if path.is_file() and word in path.read_bytes())
 
 

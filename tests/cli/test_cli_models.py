@@ -1,4 +1,4 @@
-"""`donna model test`, and what `donna doctor` finds of language models, against a server on this machine."""
+"""`donna model test`, and what `donna doctor` reports about language models, with a local server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MODEL = "qwen3:8b"
 
 
 class Ollama(BaseHTTPRequestHandler):
-    """Has one model, and fails while `broken` is set."""
+    """A server with one model, which fails while `broken` is set."""
 
     broken = False
 
@@ -94,9 +94,7 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
 
 
 @pytest.mark.slow
-def test_a_server_that_fails_or_is_not_there(
-    donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_or_missing_server(donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     configure(donna, port)
     monkeypatch.setattr(Ollama, "broken", True)
     assert (
@@ -120,7 +118,7 @@ def test_a_library_that_is_missing_is_found_without_a_call(donna: Donna, vault: 
     assert (found["state"], found["hint"]) == ("warn", "pip install 'donna-tui[models]'")
 
 
-def test_where_none_is_configured_it_says_so(donna: Donna, vault: Path) -> None:
+def test_without_a_configured_model_it_says_so(donna: Donna, vault: Path) -> None:
     ran = donna("model", "test", "--space", vault)
     assert ran.code == 0
     assert "No language model is configured" in ran.out

@@ -1,4 +1,4 @@
-"""What an interrupted write left behind, as `donna` reports and repairs it."""
+"""How `donna` reports and repairs what an interrupted write left behind."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
 
 
 def findings(donna: Donna, sandbox: Sandbox, *more: str) -> dict[str, list[str]]:
-    """The messages and hints of the doctor, by the id of the finding."""
+    """Return the doctor's messages and hints by the id of the finding."""
     found: dict[str, list[str]] = {}
     for each in donna("doctor", "--space", sandbox.vault, "--json", *more).json["findings"]:
         found.setdefault(each["id"], []).append(f"{each['message']} | {each['hint']}")
@@ -61,7 +61,7 @@ def test_a_write_reports_the_text_that_an_interrupted_one_displaced(
 def test_text_whose_journal_is_lost_is_listed_and_restored(
     donna: Donna, sandbox: Sandbox, fork_server: ForkServer, repository: bool
 ) -> None:
-    """The state folder is gone: the file beside the note is the only copy, and becomes a conflict copy."""
+    """The state folder is missing. The file beside the note is the only copy, and becomes a conflict copy."""
     stop_in_a_write(sandbox, fork_server)
     sandbox.put(NOTE, NEWER)
     shutil.rmtree(sandbox.base / "state")
@@ -92,7 +92,7 @@ def test_a_note_that_was_being_deleted_returns_to_its_name(
 
 
 def test_a_repair_leaves_nothing_behind_of_text_that_git_has(donna: Donna, sandbox: Sandbox) -> None:
-    """A copy of a committed note, the beginning of one that was being written, and an upload under way."""
+    """It covers a copy of a committed note, a partly written copy, and an upload in progress."""
     committed = sandbox.notes()["Inbox/t0.md"]
     sandbox.put(f"Inbox/.donna-{'a' * 20}-0", committed)
     sandbox.put(f"Inbox/.donna-{'b' * 20}-0", b"")

@@ -1,4 +1,4 @@
-"""`donna search`: one question or a file of them, in words and as JSON, with exit codes that scripts can use."""
+"""`donna search`: one question or a file of them; text, JSON and exit codes."""
 
 from __future__ import annotations
 

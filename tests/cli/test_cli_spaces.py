@@ -1,4 +1,4 @@
-"""Which vault is meant, what happens without a terminal, and how mistakes are told. No run shows a traceback."""
+"""Which vault a command uses, what happens without a terminal, and how errors are reported, never with a traceback."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_help_and_version(donna: Donna) -> None:
 
 
 @pytest.mark.parametrize("verb", ["index", "status", "get", "search"])
-def test_without_any_vault_the_verbs_say_how_to_name_one(donna: Donna, verb: str) -> None:
+def test_without_any_vault_the_commands_say_how_to_name_one(donna: Donna, verb: str) -> None:
     args = {"get": ("a.md",), "search": ("x",)}.get(verb, ())
     ran = donna(verb, *args)
     assert (ran.code, ran.out) == (2, "")
@@ -83,7 +83,7 @@ def test_the_environment_names_a_vault(donna: Donna, vault: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["search", "index", "demo", "config"])
-def test_a_vault_may_be_named_like_a_verb(donna: Donna, tmp_path: Path, name: str) -> None:
+def test_a_vault_may_be_named_like_a_command(donna: Donna, tmp_path: Path, name: str) -> None:
     write(tmp_path / name, "a.md", "falcon")
     ran = donna(f"./{name}")
     assert (ran.code, "needs a terminal" in ran.err) == (2, True)
@@ -168,7 +168,7 @@ def test_a_state_folder_that_cannot_be_made_is_an_error_in_words(donna: Donna, v
     assert (ran.code, ran.json["reason"]) == (5, "io_error")
 
 
-def test_a_model_folder_that_cannot_be_made_leaves_search_by_words(donna: Donna, vault: Path) -> None:
+def test_without_a_usable_model_folder_search_is_by_keyword(donna: Donna, vault: Path) -> None:
     write(donna.home, "cache/models", "a file")
     with_weights = Donna(donna.home, donna.cwd, module="tests.cli.with_weights")
     ran = with_weights("search", "osprey", "--json", "--space", vault)
@@ -182,7 +182,7 @@ def test_donnas_own_folders_are_not_in_the_vault(vault: Path, tmp_path: Path) ->
         ran = inside(*arguments, "--space", vault, "--json", stdin="x")
         assert (ran.code, ran.json["reason"]) == (2, "config_invalid")
         assert "is inside the vault" in ran.json["message"]
-    record = vault / ".donna-home/state/spaces/notes/space.json"  # it was opened by a version that did not refuse it
+    record = vault / ".donna-home/state/spaces/notes/space.json"  # created by a version that did not refuse it
     record.parent.mkdir(parents=True)
     record.write_text(json.dumps({"root": str(vault)}))
     assert inside("status", "--json").json["reason"] == "config_invalid"

@@ -1,4 +1,4 @@
-"""`donna write`, `rm`, `mv`, `log`, `diff`, `undo` and `redo`, as a script and as a person at a prompt uses them."""
+"""`donna write`, `rm`, `mv`, `log`, `diff`, `undo` and `redo`, from a script and at a prompt."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def git(vault: Path, *words: str) -> str:
 
 @pytest.fixture
 def history(vault: Path) -> Path:
-    """The vault with a repository that holds its notes."""
+    """Create a repository with the notes of the vault."""
     git(vault, "init", "-q")
     git(vault, "add", "-A")
     git(vault, "-c", "user.name=Me", "-c", "user.email=me@example.org", "commit", "-qm", "mine")
@@ -82,7 +82,7 @@ def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> N
     assert donna("write", "Inbox/hello.md", "--space", vault, "--yes", stdin=HELLO).code == 0
     kept = git(vault, "ls-files").split()
     assert "Projects/gateway.md" in kept
-    assert "private.md" not in kept, "a sensitive note is in no history that may be pushed"
+    assert "private.md" not in kept, "a sensitive note must not be in a history that may be pushed"
     assert git(vault, "status", "--porcelain").split() == ["??", "photo.png", "??", "private.md"]
 
 
@@ -163,7 +163,7 @@ def test_an_undo_that_would_lose_a_later_edit_is_refused(donna: Donna, history: 
     assert (history / "Inbox/a.md").read_text() == "one\nand a thought of mine\n"
 
 
-def test_nobody_is_asked_without_a_terminal(donna: Donna, history: Path) -> None:
+def test_without_a_terminal_an_undo_needs_yes(donna: Donna, history: Path) -> None:
     donna("write", "Inbox/a.md", "--space", history, stdin="one\n")
     ran = donna("undo", "--space", history)
     assert ran.code == 2

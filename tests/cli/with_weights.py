@@ -1,4 +1,4 @@
-"""Runs `donna` as on a machine where a model's weights are installed: `python -m tests.cli.with_weights VERB …`."""
+"""Run `donna` as on a machine with a model's weights: `python -m tests.cli.with_weights VERB …`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs `donna` as on a machine where no model is installed: `python -m tests.cli.without_model VERB …`."""
+"""Run `donna` as on a machine without a model: `python -m tests.cli.without_model VERB …`."""
 
 from __future__ import annotations
 

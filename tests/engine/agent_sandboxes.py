@@ -1,4 +1,4 @@
-"""Agents with workspaces below a test's own folder, and engines on them."""
+"""Agents with workspaces in a temporary folder, and engines for them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.engine.helpers import Running, Sandbox, started
 
 @dataclass(frozen=True, slots=True)
 class AgentSandbox(Sandbox):
-    """An agent, its workspace and Donna's own folders, which nothing has made yet."""
+    """An agent, its workspace and Donna's folders, none of which exists yet."""
 
     agent: Agent
     config: AgentSettings
@@ -40,7 +40,7 @@ class AgentSandbox(Sandbox):
 
 
 def agent_sandbox(folder: Path, named: str = "peter", workspace: str = "{agentId}", **search: Any) -> AgentSandbox:
-    """An agent whose workspace is not made yet; `search` is its memory_search, `access` beside it."""
+    """Return an agent without a workspace; `search` is its memory_search, `access` the settings beside that."""
     own: dict[str, Any] = {"id": named, "memory_search": search}
     if access := search.pop("access", None):
         own["workspace_access"] = access
@@ -61,24 +61,24 @@ def agent_sandbox(folder: Path, named: str = "peter", workspace: str = "{agentId
 
 @contextlib.asynccontextmanager
 async def agent_engine(sandbox: AgentSandbox, *, watch: bool = False) -> AsyncIterator[Running]:
-    """An engine on an agent's memory; it is stopped however the test ends."""
+    """Run an engine on an agent's memory, and stop it even if the test fails."""
     engine = Engine(sandbox.space, sandbox.config, sandbox.paths, watch=watch, what=f"a test of {sandbox.agent.id}")
     async with started(engine) as running:
         yield running
 
 
 async def fresh(running: Running, text: str, seconds: float | None = 15.0, mode: Mode = "keyword") -> SearchOutcome:
-    """What `search_fresh` answers."""
+    """Return the result of `search_fresh`."""
     return await running.engine.search_fresh(SearchRequest(text=text, mode=mode, k=32), seconds)
 
 
 def paths_of(outcome: SearchOutcome) -> list[str]:
-    """The paths of the hits, sorted, each once."""
+    """Return the distinct paths of the hits, sorted."""
     return sorted({hit.path for hit in outcome.hits})
 
 
 def tree(folder: Path) -> dict[str, tuple[int, int, bytes]]:
-    """Everything below a folder, with its times and bytes."""
+    """Return everything below a folder, with times and bytes."""
     found = {}
     for each in sorted(folder.rglob("*")):
         stat = each.lstat()

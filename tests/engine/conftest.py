@@ -1,4 +1,4 @@
-"""Vaults for the tests of the engine; what is costly to embed is embedded once and copied."""
+"""Vaults for the engine tests. What is slow to embed is embedded once and copied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDERS = ("Queries", "Editing", "Scripting")
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Sandbox:
-    """A vault of real documentation with a complete index. Do not change it: `vault` gives a copy."""
+    """Return a vault of real documentation with a complete index. Do not change it: use `vault`, a copy."""
     if not EVAL_VAULT.is_dir():
         pytest.skip(f"the vault of real notes is not at {EVAL_VAULT}")
     sandbox = new_sandbox(tmp_path_factory.mktemp("indexed"), model_cache)
@@ -28,7 +28,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Sand
 
 @pytest.fixture
 def vault(indexed: Sandbox, tmp_path: Path, model_cache: Path) -> Sandbox:
-    """A copy of the vault of real notes, with its index."""
+    """Return a copy of the vault of real documentation, with its index."""
     sandbox = new_sandbox(tmp_path, model_cache)
     shutil.copytree(indexed.root, sandbox.root, dirs_exist_ok=True)
     shutil.copytree(indexed.paths.space_state(indexed.root), sandbox.paths.space_state(sandbox.root))
@@ -37,7 +37,7 @@ def vault(indexed: Sandbox, tmp_path: Path, model_cache: Path) -> Sandbox:
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")

@@ -1,4 +1,4 @@
-"""An engine for the tests of drafts: a vault in git with notes of last week, a calendar, and the engine over both."""
+"""An engine for the tests of drafts, on a vault in git with the notes of last week and a calendar."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class DraftEngine:
         return {path.relative_to(self.root).as_posix() for path in self.root.rglob("*.md")}
 
     async def hold(self, *meetings: Meeting) -> None:
-        """Bring meetings into the mirror of the calendar."""
+        """Store meetings in the mirror of the calendar."""
         window = Window(datetime.datetime(2023, 1, 1, tzinfo=UTC), datetime.datetime(2026, 1, 1, tzinfo=UTC))
         fetched = Fetched(meetings, complete=False)
         await self.engine.memory.db.run(
@@ -85,7 +85,7 @@ class DraftEngine:
         )
 
     async def write(self, *meetings: Meeting) -> DraftRow:
-        """The draft of the last of these meetings."""
+        """Write the draft of the last of these meetings, and return it."""
         await self.hold(*meetings)
         return await self.engine.drafts.write_now(meetings[-1].event_id)
 
@@ -119,7 +119,7 @@ async def draft_engine(
     clock: Callable[[], float] = time.time,
     **skills: dict[str, Any],
 ) -> AsyncIterator[DraftEngine]:
-    """An engine over the notes of last week's meeting, and others; `skills` are their settings."""
+    """Run an engine on a vault with the note of last week's meeting, and others; `skills` are its settings."""
     sandbox = new_sandbox(folder)
     for path, text in {"Meetings/2024-01-10-gateway-team.md": LAST_TIME, **(notes or {})}.items():
         sandbox.write(path, text)
@@ -147,7 +147,7 @@ def day() -> tuple[float, float]:
 
 
 class Counting:
-    """Composes from the passages alone, slowly, and counts how often it is asked."""
+    """A composer that quotes its passages slowly, and counts its calls."""
 
     remote = False
 
@@ -161,7 +161,7 @@ class Counting:
 
 
 class Broken:
-    """A model that fails until it works."""
+    """A model that fails until it is repaired."""
 
     remote = False
 

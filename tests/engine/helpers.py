@@ -1,4 +1,4 @@
-"""A real engine on real files below a test's own folder, and ways to wait for what it does."""
+"""Run a real engine on real files in a temporary folder, and wait for what it does."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ E = TypeVar("E")
 
 
 async def eventually(predicate: Callable[[], object], what: str = "") -> None:
-    """Return once `predicate` holds; fail the test if it never does."""
+    """Wait until `predicate` is true. Fail the test if that takes too long."""
     loop = asyncio.get_running_loop()
     deadline = loop.time() + GENEROUS_SECONDS
     while not predicate():
         if loop.time() > deadline:
-            pytest.fail(f"never happened: {what or predicate}")
+            pytest.fail(f"did not happen: {what or predicate}")
         await asyncio.sleep(0.02)
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A test's vault and Donna's own folders, all below one folder."""
+    """A vault and Donna's folders, all below one folder."""
 
     root: Path
     paths: AppPaths
@@ -62,7 +62,7 @@ class Sandbox:
         return file
 
     def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        """Ask the index file in use, over a connection of the test's own."""
+        """Query the index file in use, over a separate connection."""
         connection = apsw.Connection(str(self.database), flags=apsw.SQLITE_OPEN_READONLY)
         try:
             return list(connection.execute(sql, parameters))
@@ -70,13 +70,13 @@ class Sandbox:
             connection.close()
 
     def texts(self) -> set[tuple[str, str]]:
-        """Every passage that is stored, with its path."""
+        """Return every stored passage with its path."""
         sql = "SELECT d.source_id, c.content FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
         return {(path, content) for path, content in self.rows(sql)}
 
 
 def new_sandbox(folder: Path, model_cache: Path | None = None) -> Sandbox:
-    """An empty vault below `folder`; with `model_cache`, the exported model is at hand."""
+    """Create an empty vault below `folder`, with the exported model if `model_cache` is given."""
     root, home = folder / "vault", folder / "home"
     root.mkdir(parents=True, exist_ok=True)
     paths = AppPaths(home / "config", home / "state", home / "cache", home / "logs").make()
@@ -86,26 +86,26 @@ def new_sandbox(folder: Path, model_cache: Path | None = None) -> Sandbox:
 
 
 def hide_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The original weights are not installed as far as Donna can see."""
+    """Pretend that the original weights are not installed."""
     monkeypatch.setattr(files, "find_weights", lambda: None)
 
 
 @dataclass(slots=True)
 class Running:
-    """An engine at work, and everything it said since before its start."""
+    """A running engine, and every event since before its start."""
 
     engine: Engine
     events: list[EngineEvent] = field(default_factory=list)
 
     def events_of(self, kind: type[E]) -> list[E]:
-        """All events of a kind so far."""
+        """Return all events of one type so far."""
         return [event for event in self.events if isinstance(event, kind)]
 
     async def search(self, text: str, mode: Mode = "keyword", k: int = 32) -> SearchOutcome:
         return await self.engine.search(SearchRequest(text=text, mode=mode, k=k))
 
     async def found(self, text: str, mode: Mode = "keyword", k: int = 32) -> list[str]:
-        """The paths of the hits, best first, each once."""
+        """Return the distinct paths of the hits, best first."""
         return list(dict.fromkeys(hit.path for hit in (await self.search(text, mode, k)).hits))
 
     async def until_found(self, text: str, path: str, mode: Mode = "keyword", k: int = 32) -> None:
@@ -119,7 +119,7 @@ class Running:
         deadline = loop.time() + GENEROUS_SECONDS
         while not holds(await self.found(text, mode, k)):
             if loop.time() > deadline:
-                pytest.fail(f"never happened: {what}")
+                pytest.fail(f"did not happen: {what}")
             await asyncio.sleep(0.05)
 
     async def until_renamed(self, old: str, new: str) -> None:
@@ -128,7 +128,7 @@ class Running:
         )
 
     async def settled(self, *, vectors: bool = True) -> None:
-        """The first comparison is over and everything that it found is in."""
+        """Wait until the first comparison is complete and everything that it found is indexed."""
 
         def complete() -> bool:
             status = self.engine.status()
@@ -144,7 +144,7 @@ class Running:
         await eventually(complete, "a complete index")
 
     def problems(self) -> set[str]:
-        """The reason codes of what is wrong now."""
+        """Return the reason codes of the current problems."""
         return {str(problem.reason) for problem in self.engine.status().problems}
 
 
@@ -158,7 +158,7 @@ async def open_engine(
     by_meaning: bool = True,
     clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Running]:
-    """Run an engine on the vault of a sandbox; it is stopped however the test ends."""
+    """Run an engine on the vault of a sandbox, and stop it even if the test fails."""
     settings = config or quick_config()
     engine = Engine(sandbox.space, settings, sandbox.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
     async with started(engine) as running:
@@ -167,7 +167,7 @@ async def open_engine(
 
 @contextlib.asynccontextmanager
 async def started(engine: Engine) -> AsyncIterator[Running]:
-    """Record the events of an engine, start it, and stop it however the test ends."""
+    """Record the events of an engine, start it, and stop it even if the test fails."""
     running = Running(engine)
     engine.subscribe(running.events.append)
     try:
@@ -178,19 +178,19 @@ async def started(engine: Engine) -> AsyncIterator[Running]:
 
 
 async def index_once(sandbox: Sandbox, config: MemoryConfig | None = None) -> Running:
-    """Start, bring up to date, stop: what `donna index` does."""
+    """Start, update the index and stop, as `donna index` does."""
     async with open_engine(sandbox, watch=False, config=config, by_meaning=False) as running:
         await running.engine.sync()
     return running
 
 
 def quick_config(**blocks: dict[str, Any]) -> MemoryConfig:
-    """The packaged settings with a short rename window, and what a test changes."""
+    """Return the default settings with a short rename window, and the changes of a test."""
     return MemoryConfig.model_validate({"sources": {"vault": {"rename_window_seconds": 0.5}}, **blocks})
 
 
 def integrity(database: Path) -> str:
-    """What SQLite's full check says of an index file."""
+    """Return the result of SQLite's full integrity check of an index file."""
     connection = apsw.Connection(str(database))
     try:
         return str(connection.execute("PRAGMA integrity_check").get)
@@ -199,12 +199,12 @@ def integrity(database: Path) -> str:
 
 
 def everything_below(folder: Path) -> Iterator[bytes]:
-    """The bytes of every file below a folder."""
+    """Return the bytes of every file below a folder."""
     for file in folder.rglob("*"):
         if file.is_file() and not file.is_symlink():
             yield file.read_bytes()
 
 
 def donna(*arguments: str) -> list[str]:
-    """The command line that runs the program."""
+    """Return the command line that runs the program."""
     return [sys.executable, "-m", "donna_tui", *arguments]

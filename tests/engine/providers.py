@@ -1,4 +1,4 @@
-"""An embedding model that misbehaves on demand; its vectors are honest enough to be stored."""
+"""An embedding model that misbehaves on demand; its vectors are otherwise valid."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def zero(rows: Matrix) -> Matrix:
 
 
 class FaultyModel:
-    """Vectors from hashes; `fault` spoils every batch in which a text holds `poison`."""
+    """A model with vectors from hashes. `fault` spoils every batch in which a text contains `poison`."""
 
     name = "faulty"
     dim = DIM
@@ -75,7 +75,7 @@ class FaultyModel:
 
 
 def serve(monkeypatch: pytest.MonkeyPatch, model: FaultyModel) -> None:
-    """Every engine that starts from now on gets this model."""
+    """Use this model in every engine that starts from now on."""
 
     def build(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None = None) -> EmbeddingService:
         on_phase(ModelPhase.READY, model.version_tag)

@@ -1,4 +1,4 @@
-"""Who embeds for an agent: exactly who the settings name, never two models in one index, and nothing private leaves."""
+"""Only the providers in the settings embed an agent's memory, one in each index, and get no private notes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from donna_tui.ingest import embedding_queue as embeddings
 from donna_tui.types.events import IndexSwapped, ModelStateChanged
 from donna_tui.types.search import SearchRequest
 from donna_tui.types.status import ModelPhase
-from tests.embedding_server import DIM, EmbeddingServer, Told, after_the_first, well
+from tests.embedding_server import DIM, EmbeddingServer, Response, after_the_first, well
 from tests.engine.agent_sandboxes import AgentSandbox, agent_engine, agent_sandbox, fresh, paths_of
 from tests.engine.helpers import eventually, everything_below, hide_model
 from tests.engine.providers import FaultyModel
@@ -27,7 +27,7 @@ KEY = "sk-canary-4711-not-for-any-eye"
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[EmbeddingServer]:
-    """A server for embeddings, and no model on this machine."""
+    """Run an embedding server, without a local model."""
     hide_model(monkeypatch)
     monkeypatch.setenv("AGENTS_KEY", KEY)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -70,7 +70,7 @@ async def test_what_is_embedded_is_not_sent_again(tmp_path: Path, server: Embedd
         await fresh(running, "kestrel", mode="hybrid")
     sent = server.texts[before:]
     assert sorted(sent)[:1] == ["7\nanother text"] or any("another text" in text for text in sent)
-    assert len(sent) <= 3  # the one for the length, the passage, the question
+    assert len(sent) <= 3  # for the length, the passage and the question
 
 
 async def test_the_local_model_alone_by_default(tmp_path: Path, server: EmbeddingServer) -> None:
@@ -119,11 +119,11 @@ async def test_the_fallback_is_not_asked_while_the_local_model_works(
 
 @pytest.mark.parametrize("status", [401, 429, 500])
 @pytest.mark.parametrize("fallback", ["none", "openai"])
-async def test_a_server_that_refuses_leaves_an_answer_by_words(
+async def test_if_a_server_refuses_search_is_by_keyword(
     tmp_path: Path, server: EmbeddingServer, status: int, fallback: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
-    server.behaviour = lambda asked, number: Told(f"no, {KEY}", status)
+    server.behaviour = lambda asked, number: Response(f"no, {KEY}", status)
     sandbox = desk_of(tmp_path, server, provider="openai", fallback=fallback)
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
@@ -133,21 +133,21 @@ async def test_a_server_that_refuses_leaves_an_answer_by_words(
     assert len(server.requests) == (1 if status == 401 else MOST_TRIES)
 
 
-async def test_a_server_that_goes_away_later_costs_few_requests(
+async def test_a_server_that_disappears_later_costs_few_requests(
     tmp_path: Path, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.backoff", lambda tries: 0.0)
     sandbox = desk_of(tmp_path, server, provider="openai")
     for number in range(100):
         sandbox.write(f"memory/{number}.md", f"kestrel text number {number}")
-    server.behaviour = after_the_first(lambda asked, number: Told("", 503))
+    server.behaviour = after_the_first(lambda asked, number: Response("", 503))
     async with agent_engine(sandbox) as running:
         outcome = await fresh(running, "kestrel", mode="hybrid")
         assert (outcome.mode, outcome.reason) == ("keyword", "model_call_failed")
         assert len(outcome.hits) == 32
         problems = [problem for problem in running.engine.status().problems if problem.reason == "model_call_failed"]
         assert len(problems) == 1
-    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # its length, one batch, the question
+    assert len(server.requests) == 1 + MOST_TRIES + MOST_TRIES  # for the length, one batch and the question
 
 
 @pytest.mark.slow
@@ -158,7 +158,7 @@ async def test_a_server_that_comes_back_is_asked_again(
     monkeypatch.setattr(model_manager, "RETRY_SECONDS", 0.1)
     monkeypatch.setattr(embeddings, "RETRY_SECONDS", 0.1)
     sandbox = desk_of(tmp_path, server, provider="openai")
-    good, bad = server.behaviour, lambda asked, number: Told("", 503)
+    good, bad = server.behaviour, lambda asked, number: Response("", 503)
     server.behaviour = bad
     async with agent_engine(sandbox, watch=True) as running:
         assert (await fresh(running, "kestrel", mode="hybrid")).mode == "keyword"
@@ -176,7 +176,7 @@ async def test_a_server_that_comes_back_is_asked_again(
         await eventually(lambda: not running.problems(), "no problem any more")
 
 
-# Never two models in one index
+# One model in each index
 
 
 def versions(sandbox: AgentSandbox) -> set[str]:
@@ -204,7 +204,7 @@ async def test_another_provider_means_another_index(
 
 
 async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, server: EmbeddingServer) -> None:
-    """Two processes may have fallen back differently: vectors of the same length are still not the same."""
+    """Two processes may have chosen different fallbacks: vectors of the same length are still not comparable."""
     sandbox = desk_of(tmp_path, server, provider="openai")
     other = desk_of(tmp_path, server, provider="openai", model="another-model")
     async with agent_engine(sandbox, watch=True) as maintainer:
@@ -222,7 +222,7 @@ async def test_a_reader_with_another_model_compares_nothing(tmp_path: Path, serv
 
 
 def leaving(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server counts as one that is not on this machine."""
+    """Treat the server as one on another machine."""
     monkeypatch.setattr(RemoteConfig, "is_local", property(lambda self: False))
 
 
@@ -244,7 +244,7 @@ async def test_private_notes_are_never_sent(
         outcome = await fresh(running, "one two three", mode="hybrid")
         assert (outcome.mode, outcome.stale) == ("hybrid", False)
         found = await fresh(running, "quokka", mode="keyword")
-        assert len(paths_of(found)) == 3  # by words they are found
+        assert len(paths_of(found)) == 3  # found by keyword
         coverage = running.engine.status().coverage
         assert (coverage.notes, coverage.vectors, coverage.sensitive) == (5, 2, 3)
     async with agent_engine(sandbox, watch=True) as running:
@@ -265,7 +265,7 @@ async def test_the_key_is_in_no_file_and_no_event(tmp_path: Path, server: Embedd
     sandbox = desk_of(tmp_path, server, provider="openai")
     for status in (200, 401):
         if status == 401:
-            server.behaviour = lambda asked, number: Told(f"bad key {KEY}", 401)
+            server.behaviour = lambda asked, number: Response(f"bad key {KEY}", 401)
         async with agent_engine(sandbox) as running:
             await fresh(running, "kestrel", mode="hybrid")
             assert KEY not in repr(running.events)
@@ -304,7 +304,7 @@ async def test_the_local_model_finds_by_meaning(tmp_path: Path, model_cache: Pat
         assert outcome.hits[0].score >= 0.35
 
 
-async def test_a_server_that_hangs_holds_no_answer_up(tmp_path: Path, server: EmbeddingServer) -> None:
+async def test_a_server_that_hangs_delays_no_answer(tmp_path: Path, server: EmbeddingServer) -> None:
     sandbox = desk_of(tmp_path, server, provider="openai", sync={"search_deadline_ms": 500})
     async with agent_engine(sandbox) as running:
         await fresh(running, "boat")

@@ -1,4 +1,4 @@
-"""Of a workspace, MEMORY.md and memory/**/*.md are read, listed, indexed and watched, and nothing else ever is."""
+"""Of a workspace, only MEMORY.md and memory/**/*.md are read, listed, indexed and watched."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ OTHERS = (
 
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AgentSandbox:
-    """A workspace full of what is none of Donna's business, and links that lead out of it."""
+    """Create a workspace full of unrelated files, with links that lead out of it."""
     serve(monkeypatch, FaultyModel())
     sandbox = agent_sandbox(tmp_path)
     for path in SOURCES:
@@ -87,7 +87,7 @@ def test_only_the_sources_are_listed_and_read(sandbox: AgentSandbox) -> None:
 
 
 class Opened:
-    """The names that this process opens or lists while it is switched on."""
+    """Records the names that this process opens or lists while it is enabled."""
 
     def __init__(self) -> None:
         self.on, self.names = False, list[str]()
@@ -164,7 +164,7 @@ def test_nothing_is_written_beside_the_sources(sandbox: AgentSandbox, path: str)
 
 @pytest.mark.parametrize("path", ["memory/new.md", "memory/deep/new.md"])
 def test_sources_may_be_written(sandbox: AgentSandbox, path: str) -> None:
-    shutil.rmtree(sandbox.root / "Memory")  # no file may be made that some systems take for one that is there
+    shutil.rmtree(sandbox.root / "Memory")  # some systems would take a new file for this folder
     plan = open_writer(sandbox.config, sandbox.space).planner.write(path, "text", seen=expecting(None))
     assert [change.path for change in plan.changes] == [path]
 
@@ -173,7 +173,7 @@ def test_sources_may_be_written(sandbox: AgentSandbox, path: str) -> None:
 
 
 class Hints:
-    """What a watcher of the sources noticed."""
+    """Records the hints of a watcher of the sources."""
 
     def __init__(self, sandbox: AgentSandbox, quiet_ms: int = 25) -> None:
         self.paths: set[str] = set()

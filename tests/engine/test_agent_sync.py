@@ -1,4 +1,4 @@
-"""When an agent's index is brought up to date, what an answer says of itself, and that two agents stay apart."""
+"""When an agent's index is updated, what an answer states about its freshness, and that two agents stay separate."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def filled(sandbox: AgentSandbox) -> AgentSandbox:
     "case", ["missing", "read-only", "none", "off", "read-only disk", "a file"],
 )  # fmt: skip
 @pytest.mark.parametrize("watch", [False, True])
-async def test_what_is_not_indexed_says_so_and_writes_nothing(
+async def test_a_memory_that_is_not_indexed_is_reported_and_nothing_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: str, watch: bool
 ) -> None:
     access = {"read-only": {"access": "ro"}, "none": {"access": "none"}, "off": {"enabled": False}}.get(case, {})
@@ -74,7 +74,7 @@ async def test_what_is_not_indexed_says_so_and_writes_nothing(
 
 
 async def refuses(engine: object) -> None:
-    """Whatever would open or write something says why it does not."""
+    """Check that everything that would open or write something raises the reason."""
     from donna_tui.engine.engine import Engine
 
     assert isinstance(engine, Engine)
@@ -104,7 +104,7 @@ def test_a_memory_that_may_be_read_is_not_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("watch", [False, True])
-async def test_a_workspace_that_comes_later_is_indexed_then(tmp_path: Path, watch: bool) -> None:
+async def test_a_workspace_that_is_created_later_is_indexed_then(tmp_path: Path, watch: bool) -> None:
     sandbox = agent_sandbox(tmp_path)
     async with agent_engine(sandbox, watch=watch) as running:
         assert not (await fresh(running, "kestrel")).indexed
@@ -113,7 +113,7 @@ async def test_a_workspace_that_comes_later_is_indexed_then(tmp_path: Path, watc
         assert all(outcome.indexed and len(paths_of(outcome)) == 2 for outcome in several)
 
 
-async def test_a_workspace_that_goes_is_not_indexed_any_more(tmp_path: Path) -> None:
+async def test_a_removed_workspace_is_no_longer_indexed(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path))
     async with agent_engine(sandbox, watch=True) as running:
         assert len(paths_of(await fresh(running, "kestrel"))) == 2
@@ -132,7 +132,7 @@ async def test_an_empty_memory_is_indexed_and_silent(tmp_path: Path) -> None:
         assert (outcome.indexed, outcome.stale, outcome.hits, outcome.note) == (True, False, (), "")
 
 
-# Lazy on search
+# Updating on search
 
 
 @pytest.mark.parametrize("watch", [False, True])
@@ -160,7 +160,7 @@ async def test_vectors_are_fresh_too(tmp_path: Path) -> None:
 
 @pytest.fixture
 def held(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
-    """Comparisons for a search wait for this event, which is set."""
+    """Comparisons for a search wait until the returned event is set."""
     may, compare = asyncio.Event(), IndexMaintainer.compare
     may.set()
 
@@ -181,14 +181,14 @@ async def test_without_time_the_answer_is_stale_and_says_so(tmp_path: Path, held
         outcome = await fresh(running, "kestrel", 0)
         assert outcome.stale
         assert outcome.note.startswith(LATE)
-        assert "MEMORY.md" in paths_of(outcome)  # as it was
+        assert "MEMORY.md" in paths_of(outcome)  # as before
         held.set()
         later = await fresh(running, "numbat")
         assert (paths_of(later), later.stale, later.note) == (["MEMORY.md"], False, "")
 
 
 class SlowModel(FaultyModel):
-    """Embeds once it may."""
+    """A model that embeds only once it is released."""
 
     def __init__(self) -> None:
         super().__init__("slow@1")
@@ -213,7 +213,7 @@ async def test_a_slow_model_makes_a_stale_answer_by_the_deadline(
             sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             outcome = await fresh(running, "numbat", 0.3)
             assert outcome.stale
-            assert paths_of(outcome) == ["MEMORY.md"]  # its words are in
+            assert paths_of(outcome) == ["MEMORY.md"]  # found by keyword
             slow.may.set()
             assert not (await fresh(running, "numbat")).stale
     finally:
@@ -229,7 +229,7 @@ async def test_the_settings_say_how_long_a_search_waits(tmp_path: Path, held: as
         assert not (await fresh(running, "kestrel", 15)).stale
 
 
-async def test_where_searches_do_not_sync_a_change_is_told(tmp_path: Path) -> None:
+async def test_where_searches_do_not_sync_a_change_is_reported(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path, sync={**QUIET, "on_search": False}))
     async with agent_engine(sandbox, watch=True) as running:
         outcome = await fresh(running, "kestrel")
@@ -242,7 +242,7 @@ async def test_where_searches_do_not_sync_a_change_is_told(tmp_path: Path) -> No
         assert (outcome.stale, outcome.note) == (True, DIFFERS)
 
 
-async def test_many_notes_gone_at_once_are_told(tmp_path: Path) -> None:
+async def test_many_notes_gone_at_once_are_reported(tmp_path: Path) -> None:
     sandbox = filled(agent_sandbox(tmp_path))
     sandbox.write("memory/third.md", "A kestrel again.")
     async with agent_engine(sandbox) as running:
@@ -314,7 +314,7 @@ async def test_at_the_start_of_a_session(tmp_path: Path, on_start: bool) -> None
         else:
             assert (await fresh(running, "kestrel")).stale
             assert running.events_of(ReconcileDone) == []
-    async with agent_engine(sandbox) as running:  # one that does not stay has its session in the search
+    async with agent_engine(sandbox) as running:  # without a watcher, the session starts with the search
         assert (await fresh(running, "kestrel")).stale is not on_start
 
 
@@ -381,7 +381,7 @@ async def test_a_second_process_says_when_the_first_does_nothing(tmp_path: Path)
             assert len(paths_of(outcome)) == 2
 
 
-# Apart
+# Separate agents
 
 
 async def test_two_agents_do_not_see_each_other(tmp_path: Path) -> None:
@@ -427,7 +427,7 @@ async def test_the_store_is_where_the_settings_say(tmp_path: Path) -> None:
 
 
 async def test_an_agent_writes_and_takes_back(tmp_path: Path) -> None:
-    """The owner can undo what was written to a memory, and the index follows."""
+    """The owner can undo what an agent wrote to its memory, and the index follows."""
     sandbox = filled(agent_sandbox(tmp_path))
     writer = open_writer(sandbox.config, sandbox.space)
     writer.init_if_missing()

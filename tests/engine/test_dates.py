@@ -1,4 +1,4 @@
-"""Notes are filtered and listed by their own date, whatever time their files have."""
+"""Notes are filtered and listed by their own date, whatever the times of their files."""
 
 from __future__ import annotations
 

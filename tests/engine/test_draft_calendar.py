@@ -1,4 +1,4 @@
-"""Drafts follow their meetings: moved, renamed and cancelled ones, with what the person typed kept."""
+"""Drafts follow their meetings when these are moved, renamed or cancelled, and preserve what the user typed."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ async def test_a_meeting_that_has_a_note_gets_no_second_one(tmp_path: Path) -> N
         assert not await here.engine.drafts.has_note(meeting(event="gateway-3"))
 
 
-async def test_a_series_that_is_entered_anew_is_not_drafted_twice_for_one_hour(tmp_path: Path) -> None:
+async def test_a_series_that_was_created_again_is_not_drafted_twice_for_one_hour(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting(series_id="weekly"))
         await here.indexed()

@@ -1,4 +1,4 @@
-"""What stands in drafts, with a real engine and a real vault in git: quotes, sources, privacy, weeks, days and people."""
+"""The content of drafts, with a real engine and a real vault in git: quotes, sources, privacy, weeks, days and people."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ async def test_a_box_is_carried_over_as_a_link_and_no_task_is_doubled(tmp_path: 
         assert sorted(task.title for task in await here.engine.memory.tasks()) == before
 
 
-async def test_a_customer_hears_nothing_of_a_one_to_one_or_a_chat(tmp_path: Path) -> None:
+async def test_a_customer_meeting_quotes_no_one_to_one_and_no_chat(tmp_path: Path) -> None:
     notes = {
         "Meetings/2024-01-15 1-1 Ben.md": "---\ntype: meeting\ndate: 2024-01-15\nattendees: ['[[Ben Long]]']\n---\n"
         "# 1:1 with Ben\n\n- Ben feels stretched by the Acme renewal\n\n- [ ] Find help for Ben before the Acme renewal\n",
@@ -227,7 +227,7 @@ async def test_a_page_that_cannot_be_made_does_not_stop_an_approval(tmp_path: Pa
 
 
 class Seen:
-    """A model that is asked once, and what it was given."""
+    """A model that records what it is given, and is called once."""
 
     remote = True
 
@@ -405,7 +405,7 @@ async def profiles(here: DraftEngine) -> list[str]:
     return [result.path for result in results]
 
 
-async def test_a_person_without_a_page_gets_one_and_only_what_is_about_them_stands_there(tmp_path: Path) -> None:
+async def test_a_person_without_a_page_gets_one_with_only_what_is_about_them(tmp_path: Path) -> None:
     notes = {
         f"Daily/{recently()}.md": f"{ALICE}\n## Alice\n\n- Moves to Lisbon in May\n\n## Others\n\n- Nobody came\n",
         "Tasks.md": "- [ ] Send [[People/Alice]] the plan\n- [ ] Water the plants\n",

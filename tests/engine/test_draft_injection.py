@@ -1,4 +1,4 @@
-"""Whoever writes invitations and notes gets their words into a draft and nothing else, even with an obedient model."""
+"""Invitations and notes by others can put words into a draft and nothing else, even with an obedient model."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ PATHS = [
 
 
 class Obedient:
-    """Does all that it is told, and much of it."""
+    """A model that does everything it is told."""
 
     remote = False
 

@@ -71,7 +71,7 @@ async def test_what_is_approved_is_found_after_what_it_quotes(tmp_path: Path) ->
         assert scores == sorted(scores, reverse=True)
 
 
-async def test_what_says_more_than_it_quotes_keeps_its_place(tmp_path: Path) -> None:
+async def test_a_note_that_says_more_than_it_quotes_keeps_its_place(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("store.md", ORIGINAL)
     sandbox.write("rollout.md", APPROVED.replace("([[store]])", "Jonas rolls it out in stages ([[store]])."))

@@ -50,7 +50,7 @@ async def test_a_draft_waits_at_its_place(tmp_path: Path) -> None:
         assert here.git("log", "-1", "--format=%s").strip() == "autowrite: meeting_note gateway-2"
 
 
-async def test_nothing_is_said_twice_and_no_heading_is_empty_but_those_for_the_person(tmp_path: Path) -> None:
+async def test_nothing_is_repeated_and_no_heading_is_empty_except_those_for_the_person(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         await here.write(meeting())
         lines = [line for line in here.text(NOTE).splitlines() if line]
@@ -94,7 +94,7 @@ async def test_a_draft_of_low_autonomy_waits_in_the_inbox(tmp_path: Path) -> Non
         assert row.path in here.notes()
 
 
-async def test_a_note_of_high_autonomy_waits_for_nobody(tmp_path: Path) -> None:
+async def test_a_note_of_high_autonomy_needs_no_approval(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, meeting_note={"autonomy_level": "high"}) as here:
         row = await here.write(meeting())
         assert (row.state, row.path) == (DraftState.APPROVED, NOTE)
@@ -136,7 +136,7 @@ async def test_without_a_repository_it_fails_in_words(tmp_path: Path) -> None:
         assert (await here.engine.drafts.regenerate(row.id)).state is DraftState.WAITING
 
 
-async def test_a_broken_template_is_told_with_its_line(tmp_path: Path) -> None:
+async def test_a_broken_template_is_reported_with_its_line(tmp_path: Path) -> None:
     templates = tmp_path / "templates"
     templates.mkdir()
     (templates / "meeting_note.md.j2").write_text("# x\n{{ nothing }}\n")
@@ -178,7 +178,7 @@ async def test_a_plan_shows_exactly_what_happens(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_one_undo_takes_all_of_it_back(tmp_path: Path) -> None:
+async def test_one_undo_reverts_all_of_it(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         before = {path: here.text(path) for path in here.notes()}
@@ -229,7 +229,7 @@ async def test_a_plan_of_yesterday_is_not_carried_out(tmp_path: Path) -> None:
         assert here.text(NOTE).endswith("\nmore\n")
 
 
-async def test_a_draft_anew_says_what_is_known_now(tmp_path: Path) -> None:
+async def test_a_new_draft_says_what_is_known_now(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         changed = LAST_TIME.replace("Order two new machines", "Return three old machines")
@@ -260,7 +260,7 @@ async def test_what_cannot_be_drafted_any_more_is_not_tried_for_ever(
         row = await here.write(meeting())
         assert (row.state, row.reason, row.attempts) == (DraftState.FAILED, "disk_full", 1)
         await here.engine.memory.db.run(lambda db: db.database.run("DELETE FROM calendar_mirror"))
-        for _ in range(len(BACK_OFF)):  # the engine tries too, once a pause is over
+        for _ in range(len(BACK_OFF)):  # the engine retries too, after each pause
             entry = await here.engine.memory.db.run(lambda db: queue.of_id(db.database, row.id))
             assert entry is not None
             if entry.attempts <= len(BACK_OFF):
@@ -299,7 +299,7 @@ async def test_where_the_model_fails_the_notes_alone_are_drafted_from(
         assert not (await here.engine.drafts.draft(row.id)).remarks
 
 
-async def test_a_draft_anew_never_writes_over_what_was_typed(tmp_path: Path) -> None:
+async def test_a_new_draft_never_overwrites_what_was_typed(tmp_path: Path) -> None:
     async with draft_engine(tmp_path) as here:
         row = await here.write(meeting())
         typed = here.text(NOTE).replace("Order two new machines", "Order three new machines")
@@ -404,10 +404,10 @@ async def test_what_was_learned_at_an_approval_is_undone_and_redone_with_it(tmp_
         assert await learned() == []
 
 
-# What a draft may know, and who may know it
+# What a draft may contain, and who may read it
 
 
-async def test_a_private_note_is_quoted_only_where_nobody_else_reads_it(tmp_path: Path) -> None:
+async def test_a_private_note_is_quoted_only_in_meetings_without_others(tmp_path: Path) -> None:
     private = LAST_TIME.replace("type: meeting", "type: meeting\ndonna: local-only")
     async with draft_engine(tmp_path, notes={"Meetings/2024-01-10-gateway-team.md": private}) as here:
         row = await here.write(meeting())
@@ -577,11 +577,11 @@ async def test_where_there_is_nothing_to_write_about_today_no_draft_is_written(t
         assert await here.engine.drafts.write_today("daily_reflection") is None
 
 
-# Approving together
+# Approving several
 
 
 def of_team(event: str, title: str, hour: int) -> Meeting:
-    """A meeting of the same day with the same new people."""
+    """Return a meeting of the same day with the same new people."""
     start = datetime.datetime(2024, 1, 17, hour, tzinfo=datetime.UTC)
     return meeting(title, event, start=start, end=start + datetime.timedelta(hours=1))
 

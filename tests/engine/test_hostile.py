@@ -1,4 +1,4 @@
-"""A vault of hostile and odd notes goes through the whole of Donna: nothing stops her, nothing leaks, nothing is lost."""
+"""A vault of hostile and odd notes is indexed, searched and shown: nothing fails, leaks or is lost."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.hostile import make_hostile_vault
 pytestmark = pytest.mark.model
 
 RAW = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]")
-"""Control bytes that a terminal would act on: C0 but for tab and newline, DEL, and C1 as UTF-8."""
+"""Control bytes that a terminal would obey: C0 except for tab and newline, DEL, and C1 as UTF-8."""
 
 MANY_PASSAGES = [
     "structure/300kb base64.md", "structure/big table.md", "structure/min json.md", "structure/star bomb.md",
     "structure/excalidraw.md", "structure/deep list.md",
 ]  # fmt: skip
-"""Of 1,900 passages that the model would read, 1,700 are of these notes."""
+"""Of 1,900 passages that the model would read, 1,700 are in these notes."""
 
 KEPT = 4_000
 
@@ -73,7 +73,7 @@ def hostile(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def shorten(root: Path) -> None:
-    """Leave the beginning and the end of each note that is nothing but many passages of one kind."""
+    """Retain only the beginning and the end of each note that consists of many passages of one kind."""
     for path in MANY_PASSAGES:
         text = (root / path).read_text(encoding="utf-8")
         assert len(text) > 4 * KEPT, path
@@ -81,7 +81,7 @@ def shorten(root: Path) -> None:
 
 
 async def index_and_ask(sandbox: Sandbox, cases: list[dict[str, Any]]) -> Hostile:
-    """Index everything, then ask for the word of every note."""
+    """Index everything, then search for the word of every note."""
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
         words = [case["sentinel"] for case in cases if case["sentinel"]]
@@ -143,7 +143,7 @@ def test_sensitivity_is_stored(hostile: Hostile) -> None:
         assert bool(stored[path]) is wanted, path
 
 
-def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
+def test_the_log_contains_no_text_of_a_note(hostile: Hostile) -> None:
     logged = b"".join(everything_below(hostile.sandbox.paths.log))
     assert logged
     paths = "\n".join(case["path"] for case in hostile.cases)
@@ -152,14 +152,14 @@ def test_the_log_holds_no_text_of_a_note(hostile: Hostile) -> None:
             assert case["sentinel"].encode() not in logged, case["path"]
 
 
-def test_the_invocation_log_holds_hashes_only(hostile: Hostile) -> None:
+def test_the_invocation_log_contains_hashes_only(hostile: Hostile) -> None:
     rows = hostile.sandbox.rows("SELECT task_type, model_alias, input_hash FROM invocation_log")
     assert {task for task, _, _ in rows} >= {"embed_vault_chunk", "embed_memory_query"}
     assert {model for _, model, _ in rows} == {hostile.running.engine.status().model.partition("@")[0]}
     assert all(re.fullmatch(r"[0-9a-f]{64}", hashed) for _, _, hashed in rows)
 
 
-async def test_a_second_start_reads_nothing_anew(hostile: Hostile) -> None:
+async def test_a_second_start_reads_nothing_again(hostile: Hostile) -> None:
     async with open_engine(hostile.sandbox, watch=False) as running:
         await running.engine.sync()
         assert running.engine.status().embedded_this_run == 0
@@ -168,7 +168,7 @@ async def test_a_second_start_reads_nothing_anew(hostile: Hostile) -> None:
 
 
 SAMPLE = 12
-"""Notes that are read through the program itself; a process each takes a third of a second."""
+"""The number of notes that are read through the program itself; each process takes a third of a second."""
 
 
 def readable(hostile: Hostile) -> list[str]:

@@ -1,4 +1,4 @@
-"""Starting, quitting, a second Donna, and a model that comes later or changes."""
+"""Starting, quitting, a second Donna, and a model that becomes available later or changes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,9 @@ async def test_a_second_engine_reads_only_answers_and_names_the_first(
         assert first.engine.status().state == "running"
 
 
-async def test_without_a_model_search_is_by_word_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_model_search_is_by_keyword_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hide_model(monkeypatch)
     sandbox = fill(new_sandbox(tmp_path), 5)
     async with open_engine(sandbox, watch=False) as running:
@@ -169,9 +171,7 @@ async def test_another_model_builds_a_new_index_and_is_used_at_once(
     assert sandbox.rows("SELECT DISTINCT embedding_version FROM memory_chunks") == [("model@2",)]
 
 
-async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_without_a_usable_cache_search_is_by_keyword(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = fill(new_sandbox(tmp_path), 5)
     (sandbox.paths.cache / "models").symlink_to(tmp_path / "nowhere")
     async with open_engine(sandbox, watch=False) as running:
@@ -182,7 +182,9 @@ async def test_a_cache_that_cannot_be_used_leaves_search_by_word(
 
 
 @pytest.mark.slow
-async def test_more_paths_than_the_queue_holds_are_all_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_more_paths_than_fit_into_the_queue_are_all_indexed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hide_model(monkeypatch)
     monkeypatch.setattr(MemoryIngestQueue.__init__, "__defaults__", (7,))
     sandbox = fill(new_sandbox(tmp_path), 40)
@@ -200,7 +202,7 @@ async def test_quitting_while_the_model_loads_leaves_no_thread(tmp_path: Path, m
 
 
 async def test_two_comparisons_at_the_same_time_end_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The later one took the record of the earlier one for its own, since both were empty."""
+    """The later one mistook the record of the earlier one for its own, since both were empty."""
     hide_model(monkeypatch)
     sandbox = new_sandbox(tmp_path)
     sandbox.write("a.md", "a serval")
@@ -256,9 +258,7 @@ async def test_a_question_that_was_there_first_is_answered_before_the_model_load
         await running.settled()
 
 
-async def test_where_there_is_always_a_question_the_model_comes_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_model_is_loaded_despite_constant_questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sandbox = fill(new_sandbox(tmp_path), 3)
     serve(monkeypatch, FaultyModel())
     await index_once(sandbox)
@@ -287,7 +287,7 @@ async def test_who_waits_until_all_is_in_does_not_wait_for_the_next_look_at_the_
 
     async def noticed(self: indexer.MemoryIndexer, steps: Any) -> None:
         await step_through(self, steps)
-        loop.call_later(0.1, looked.set)  # when it has long gone to sleep
+        loop.call_later(0.1, looked.set)  # well after it started to wait
 
     loop = asyncio.get_running_loop()
     monkeypatch.setattr(model_manager, "build_embedding_service", late)
@@ -337,7 +337,7 @@ async def test_the_vault_is_opened_once_however_early_it_is_asked_for(
 
 
 def slowly(monkeypatch: pytest.MonkeyPatch, may_answer: threading.Event) -> None:
-    """Searches wait for a sign."""
+    """Make searches wait for an event."""
     search = search_service_module.search
 
     def waits(*arguments: Any) -> SearchOutcome:

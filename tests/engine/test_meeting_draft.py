@@ -1,4 +1,4 @@
-"""Real meetings with real minutes: the clock is moved to a meeting's end, and what follows is what the day would bring."""
+"""Real meetings with real minutes: the clock is moved to the end of a meeting, and everything follows as on that day."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOTE = "Meetings/Node TSC/2024-01-24 meeting.md"
 
 @pytest.fixture
 def sandbox(tmp_path: Path) -> Sandbox:
-    """The minutes of the Node TSC of that January until then, in git."""
+    """Create a vault in git with the minutes of the Node TSC of that January until then."""
     if not MEETINGS.is_dir():
         pytest.skip(f"the real meetings are not at {MEETINGS}")
     sandbox = new_sandbox(tmp_path)
@@ -56,7 +56,7 @@ def engine_at(sandbox: Sandbox, now: datetime.datetime) -> Engine:
 
 
 async def import_calendar(sandbox: Sandbox) -> int:
-    """What `donna meetings import` does."""
+    """Import a calendar file as `donna meetings import` does."""
     engine = Engine(sandbox.space, MemoryConfig(), sandbox.paths, watch=False, what="an import")
     await engine.start()
     try:
@@ -72,7 +72,7 @@ async def import_calendar(sandbox: Sandbox) -> int:
 
 
 async def waiting(engine: Engine) -> str:
-    """The id of the draft, once there is one."""
+    """Return the id of the draft, once there is one."""
 
     async def there() -> bool:
         return bool(await engine.drafts.drafts())
@@ -83,12 +83,12 @@ async def waiting(engine: Engine) -> str:
 
 
 async def settled(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until what has to be asked for is so."""
+    """Wait until `holds` returns true."""
     for _ in range(400):
         if await holds():
             return
         await asyncio.sleep(0.05)
-    pytest.fail("it never came true")
+    pytest.fail("the condition was never true")
 
 
 @pytest.mark.slow

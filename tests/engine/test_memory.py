@@ -79,7 +79,7 @@ async def test_what_is_remembered_is_found_recalled_and_explained(sandbox: Sandb
         assert result.budget_used == result.total_tokens / 2_000
 
 
-async def test_a_hit_that_is_no_note_can_be_read_with_what_stands_around_it(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_hit_that_is_not_a_note_can_be_read_with_its_context(sandbox: Sandbox, tmp_path: Path) -> None:
     sandbox.write("todo.md", "# Plan\n\n- [ ] Feed the kestrel\n")
     async with open_engine(sandbox, watch=False) as running:
         await running.engine.sync()
@@ -160,7 +160,7 @@ FACTS = {
 }
 
 
-async def test_a_fact_asked_in_other_words_is_recalled_though_a_search_would_refuse_to_answer(sandbox: Sandbox) -> None:
+async def test_a_paraphrased_fact_is_recalled_even_if_a_search_would_refuse(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False) as running:
         memory = running.engine.memory
         for fact in FACTS.values():
@@ -239,7 +239,7 @@ async def test_nothing_sensitive_goes_into_a_prompt_for_another_machine(sandbox:
             assert (remote.memories, remote.cut) == ((), ())
 
 
-async def test_a_summary_stands_for_its_session_and_the_archive_stays(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_summary_replaces_its_session_and_the_archive_stays(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"compression_threshold": 2})
     rows = [
         row
@@ -405,7 +405,7 @@ async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch:
         assert "keyword only" in result.note
 
 
-async def test_a_reranker_that_is_missing_is_said(sandbox: Sandbox, tmp_path: Path) -> None:
+async def test_a_reranker_that_is_missing_is_reported(sandbox: Sandbox, tmp_path: Path) -> None:
     config = quick_config(recall={"reranker_enabled": True, "reranker_model": str(tmp_path / "none")})
     async with open_engine(sandbox, watch=False, config=config) as running:
         await import_talk(running.engine.memory, tmp_path)
@@ -452,4 +452,4 @@ async def eventually_listed(memory: MemoryService, identity: str) -> None:
         if any(each.id == identity for each in await memory.memories()):
             return
         await asyncio.sleep(0.02)
-    pytest.fail(f"{identity} was never listed")
+    pytest.fail(f"{identity} was not listed")

@@ -1,4 +1,4 @@
-"""The engine serves its metrics while it runs, where the settings ask for it, and not a moment longer."""
+"""The engine serves its metrics while it runs if the settings enable them, and stops with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A search that goes beyond the open space: what the others know is found, and nothing of theirs is changed."""
+"""A search in all spaces finds what other spaces contain, and changes nothing in them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ EVERYWHERE = SearchRequest(text="otter", mode="keyword", everywhere=True)
 
 
 class Home:
-    """Folders of notes that one installation knows."""
+    """The folders of notes that one installation knows."""
 
     def __init__(self, folder: Path, paths: AppPaths) -> None:
         self._folder, self._paths = folder, paths
@@ -61,7 +61,7 @@ class Home:
         return self._paths.space_state(self._folder / space)
 
     def kept(self, space: str) -> dict[str, bytes]:
-        """All that is stored of a space, but for what SQLite keeps beside an open index."""
+        """Return everything stored of a space, except for SQLite's files beside an open index."""
         files = (file for file in self.state(space).iterdir() if not file.name.endswith(("-wal", "-shm")))
         return {file.name: file.read_bytes() for file in files if file.is_file()}
 
@@ -122,7 +122,7 @@ async def test_a_space_that_was_not_asked_is_not_read(home: Home) -> None:
             await engine.passage("Zoo/otter.md", 1, 1, "work")
 
 
-async def test_spaces_of_one_name_are_told_apart(home: Home) -> None:
+async def test_spaces_of_one_name_are_distinguished(home: Home) -> None:
     home.write("old/work", "otter.md", "# Older otter\n")
     await home.index("old/work")
     async with home.open("work") as engine:
@@ -130,7 +130,7 @@ async def test_spaces_of_one_name_are_told_apart(home: Home) -> None:
     assert {hit.space for hit in outcome.hits} == {"work", "work (2)", "notes"}
 
 
-async def test_an_index_that_is_built_anew_is_read_anew(home: Home) -> None:
+async def test_an_updated_index_of_another_space_is_read_again(home: Home) -> None:
     async with home.open("notes") as engine:
         assert await found(engine, "Zoo/new.md") is False
         home.write("work", "Zoo/new.md", "# New\n\nAnother otter.\n")
@@ -160,7 +160,7 @@ async def test_nothing_is_written_in_the_other_spaces(home: Home) -> None:
     assert home.kept("work") == before
 
 
-def test_names_are_told_apart_whatever_they_are() -> None:
+def test_names_are_distinguished_whatever_they_are() -> None:
     names = _unique(["notes", "notes (2)", "notes", "notes"])
     assert len(set(names)) == 4
     assert names[0] == "notes"

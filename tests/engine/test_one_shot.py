@@ -1,4 +1,4 @@
-"""Where nobody asks by meaning the model is loaded only if something waits; what has changed is brought in whole."""
+"""Without a semantic search, the model is loaded only if passages wait; every change is indexed completely."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ async def test_a_question_by_words_does_not_need_it(sandbox: Sandbox) -> None:
     assert not loaded(running)
 
 
-async def test_what_nobody_asks_for_is_not_counted(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_status_is_counted_only_on_request(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     counts: list[Database] = []
     monkeypatch.setattr(status_reporter, "REPORT_SECONDS", GENEROUS_SECONDS)
     monkeypatch.setattr(status_reporter, "count", lambda database: counts.append(database) or count(database))
@@ -118,7 +118,7 @@ async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_
     assert outcome.hits
 
 
-async def test_what_comes_later_is_brought_in_and_found_all_the_same(sandbox: Sandbox) -> None:
+async def test_later_notes_are_indexed_and_found_too(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         await running.engine.sync()
         assert not loaded(running)
@@ -141,7 +141,7 @@ async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: S
     assert not loaded(again)
 
 
-async def test_a_vault_that_is_gone_is_told(sandbox: Sandbox) -> None:
+async def test_a_vault_that_is_gone_is_reported(sandbox: Sandbox) -> None:
     async with open_engine(sandbox, watch=False, by_meaning=False) as running:
         sandbox.root.rename(sandbox.root.with_name("elsewhere"))
         with pytest.raises(VaultReadError):
@@ -159,7 +159,7 @@ async def test_what_is_stored_while_others_are_scored_is_scored_too(
         nonlocal rounds
         await score(self)
         rounds += 1
-        if rounds < 3:  # another one is stored and embedded
+        if rounds < 3:  # store and embed another one
             await self._pipeline.write(lambda: self._database.run("UPDATE memory_scores SET novelty = NULL"))
             self._unscored = True
 
@@ -227,7 +227,9 @@ async def test_another_version_of_the_vectors_is_made(sandbox: Sandbox) -> None:
     assert versions[0][0].startswith("another ")
 
 
-async def test_a_model_that_was_damaged_meanwhile_is_told(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_model_that_was_damaged_meanwhile_is_reported(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
     models = sandbox.paths.cache / "models"
     kept = models.resolve()
     models.unlink()

@@ -1,6 +1,6 @@
-"""What is asked of the index for a single note costs the same however many notes there are: no table is read whole.
+"""Queries for a single note cost the same however many notes there are: they read no whole table.
 
-At a start and for a search some are counted, but never by way of the text of all notes.
+At the start and for a search some tables are counted, but never by reading the text of all notes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PLANNED = ("SELECT", "INSERT", "UPDATE", "DELETE")
 
 
 class Plans:
-    """How SQLite does each statement that is run inside the methods that are named, or any, by the statement."""
+    """Records SQLite's plan of each statement that is run inside the named methods, or inside any."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, inside: dict[type, tuple[str, ...]] | None = None) -> None:
         self.steps: dict[str, list[str]] = {}
@@ -65,7 +65,7 @@ class Plans:
         return explained
 
     def whole_tables(self) -> dict[str, list[str]]:
-        """The statements that read a table, or an index of one, from one end to the other."""
+        """Return the statements that read a whole table, or a whole index of one."""
         return {
             sql: read
             for sql, steps in self.steps.items()
@@ -74,7 +74,7 @@ class Plans:
 
 
 def _is_small(step: str) -> bool:
-    """The schema, values that were handed in, what looks up by itself (words, vectors), or only what waits."""
+    """Return whether a step reads only the schema, parameters, a virtual table (words, vectors) or the queue."""
     small = ("sqlite_master", "CONSTANT ROW", "json_each", "VIRTUAL TABLE INDEX", "ix_memory_chunks_pending")
     return any(each in step for each in small)
 
@@ -134,5 +134,5 @@ async def test_the_question_of_the_start_page_reads_no_table_of_names(
 
 
 def _reads_chunks(step: str) -> bool:
-    """Not an index of them, which holds no text."""
+    """Return whether a plan reads the chunks themselves, rather than an index of them, which has no text."""
     return step in ("SCAN memory_chunks", "SCAN c")

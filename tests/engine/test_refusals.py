@@ -1,4 +1,4 @@
-"""Short texts asked in other words are found, what nothing answers is refused, and a note's own words never are."""
+"""Short texts are found by paraphrases, unanswerable questions are refused, and a note's own words never are."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ async def test_a_question_about_oneself_prefers_ones_own_turns(sandbox: Sandbox,
         assert said[1][1] in asked_back.memories[0].content
 
 
-async def test_the_words_of_one_note_are_never_refused_wherever_they_stand_in_it(sandbox: Sandbox) -> None:
+async def test_the_words_of_one_note_are_never_refused_wherever_they_are_in_it(sandbox: Sandbox) -> None:
     sandbox.write("Plants/Ficus.md", NOTE)
     sandbox.write("Bread.md", "Let it rise overnight.\n")
     async with open_engine(sandbox, watch=False) as running:

@@ -1,4 +1,4 @@
-"""What is shown agrees with the order, on questions about real documentation."""
+"""The displayed scores agree with the order, for questions about real documentation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUESTIONS = 100
 
 @pytest.mark.slow
 async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
-    """The number beside each row, as it is drawn, is no larger than that of the row above."""
+    """The number drawn beside each row is no larger than that of the row above."""
     lines = (EVAL_VAULT.parent / "queries.dev.jsonl").read_text().splitlines()
     texts = [json.loads(line)["query"] for line in lines]
     asked = [*texts, *(f"how do I use {text}" for text in texts)][:QUESTIONS]

@@ -1,4 +1,4 @@
-"""What the engine tells the start page: recent notes, tasks that are due, and a question that the vault answers."""
+"""The engine's data for the start page: recent notes, due tasks, and a question that the vault answers."""
 
 from __future__ import annotations
 

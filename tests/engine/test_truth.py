@@ -1,4 +1,4 @@
-"""Whatever happens to many files at once, the index soon equals the vault."""
+"""The index soon equals the vault, whatever happens to many files at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.engine.helpers import (
 SIZES = [150, pytest.param(10_000, marks=pytest.mark.stress)]
 PATIENCE_SECONDS = 180.0
 LONGEST_PAUSE_SECONDS = 5.0
-"""Looking at all of 10,000 notes takes what the engine would need to read them."""
+"""The longest pause while 10,000 notes are compared, in seconds."""
 
 
 @pytest.fixture
@@ -43,12 +43,12 @@ def body(name: object) -> str:
 
 
 def on_disk(sandbox: Sandbox) -> dict[str, str]:
-    """The text of every note by its path."""
+    """Return the text of every note by its path."""
     return {str(file.relative_to(sandbox.root)): file.read_text() for file in sandbox.root.rglob("*.md")}
 
 
 def indexed(sandbox: Sandbox) -> dict[str, str]:
-    """The text that the index has of every note, from its only passage and its frontmatter."""
+    """Return the indexed text of every note, from its only passage and its frontmatter."""
     rows = sandbox.rows(
         "SELECT d.source_id, c.content FROM memory_documents d JOIN memory_chunks c ON c.document_id = d.id"
     )
@@ -56,7 +56,7 @@ def indexed(sandbox: Sandbox) -> dict[str, str]:
 
 
 async def until_true(sandbox: Sandbox, running: Running) -> None:
-    """Wait until the index equals the vault; fail with what differs."""
+    """Wait until the index equals the vault. Fail with the differences."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     for turn in itertools.count(1):
         wanted = {path: text.split("---\n", 2)[2].strip() for path, text in on_disk(sandbox).items()}
@@ -106,7 +106,7 @@ async def test_many_renames(sandbox: Sandbox, size: int) -> None:
         await until_true(sandbox, running)
         (sandbox.root / "new" / "renamed 0.md").unlink()
         await until_true(sandbox, running)
-        assert Reason.MASS_DISAPPEARANCE not in running.problems(), "no note of a moved folder is missing"
+        assert Reason.MASS_DISAPPEARANCE not in running.problems(), "a note of a moved folder is missing"
 
 
 @pytest.mark.slow
@@ -159,7 +159,7 @@ async def test_a_checkout_of_another_branch(sandbox: Sandbox, size: int) -> None
 
 
 def shifted(file: Path, seconds: float) -> None:
-    """Set a file's times so many seconds from now."""
+    """Set the times of a file to `seconds` from now."""
     os.utime(file, (time.time() + seconds, time.time() + seconds))
 
 

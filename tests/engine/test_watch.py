@@ -1,4 +1,4 @@
-"""What other programs do to the vault while Donna watches, or while she is away, is found: by word and by meaning."""
+"""Changes by other programs, while Donna watches or before she starts, are found by keyword and by meaning."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def save_plainly(sandbox: Sandbox, path: str, text: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("save", [save_plainly, save_like_vim, save_atomically])
-async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save: object) -> None:
+async def test_a_saved_edit_is_found_by_keyword_and_by_meaning(vault: Sandbox, save: object) -> None:
     assert callable(save)
     path = "Queries/Filters.md"
     async with open_engine(vault) as running:
@@ -68,7 +68,7 @@ async def test_a_saved_edit_is_found_by_word_and_by_meaning(vault: Sandbox, save
 async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: pytest.CaptureFixture[str]) -> None:
     async with open_engine(vault) as running:
         await running.settled()
-        for number in range(10, 34):  # a note that a comparison sees before its event does is not measured
+        for number in range(10, 34):  # a note that a comparison indexes before its event is not measured
             path = f"Notes/{number}.md"
             vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}\n")
             await running.until_found(f"{number}{number}", path)
@@ -202,7 +202,7 @@ async def test_a_twin_survives_the_other(desk_with_model: Sandbox) -> None:
         assert not running.events_of(NoteRenamed)
 
 
-async def test_swapped_names_are_told_apart(desk_with_model: Sandbox) -> None:
+async def test_swapped_names_are_distinguished(desk_with_model: Sandbox) -> None:
     sandbox = desk_with_model
     sandbox.write("a.md", LIGHTHOUSE)
     sandbox.write("b.md", BAKERY)
@@ -273,12 +273,14 @@ def desk_with_model(tmp_path: Path, model_cache: Path) -> Sandbox:
     return new_sandbox(tmp_path, model_cache)
 
 
-async def test_what_is_saved_before_the_watch_stands_is_found(vault: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Else it would be found by the comparison that comes ten minutes later."""
+async def test_what_is_saved_before_the_watch_has_started_is_found(
+    vault: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Otherwise only the next comparison would find it, ten minutes later."""
     late, load = threading.Event(), watcher._awatch  # pyright: ignore[reportPrivateUsage]
     monkeypatch.setattr(watcher, "_awatch", lambda: (late.wait(10), load())[1])
     async with open_engine(vault) as running:
-        await asyncio.sleep(0.5)  # time enough for a comparison that does not wait
+        await asyncio.sleep(0.5)  # long enough for a comparison that does not wait
         vault.write("Before.md", LIGHTHOUSE)
         late.set()
         await running.until_found("lighthouse keeper", "Before.md")

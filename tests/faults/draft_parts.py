@@ -1,6 +1,6 @@
-"""A writer of drafts on real files, whose drafter is paid by the answer and keeps count of it on disk.
+"""A writer of drafts on real files, whose drafter counts its paid answers on disk.
 
-Run as a program with the folder of a test, it writes one draft, tells each step that is behind it, and waits for leave.
+Run as a program with the folder of a test, it writes one draft, reports each step after it and waits to be released.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from tests.git_vaults import new_client, new_writer
 
 STEPS = ("begun", "gathered", "composed", "answered", "rendered", "written")
 PAID = STEPS[STEPS.index("answered") :]
-"""From here on the answer is kept."""
+"""The steps from which the answer is stored."""
 
 PATH, KEY = "Commitments/2024-01-17.md", "2024-01-17"
 
 
 class PaidDrafter:
-    """Each answer costs a line in a file, and says which one it is."""
+    """A drafter whose every answer is a numbered line in a file."""
 
     remote = True
 
@@ -55,7 +55,7 @@ async def gather() -> Context:
 
 
 async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> WriteResult:
-    """One run with everything opened anew, as after a restart."""
+    """Write a draft with everything reopened, as after a restart."""
     vault, hub = base / "vault", EventHub()
     writer = new_writer(vault, base / "state")
     writer.recover()

@@ -1,4 +1,4 @@
-"""Start child processes that may be killed: a preloaded fork server, a process of one thread, forks one for each job."""
+"""Start child processes that may be killed: a preloaded, single-threaded fork server forks one for each job."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.faults.injector import HARMLESS, Injector, ending
 from tests.faults.writes import CallRunner, Sandbox
 
 ENDED = 9
-"""The exit status of a child that ended where it was told to."""
+"""The exit status of a child that ended at the requested step."""
 
 REPOSITORY = Path(__file__).parent.parent.parent
 
 
 class ForkServer:
-    """Starts one child at a time and reads what it tells, one JSON value a line."""
+    """Starts one child at a time and reads its reports, one JSON value a line."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -36,14 +36,14 @@ class ForkServer:
         )
 
     def start(self, job: str, sandbox: Sandbox, **details: Any) -> int:
-        """Start a child; its process id."""
+        """Start a child and return its process id."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([job, str(sandbox.base), details]).encode() + b"\n")
         self._process.stdin.flush()
         return int(self._told()["started"])
 
     def rest(self) -> Iterator[dict[str, Any]]:
-        """What the child tells until it ends; its status is the last thing."""
+        """Yield the child's reports until it ends; the last one is its exit status."""
         while True:
             told = self._told()
             yield told
@@ -51,7 +51,7 @@ class ForkServer:
                 return
 
     def run(self, job: str, sandbox: Sandbox, **details: Any) -> tuple[list[dict[str, Any]], int]:
-        """Start a child and wait: what it told, and its exit status."""
+        """Run a child to its end. Return its reports and its exit status."""
         self.start(job, sandbox, **details)
         *told, last = self.rest()
         return told, int(last["ended"])
@@ -61,7 +61,7 @@ class ForkServer:
         return dict(json.loads(self._process.stdout.readline()))
 
     def close(self) -> None:
-        """The child of a test that failed may still be at work."""
+        """Stop the server, and a child that a failed test left running."""
         for each in descendants(self._process.pid):
             with suppress(ProcessLookupError):
                 os.kill(each, signal.SIGKILL)
@@ -78,7 +78,7 @@ def open_fork_server() -> Iterator[ForkServer]:
 
 
 def descendants(pid: int) -> list[int]:
-    """All processes that this one started, and those that they started."""
+    """Return all descendants of this process."""
     parents: dict[int, list[int]] = {}
     known = os.listdir("/proc") if os.path.isdir("/proc") else []
     for each in filter(str.isdigit, known):
@@ -94,13 +94,13 @@ def descendants(pid: int) -> list[int]:
 
 
 def alive(pid: int) -> bool:
-    """Whether a process still runs."""
+    """Return whether a process is running."""
     fields = _stat(str(pid))
     return fields is not None and fields[0] not in "ZX"
 
 
 def _stat(pid: str) -> list[str] | None:
-    """What /proc says of a process from its state on; None once it is gone."""
+    """Return the fields of /proc/PID/stat from the state on, or None if the process has exited."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -112,7 +112,7 @@ def _report(**value: Any) -> None:
 
 
 def _work(base: str, seed: int, home: str = "state") -> None:
-    """One random operation after the other, each told before it starts and when it is done."""
+    """Run random operations one after the other, and report each before its start and after its end."""
     chance, sandbox = random.Random(seed), Sandbox(Path(base))
     hand = CallRunner(sandbox, home=home)
     while True:
@@ -144,7 +144,7 @@ def _random_call(chance: random.Random, sandbox: Sandbox) -> tuple[str, ...]:
 
 
 def _operation(base: str, call: list[str], step: str = "", occurrence: int = 0) -> None:
-    """One operation, which ends where it reaches a step for the n-th time."""
+    """Run one operation, and exit at the n-th time that it reaches a step."""
     left = occurrence
 
     def reached(now: Step) -> None:
@@ -158,14 +158,14 @@ def _operation(base: str, call: list[str], step: str = "", occurrence: int = 0) 
 
 
 def _faulty(base: str, call: list[str], nth: int) -> None:
-    """One operation, which ends right before its n-th request that can change something."""
+    """Run one operation, and exit right before its n-th request that can change something."""
     hand = CallRunner(Sandbox(Path(base)))
     with Injector(nth, ending, skipped=HARMLESS).active():
         _report(done=hand.do(call))
 
 
 def _recovery(base: str, nth: int) -> None:
-    """A recovery, which ends right before its n-th request that can change something."""
+    """Run a recovery, and exit right before its n-th request that can change something."""
     writer = Sandbox(Path(base)).writer()
     with Injector(nth, ending, skipped=HARMLESS).active():
         writer.recover()

@@ -1,4 +1,4 @@
-"""Counts what the writer asks of the system, and lets the n-th request fail, or the program end right before it."""
+"""Count the writer's system calls, and let the n-th fail, or end the program right before it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ERRORS = (errno.EIO, errno.ENOSPC, errno.EACCES, errno.EINTR, errno.EDQUOT)
 
 READING = frozenset({"open to read", "read"})
 HARMLESS = READING | {"flush", "fsync"}
-"""Requests right before which a program may end as well as right before the next one."""
+"""Requests that change nothing, so that ending right before them or before the next one is equivalent."""
 
 _OF_OS = ("fsync", "rename", "replace", "link", "unlink", "mkdir")
 
@@ -28,7 +28,7 @@ Fault = Callable[[str], None]
 
 
 def failing(code: int) -> Fault:
-    """A fault as the system reports it; Python makes an InterruptedError of EINTR, a PermissionError of EACCES."""
+    """Return a fault that raises an OSError as the system does, in the subclass that Python makes of its code."""
 
     def fail(what: str) -> None:
         raise OSError(code, os.strerror(code), what)
@@ -37,14 +37,14 @@ def failing(code: int) -> Fault:
 
 
 def ending(what: str) -> None:
-    """The program is gone, as after a SIGKILL."""
+    """End the program, as SIGKILL does."""
     os._exit(9)
 
 
 class Injector:
     """Calls `fault` at the n-th request of this thread, or with `for_good` at every one from there on.
 
-    Requests of the kinds in `skipped` do not count. Writes in a row, which Python gathers, count as one.
+    Requests of the kinds in `skipped` do not count. Consecutive writes, which Python buffers, count as one.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Injector:
         self.struck: list[str] = []
 
     def request(self, what: str) -> None:
-        """One request is about to be made."""
+        """Count a request that is about to be made."""
         if threading.get_ident() != self._thread or what in self._skipped:
             return
         in_pieces, self._last = what == self._last == "write", what
@@ -73,7 +73,7 @@ class Injector:
 
     @contextmanager
     def active(self) -> Iterator[Injector]:
-        """Everything below passes by the injector."""
+        """Intercept every system call of the writer within the block."""
         with ExitStack() as patched:
             for name in _OF_OS:
                 patched.enter_context(mock.patch.object(os, name, self._passing(name, getattr(os, name))))
@@ -116,7 +116,7 @@ class Injector:
 
 
 class _File:
-    """An open file whose every request passes by the injector."""
+    """An open file whose requests are intercepted."""
 
     def __init__(self, file: Any, injector: Injector) -> None:
         self._file = file

@@ -1,4 +1,4 @@
-"""What an editor saved in the note itself: committed as it is on disk, undone to the byte, and whole after a crash."""
+"""Text that an editor saved in the note is committed as on disk, undone to the byte, and intact after a crash."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTE = "Projects/one.md"
 
 
 class Crash(BaseException):
-    """The power goes."""
+    """Simulates a power failure."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Two agents in their workspaces, the screens on one of them and searches from a shell, all at once."""
+"""Two agents in their workspaces, the screens on one of them, and searches from a shell, all at the same time."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tests.mcp.serving import payload_of
 from tests.terminal import python_in_terminal
 
 OWN = {"peter": "kestrelpeter", "paula": "ospreypaula"}
-"""A word that stands in every note of one agent, and nowhere else."""
+"""A word that is in every note of one agent, and nowhere else."""
 
 SPANS = [6.0, pytest.param(300.0, marks=pytest.mark.stress)]
 TROUBLE = ("locked", "Traceback", "internal")
 
 
 @dataclass(frozen=True)
-class WriteContext:
+class Installation:
     """Two agents of one installation."""
 
     root: Path
@@ -41,7 +41,7 @@ class WriteContext:
         return {"DONNA_HOME": str(self.home), "HOME": str(self.root.parent), "PYTHONPATH": str(REPOSITORY)}
 
     def client(self, agent: str) -> Client:
-        """The official client of one agent."""
+        """Run the official client of one agent."""
         arguments = ["-m", "tests.cli.without_model", "mcp", "--space", agent, "--write", "--quota", "100000"]
         environ = {**os.environ, **self.environ}
         return Client(
@@ -52,7 +52,7 @@ class WriteContext:
 
 
 @pytest.fixture
-def write_context(tmp_path: Path) -> WriteContext:
+def installation(tmp_path: Path) -> Installation:
     root, home = tmp_path / "agents", tmp_path / "home"
     for agent, word in OWN.items():
         write(root, f"{agent}/MEMORY.md", f"# Memory\n\nThe meadow of {word}.\n")
@@ -60,17 +60,17 @@ def write_context(tmp_path: Path) -> WriteContext:
         subprocess.run(["git", "init", "-q", str(root / agent)], check=True)
     settings = {"agents": {"defaults": {"workspace": f"{root}/{{agentId}}"}, "list": [{"id": each} for each in OWN]}}
     write(home, "config/memory.yaml", json.dumps(settings))
-    return WriteContext(root, home)
+    return Installation(root, home)
 
 
 def other_than(agent: str) -> str:
     return next(word for name, word in OWN.items() if name != agent)
 
 
-async def work(write_context: WriteContext, agent: str, until: float) -> list[str]:
-    """Search and write as an agent does. Returns the paths that were written."""
+async def work(installation: Installation, agent: str, until: float) -> list[str]:
+    """Search and write as an agent does. Return the paths that were written."""
     written: list[str] = []
-    async with write_context.client(agent) as client:
+    async with installation.client(agent) as client:
         while time.monotonic() < until or not written:
             await ask(client, agent, "meadow")
             path = f"memory/{agent}-{len(written)}.md"
@@ -92,13 +92,13 @@ async def ask(client: Client, agent: str, query: str) -> dict[str, Any]:
 
 
 def word_of(number: int) -> str:
-    """A word of its own for each number."""
+    """Return a distinct word for each number."""
     letters = "".join("bcdfghjklm"[int(digit)] + "a" for digit in f"{number:04}")
     return f"zz{letters}"
 
 
 def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
-    """Search one agent and the other in turn, until told to stop; yields what goes wrong."""
+    """Search the agents alternately until told to stop. Yield what goes wrong."""
     while not done.is_set():
         for agent in OWN:
             ran = donna("search", "meadow", "--space", agent, "--json")
@@ -106,30 +106,30 @@ def search_from_a_shell(donna: Donna, done: threading.Event) -> Iterator[str]:
                 yield f"{agent}: {ran}"
 
 
-def look(write_context: WriteContext, done: threading.Event) -> str:
-    """Type questions on the screens of peter. Returns all that was drawn."""
-    with python_in_terminal("-m", "tests.cli.without_model", "peter", **write_context.environ) as terminal:
+def look(installation: Installation, done: threading.Event) -> str:
+    """Type questions on the screens of peter. Return everything that was drawn."""
+    with python_in_terminal("-m", "tests.cli.without_model", "peter", **installation.environ) as terminal:
         terminal.wait_for("Search")
         terminal.press(b"meadow", until=OWN["peter"])
         while not done.is_set():
             terminal.rest(0.5)
             terminal.press(b"\x15meadow", until=OWN["peter"])
-        terminal.leave()
+        terminal.quit()
         return terminal.written.decode("utf-8", "replace")
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seconds", SPANS)
-async def test_all_at_once(write_context: WriteContext, seconds: float) -> None:
+async def test_all_at_once(installation: Installation, seconds: float) -> None:
     donna, done = (
-        Donna(write_context.home, write_context.root, environ={"HOME": str(write_context.root.parent)}),
+        Donna(installation.home, installation.root, environ={"HOME": str(installation.root.parent)}),
         threading.Event(),
     )
-    screens = asyncio.create_task(asyncio.to_thread(look, write_context, done))
+    screens = asyncio.create_task(asyncio.to_thread(look, installation, done))
     shell = asyncio.create_task(asyncio.to_thread(lambda: list(search_from_a_shell(donna, done))))
     until = time.monotonic() + seconds
     try:
-        written = await asyncio.gather(*(work(write_context, agent, until) for agent in OWN))
+        written = await asyncio.gather(*(work(installation, agent, until) for agent in OWN))
     finally:
         done.set()
     drawn, wrong = await screens, await shell
@@ -141,7 +141,7 @@ async def test_all_at_once(write_context: WriteContext, seconds: float) -> None:
         found = donna("search", OWN[agent], "-k", "32", "--space", agent, "--json").json["results"]
         assert len({hit["source_path"] for hit in found}) == min(32, len(paths) + 2)
         log = subprocess.run(
-            ["git", "-C", str(write_context.root / agent), "log", "--format=%s"],
+            ["git", "-C", str(installation.root / agent), "log", "--format=%s"],
             capture_output=True,
             text=True,
             check=True,

@@ -1,4 +1,4 @@
-"""A damaged, foreign or locked index file: the notes are the truth, so nothing but time is lost."""
+"""A damaged, foreign or locked index file costs nothing but time, since the notes are the source of truth."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ruin_the_middle(file: Path) -> None:
 
 @pytest.mark.parametrize("watch", [False, True])
 @pytest.mark.parametrize("damage", [scribble, truncate, ruin_the_middle])
-async def test_a_damaged_index_is_set_aside_and_built_anew(sandbox: Sandbox, damage: object, watch: bool) -> None:
+async def test_a_damaged_index_is_moved_aside_and_rebuilt(sandbox: Sandbox, damage: object, watch: bool) -> None:
     await index_once(sandbox)
     assert callable(damage)
     damage(sandbox.database)

@@ -1,6 +1,6 @@
-"""Deleting a note that others link to: what breaks is counted, and unlinking is part of the same commit and undo.
+"""Deleting a note that others link to: the broken links are counted, and unlinking is part of the same commit and undo.
 
-A deleted folder is gone with those in it.
+A deleted folder includes the notes in it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A full disk and files that cannot be read: said plainly, survived, and made good once it is over."""
+"""A full disk and unreadable files are reported, survived, and recovered from."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of a few megabytes."""
+    """Return a file system of a few megabytes."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)

@@ -1,4 +1,4 @@
-"""Stopped at any moment while it writes a draft, Donna writes exactly one the next time, and pays for it once."""
+"""Stopped at any moment while it writes a draft, Donna writes exactly one at the next start, and pays for it once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROUNDS = 6
 
 
 class Killed(BaseException):
-    """Nothing catches it but the test."""
+    """Raised to end the process; only the test catches it."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def user(base: Path) -> User:
 
 
 def assert_one_whole_draft(base: Path, user: User) -> str:
-    """Its text; the vault is clean, and the queue agrees."""
+    """Check that there is one draft, that the vault is clean and that the queue agrees. Return its text."""
     vault = base / "vault"
     drafts = [path for path in vault.rglob("*.md") if KEY in path.read_text()]
     assert [path.relative_to(vault).as_posix() for path in drafts] == [PATH]
@@ -132,7 +132,7 @@ async def test_a_process_that_is_killed_leaves_a_draft_to_finish(base: Path, use
 
 @pytest.mark.slow
 async def test_a_process_that_is_killed_while_it_writes(base: Path, user: User) -> None:
-    """The last step is let go, and the process is killed somewhere between rendering and the end."""
+    """Release the last step, and kill the process somewhere between rendering and the end."""
     chance = random.Random(SEED)
     for number in range(ROUNDS):
         shutil.rmtree(base / "memory")

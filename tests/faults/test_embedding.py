@@ -1,4 +1,4 @@
-"""A model that fails on some passage: that note is named, the others are embedded, words are searched all the same."""
+"""If a model fails on a passage, its note is reported, the others are embedded, and keyword search finds them all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 
 def check(sandbox: Sandbox, running: Running) -> None:
-    """One note failed and is named with its reason; the other six are embedded."""
+    """Check that one note failed with a reason, and that the other six are embedded."""
     failed = running.events_of(NoteFailed)
     assert {event.path for event in failed} == {"bad.md"}
     assert failed[0].reason is Reason.EMBEDDING_FAILED
@@ -49,7 +49,7 @@ async def test_one_bad_passage_fails_alone(sandbox: Sandbox, monkeypatch: pytest
         assert (coverage.text, coverage.vectors) == (7, 6)
 
 
-async def test_a_failure_holds_up_no_edit(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_delays_no_edit(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     serve(monkeypatch, FaultyModel(poison="nightshade"))
     async with open_engine(sandbox) as running:
         await eventually(lambda: running.events_of(NoteFailed) and len(running.events_of(NoteEmbedded)) == 6)

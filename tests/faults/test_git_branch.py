@@ -1,4 +1,4 @@
-"""The branch moves by comparison alone, past other programs' locks and commits: nothing acknowledged is lost."""
+"""The branch moves only by compare-and-swap, despite other programs' locks and commits: no acknowledged write is lost."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_branch_and_records_move_together_or_not_at_all(base: Path, user: User) 
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_lock_that_goes_is_waited_for(base: Path, user: User, packed: bool) -> None:
+def test_a_lock_that_is_released_is_waited_for(base: Path, user: User, packed: bool) -> None:
     vault = user.repository(base / "repo")
     if packed:
         user.git(vault, "pack-refs", "--all")
@@ -59,7 +59,9 @@ def test_a_lock_that_goes_is_waited_for(base: Path, user: User, packed: bool) ->
 
 
 @pytest.mark.parametrize("name", ["refs/heads/main.lock", "HEAD.lock", "packed-refs.lock"])
-def test_a_lock_that_stays_is_told_and_left(base: Path, user: User, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_a_lock_that_remains_is_reported_and_left(
+    base: Path, user: User, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setattr(repository, "PATIENCE_SECONDS", 0.2)
     vault = user.repository(base / "repo")
     lock = vault / ".git" / name
@@ -67,7 +69,7 @@ def test_a_lock_that_stays_is_told_and_left(base: Path, user: User, monkeypatch:
     before = (vault / "Projects/one.md").read_bytes()
     writer = new_writer(vault, base / "state")
     if name == "packed-refs.lock":
-        user.git(vault, "update-ref", "refs/donna/operations", "HEAD")  # what is deleted would be looked for there
+        user.git(vault, "update-ref", "refs/donna/operations", "HEAD")  # a deletion would be compared with these
         assert writer.write("Projects/one.md", "written\n")
     else:
         with pytest.raises(VaultWriteError) as refused:
@@ -81,7 +83,7 @@ def test_a_lock_that_stays_is_told_and_left(base: Path, user: User, monkeypatch:
 def test_while_another_program_holds_the_index_nothing_is_written(
     base: Path, user: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its next commit would take back what could not be entered into the index."""
+    """The next commit of that program would revert what could not be entered into the index."""
     monkeypatch.setattr(git_index, "PATIENCE_SECONDS", 0.1)
     vault = user.repository(base / "repo")
     before = (vault / ".git/index").read_bytes(), (vault / "Projects/one.md").read_bytes()
@@ -94,7 +96,7 @@ def test_while_another_program_holds_the_index_nothing_is_written(
 
 
 def patiently(write: Callable[[], str]) -> str:
-    """What a person does who is told that another program is committing without a pause."""
+    """Retry, as a user does while another program is committing."""
     while True:
         try:
             return write()
@@ -105,7 +107,7 @@ def patiently(write: Callable[[], str]) -> str:
 
 @pytest.mark.slow
 def test_two_donnas_and_a_user_lose_nothing(base: Path, user: User) -> None:
-    """Every acknowledged write is an ancestor of what is checked out in the end, and so is every commit of the user's."""
+    """Every acknowledged write, and every commit of the user's, is an ancestor of the final HEAD."""
     vault = user.repository(base / "repo")
     commits: list[str] = []
     troubles: list[BaseException] = []
@@ -115,7 +117,7 @@ def test_two_donnas_and_a_user_lose_nothing(base: Path, user: User) -> None:
             writer = new_writer(vault, base / name)
             for number in range(6):
                 commits.append(patiently(lambda: writer.write(f"Inbox/{name}.md", f"{number}\n")))  # noqa: B023
-        except BaseException as error:  # told by the main thread
+        except BaseException as error:  # reported by the main thread
             troubles.append(error)
 
     threads = [threading.Thread(target=write, args=(name,)) for name in ("one", "two")]
@@ -131,7 +133,7 @@ def test_two_donnas_and_a_user_lose_nothing(base: Path, user: User) -> None:
     assert troubles == []
     kept = set(user.git(vault, "rev-list", "HEAD").split())
     assert {*commits, *mine} <= kept
-    assert "mine" in user.git(vault, "log", "--format=%s").split("\n"), "the user got through as well"
+    assert "mine" in user.git(vault, "log", "--format=%s").split("\n"), "the user's commit is missing"
     assert len(new_writer(vault, base / "one").undoable()) == 12
     assert {path: (vault / path).read_text() for path in ("Inbox/one.md", "Inbox/two.md")} == {
         "Inbox/one.md": "5\n",

@@ -1,4 +1,4 @@
-"""What the branch gets of a note is what git itself would store; where that needs a filter, nothing is written."""
+"""The branch gets the form of a note that git itself would store; where that needs a filter, nothing is written."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_through_a_filter_nothing_is_written(base: Path, place: Callable[[Sandbo
     assert not canary.exists()
 
 
-def test_a_filter_on_other_files_is_in_nobodys_way(base: Path) -> None:
+def test_a_filter_on_other_files_does_not_matter(base: Path) -> None:
     sandbox = with_attributes(base, "*.png filter=lfs diff=lfs merge=lfs -text\n")
     assert sandbox.writer.write(NOTE, "x\n", replace=True)
     assert not sandbox.git("status", "--porcelain")

@@ -1,4 +1,4 @@
-"""Whatever the repository looks like and whatever the user is in the middle of: Donna works or refuses, and their work stays."""
+"""Whatever the layout of the repository and the state of the user's work, Donna works or refuses, and their work stays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clean(sandbox: Sandbox) -> None:
 
 
 def staged(sandbox: Sandbox) -> None:
-    """A stash, a partly staged file, a staged new one, a staged deletion, an intent to add, an unstaged edit."""
+    """Prepare a stash, a partly staged file, staged and intended additions, a staged deletion, and an unstaged edit."""
     part = sandbox.vault / "Projects/part.md"
     part.write_text("stashed\n")
     sandbox.git("stash", "push", "--quiet", "--message", "for later")
@@ -44,7 +44,7 @@ def unborn(sandbox: Sandbox) -> None:
 
 
 def two_histories(sandbox: Sandbox) -> None:
-    """A branch `other` whose last commit contradicts the last one of the branch that is checked out."""
+    """Create a branch `other` whose last commit conflicts with the last one of the branch that is checked out."""
     here = sandbox.git("symbolic-ref", "--short", "HEAD").strip()
     sandbox.git("checkout", "--quiet", "-b", "other")
     fill(sandbox.vault, {"Inbox/old.md": "theirs\n"})
@@ -75,7 +75,7 @@ def picking(sandbox: Sandbox) -> None:
 
 
 def between_two_picks(sandbox: Sandbox) -> None:
-    """The conflict of the first pick is committed by hand; the second pick still waits."""
+    """Commit the conflict of the first pick by hand; the second pick is still pending."""
     two_histories(sandbox)
     sandbox.git("checkout", "--quiet", "other")
     fill(sandbox.vault, {"Inbox/next.md": "theirs\n"})
@@ -106,7 +106,7 @@ State = Callable[[Sandbox], None]
 
 
 def pairs(states: Sequence[State]) -> list[Any]:
-    """Each layout with each state; outside of `make stress` each of them is met, and a third of the pairs."""
+    """Return each layout with each state; outside of `make stress` a third of the pairs, in which each occurs."""
     return [
         pytest.param(layout, state, marks=() if (row + column) % 3 == 0 else pytest.mark.stress)
         for row, layout in enumerate(LAYOUTS)
@@ -115,7 +115,7 @@ def pairs(states: Sequence[State]) -> list[Any]:
 
 
 def theirs(sandbox: Sandbox) -> dict[str, object]:
-    """What is the user's: what is staged, refs, stash, what is checked out, configuration."""
+    """Return the user's state: index, refs, stash, HEAD, configuration."""
     head = sandbox.git("symbolic-ref", "--quiet", "HEAD", may_fail=True).strip()
     refs = sandbox.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
     return {
@@ -128,7 +128,7 @@ def theirs(sandbox: Sandbox) -> dict[str, object]:
 
 
 def everything(sandbox: Sandbox) -> dict[str, str]:
-    """The hash of every file of the vault and of git."""
+    """Return the hash of every file of the vault and of git."""
     found = tree_of(sandbox.vault)
     for folder in {sandbox.git_path("."), sandbox.git_path("refs").parent}:
         for path in folder.rglob("*"):
@@ -148,7 +148,7 @@ def test_at_rest_donna_works_and_what_is_the_users_stays(base: Path, layout: Lay
     after = theirs(sandbox)
     if state is not staged:
         status = set(sandbox.git("status", "--porcelain", "--untracked-files=all", "-z").split("\0"))
-        assert status <= set(untracked.split("\0")), "nothing is shown but what was untracked before"
+        assert status <= set(untracked.split("\0")), "git shows more than what was untracked before"
     assert after == before
     assert not sandbox.git("fsck", "--full", "--strict", "--no-dangling").strip()
     assert_only_our_notes_moved(sandbox, start)
@@ -157,7 +157,7 @@ def test_at_rest_donna_works_and_what_is_the_users_stays(base: Path, layout: Lay
 
 
 def assert_only_our_notes_moved(sandbox: Sandbox, start: str) -> None:
-    """Between the commit of the start and ours, git sees our notes changed and nothing else, least of all staged work."""
+    """Check that git sees only Donna's notes changed since the first commit, and no staged work."""
     since = start or sandbox.git("mktree", given="").strip()
     prefix = sandbox.git("rev-parse", "--show-prefix").strip("\n")
     changed = (

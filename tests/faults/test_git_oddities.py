@@ -1,4 +1,4 @@
-"""Odd indexes, disks, neighbours and folders: repositories in which a simple writer would lose or hide something."""
+"""Unusual indexes, disks, nested repositories and folders, in which a simple writer would lose or hide something."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_form_of_the_index_is_followed(base: Path, form: str) -> None:
 
 
 def test_an_edit_in_the_very_second_of_the_index_is_still_seen_by_git(base: Path) -> None:
-    """Git tells such an edit by the index not being younger than the file: an index of ours must not be younger."""
+    """Git detects such an edit because the index is not newer than the file, so Donna's index must not be newer either."""
     sandbox = new_sandbox(base, own)
     sandbox.git("config", "core.trustctime", "false")
     note, moment = sandbox.vault / "Projects/part.md", 1_700_000_000
@@ -139,7 +139,7 @@ def test_each_vault_of_a_repository_has_its_own_undo(
     assert not (two / "Inbox/other.md").exists()
 
 
-def test_a_folder_that_is_a_repository_of_its_own_is_left_alone(base: Path) -> None:
+def test_a_folder_with_a_separate_repository_is_left_alone(base: Path) -> None:
     sandbox = new_sandbox(base, own)
     nested = sandbox.user.repository(sandbox.vault / "Projects/lib")
     fill(sandbox.vault / "Projects/lib", {"Inbox/linking.md": "[[two]]\n"})
@@ -235,7 +235,7 @@ def test_without_a_repository_nothing_is_written_until_the_user_agrees(base: Pat
 
 @pytest.mark.parametrize("rewrite", ["nothing", "squash", "amend", "another root"])
 def test_what_was_never_committed_survives_the_clean_up_of_a_rewritten_history(base: Path, rewrite: str) -> None:
-    """The bytes before an operation are in no commit of the user's; only Donna's records keep them."""
+    """The bytes before an operation are in no commit of the user's; only Donna's records preserve them."""
     sandbox = new_sandbox(base, own)
     at_first = tree_of(sandbox.vault)
     fill(sandbox.vault, {"Projects/one.md": "never committed\n", "Inbox/old.md": "nor this\n"})

@@ -1,4 +1,4 @@
-"""A repository, or a shell, that would run programs by way of git: beside Donna none of them runs, and the author is hers."""
+"""A repository or environment that would make git run programs: Donna runs none of them, and is the author."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.git_vaults import NOTES, User, fill, new_writer, tree_of
 
 
 def use_git_plainly(user: User, vault: Path) -> None:
-    """What a program would do that calls git as a person does."""
-    quiet = ("-c", "filter.y.process=", "-c", "core.fsmonitor=false")  # these two let git go no further
+    """Run the git commands that a program without precautions would."""
+    quiet = ("-c", "filter.y.process=", "-c", "core.fsmonitor=false")  # otherwise git would stop here
     (vault / "Projects/one.md").write_text("changed\n")
     for line in ("status", "add --all", "poison", "diff-files", "fetch x", "update-ref refs/heads/x HEAD"):
         user.git(vault, *line.split(), may_fail=True)
@@ -53,7 +53,7 @@ def test_plain_git_would_run_them(base: Path) -> None:
 
 
 def everything(user: User, vault: Path, writer: VaultWriter) -> None:
-    """Every operation and every question about the history, with files that git has to look at."""
+    """Run every operation and every query of the history, with files that git has to examine."""
     at_first = tree_of(vault)
     history = writer.history
     writer.recover()
@@ -177,7 +177,7 @@ def test_what_is_missing_in_a_partial_clone_is_not_fetched(
     gone = "1234567890" * 4
     user.git(vault, "cat-file", "blob", gone, may_fail=True)
     if remote != "http":
-        assert bait.fired(), "plain git does fetch"
+        assert bait.fired(), "plain git fetches nothing"
     bait.forget()
     writer = new_writer(vault, base / "state")
     assert writer.repo.blobs([gone]) == [None]
@@ -290,7 +290,7 @@ def test_replaced_and_grafted_objects_do_not_change_what_is_undone(base: Path) -
 
 
 def test_refusals_hold_no_control_bytes(base: Path) -> None:
-    """What git complains about may quote the repository."""
+    """Git's error messages may quote the repository."""
     user = User(base / "home")
     vault = user.repository(base / "v")
     (vault / ".git/HEAD").write_bytes(b"ref: refs/heads/\x1b]0;owned\x07\n")

@@ -1,4 +1,4 @@
-"""Private notes that were left out of git stay out of the branch, whatever Donna does; her own record has them for undo."""
+"""Private notes that are not in git stay out of the branch, whatever Donna does; her record includes them, for undo."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRIVATE = f"---\ndonna: local-only\n---\n{WORDS}, see [[one]]\n- [ ] call\n"
 
 
 def begun(base: Path) -> Sandbox:
-    """A vault whose history Donna began, beside a private note."""
+    """Create a vault whose history Donna began, with a private note."""
     user = User(base / "home")
     vault = base / "v"
     fill(vault, {"Projects/one.md": "# One\n", "Projects/two.md": "see [[one]]\n", DIARY: PRIVATE})
@@ -32,14 +32,14 @@ def begun(base: Path) -> Sandbox:
 
 
 def pushed(sandbox: Sandbox) -> str:
-    """All that a push of the branches takes along: messages, names and contents of every commit."""
+    """Return everything that a push of the branches includes: messages, names and contents of every commit."""
     listed = sandbox.git("rev-list", "--objects", "--branches").split()
     blobs = sandbox.git("cat-file", "--batch", given="\n".join(listed)) if listed else ""
     return sandbox.git("log", "--branches", "--format=%H %B", "--name-only") + blobs
 
 
 def assert_private(sandbox: Sandbox) -> None:
-    """Nothing of the diary is in the branch, neither its words nor its name nor a hash of what it says."""
+    """Check that the branch has nothing of the diary: neither its words nor its name nor a hash of its content."""
     everything = pushed(sandbox)
     assert WORDS not in everything
     assert "diary" not in everything
@@ -128,7 +128,7 @@ def test_stopped_in_the_middle(base: Path, step: Step) -> None:
 
 
 def test_a_private_note_that_the_user_committed_is_committed_further(base: Path) -> None:
-    """It is in the history by the user's own will, and stays there through moves, deletions and their undo."""
+    """It is in the history by the user's decision, and stays there through moves, deletions and their undo."""
     sandbox = begun(base)
     sandbox.user.commit_all(sandbox.vault, "mine")
     OPERATIONS["write"](sandbox)

@@ -1,4 +1,4 @@
-"""Work of the user's that is staged: their next commit holds it, all of it, and nothing that takes Donna's change back."""
+"""The user's next commit contains all of their staged work, and nothing that reverts Donna's change."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALPHA, BETA = "Projects/one.md", "Inbox/old.md"
 
 
 def staged(sandbox: Sandbox) -> set[str]:
-    """The vault paths that the user's next commit would change."""
+    """Return the vault paths that the user's next commit would change."""
     return set(sandbox.git("diff", "--cached", "--name-only", "--no-renames", "--relative", "-z").split("\0")) - {""}
 
 
@@ -27,7 +27,7 @@ def stage(sandbox: Sandbox, path: str, text: str) -> None:
 
 
 def commit(sandbox: Sandbox) -> set[str]:
-    """Commit what is staged, as a person does; the vault paths that this commit changes."""
+    """Commit what is staged, as a user does. Return the vault paths that the commit changes."""
     sandbox.git("commit", "--quiet", "--message", "mine")
     changed = sandbox.git("diff", "--name-only", "--no-renames", "--relative", "-z", "HEAD~1", "HEAD")
     return set(changed.split("\0")) - {""}
@@ -86,7 +86,7 @@ def test_beside_a_sparse_checkout(base: Path) -> None:
 
 
 def test_a_part_of_a_note_that_is_staged_is_left_to_the_user(base: Path) -> None:
-    """The index, the disk and the branch each hold another version: whatever became of the index would lose one."""
+    """The index, the disk and the branch each have another version, so any change of the index would lose one."""
     sandbox = new_sandbox(base, own)
     stage(sandbox, ALPHA, "half\n")
     fill(sandbox.vault, {ALPHA: "half\nand more\n"})

@@ -1,4 +1,4 @@
-"""A vault from elsewhere whose repository leads out of it, or would block git: refused before git opens anything."""
+"""A vault from elsewhere whose repository leads out of it, or would block git, is refused before git opens anything."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.git_vaults import NOTES, User, new_writer, tree_of
 
 
 def refused(writer: VaultWriter) -> VaultWriteError:
-    """Why writing is refused, and for the same reason everything else that runs git."""
+    """Check that everything that runs git is refused for the same reason as writing. Return that reason."""
     with pytest.raises(VaultWriteError) as caught:
         writer.write("Inbox/new.md", "new\n")
     for other in (writer.repo.find, lambda: writer.undoable(), lambda: writer.history.revisions()):
@@ -28,7 +28,7 @@ def refused(writer: VaultWriter) -> VaultWriteError:
 
 
 def moved_away(vault: Path, name: str, to: Path) -> Path:
-    """Put a link in the place of a file or folder below `.git` whose content is elsewhere now."""
+    """Move a file or folder below `.git` elsewhere, and put a link in its place."""
     inside, target = vault / ".git" / name, to / Path(name).name
     target.parent.mkdir(parents=True, exist_ok=True)
     inside.parent.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def test_a_link_that_is_put_there_later_is_refused_as_well(base: Path) -> None:
 
 
 def test_a_command_in_the_name_of_the_user_gets_into_no_file(base: Path) -> None:
-    """The name is written to reflogs, and a reflog may be a link to what a shell runs."""
+    """The name is written to reflogs, and a reflog may be a link to a file that a shell runs."""
     sandbox = new_sandbox(base, own)
     startup = base / "home/.bashrc"
     startup.write_text("# mine\n")
@@ -117,7 +117,7 @@ PIPES = """
 
 @pytest.mark.parametrize("name", PIPES)
 def test_a_pipe_in_the_repository_hangs_nothing(base: Path, name: str) -> None:
-    """Git would wait until somebody writes to it, and so be stopped as one that does not answer."""
+    """Git would wait until something writes to it, and then be stopped by its time limit."""
     sandbox = new_sandbox(base, own)
     pipe = sandbox.vault / ".git" / name
     pipe.parent.mkdir(parents=True, exist_ok=True)

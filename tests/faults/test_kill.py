@@ -1,4 +1,4 @@
-"""Killed at any moment while it indexes, Donna leaves an index that opens, is sound, and is completed by the next run."""
+"""Killed at any moment while it indexes, Donna leaves an intact index, which the next run completes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engine.helpers import Sandbox, donna, hide_model, index_once, integri
 SEED = 20_260_101
 LONGEST_SECONDS = 1.6
 TITLE = "---\ntitle: A note\n---\n"
-"""Where passages are cut depends a little on the title, and a rename does not cut again."""
+"""A title in the frontmatter: the length of the title affects how a note is cut, and a rename does not cut again."""
 
 
 def fill(sandbox: Sandbox, chance: random.Random) -> None:
@@ -65,7 +65,7 @@ async def test_a_killed_run_costs_nothing_but_time(
             assert integrity(sandbox.database) == "ok", f"round {each}"
         change(sandbox, chance)
     async with open_engine(sandbox, watch=False) as running:
-        await running.engine.sync(full=True)  # so many notes went while Donna was dead that she would ask first
+        await running.engine.sync(full=True)  # so many notes are missing that she would ask first
     fresh = Sandbox(sandbox.root, new_sandbox(tmp_path / "fresh").paths)
     await index_once(fresh)
     assert integrity(sandbox.database) == "ok"

@@ -1,4 +1,4 @@
-"""An index that another program holds: it is read meanwhile, and kept as soon as it is free."""
+"""An index that another program has locked is read meanwhile, and updated as soon as it is free."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 @contextlib.contextmanager
 def held(path: Path) -> Iterator[None]:
-    """Another program is in the middle of a write."""
+    """Hold a write lock on the index."""
     connection = apsw.Connection(str(path))
     connection.execute("BEGIN IMMEDIATE")
     try:

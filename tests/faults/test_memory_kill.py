@@ -1,4 +1,4 @@
-"""Killed at any moment while it imports, Donna has lost no turn that it told of, and doing it again completes it."""
+"""Killed at any moment during an import, Donna has lost no turn that she reported, and a second import completes it."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def everything(state: Path) -> list[tuple[str, list[tuple[int, str]]]]:
 
 
 @pytest.mark.slow
-def test_no_turn_that_was_told_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
+def test_no_reported_turn_is_lost_and_a_second_run_completes_the_first(tmp_path: Path) -> None:
     file = jsonl(tmp_path / "t.jsonl", rows())
     (tmp_path / "clean").mkdir()
     clean = Sandbox(tmp_path / "clean")

@@ -49,7 +49,7 @@ def outgoing(sensitivity: Sensitivity = Sensitivity.PUBLIC) -> Payload:
 
 @dataclass
 class RouterHarness:
-    """A router of one model, with what it did."""
+    """A router with one model, and what it did."""
 
     router: ModelRouter
     db: DbThread
@@ -92,7 +92,7 @@ def router_harness(db: DbThread, dialect: str, port: int, *, limit: float = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """What a server does, and how the call ends: in an answer where `kind` is None. `sent` counts requests."""
+    """What a server does, and how the call ends: with an answer if `kind` is None. `sent` counts requests."""
 
     name: str
     behaviour: Behaviour
@@ -280,7 +280,7 @@ async def _was_recorded(harness: RouterHarness, metadata: CompletionMetadata | N
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-async def test_a_server_that_is_not_there_is_tried_thrice(dialect: str, db: DbThread) -> None:
+async def test_a_missing_server_is_tried_three_times(dialect: str, db: DbThread) -> None:
     async with ModelServer(dialect, server.good).running() as port:
         pass
     harness = router_harness(db, dialect, port)
@@ -375,7 +375,7 @@ async def test_what_is_sent_is_the_question_between_marks(dialect: str, db: DbTh
     assert first["model"] == "some-model"
     assert PROMPT in json.dumps(first)
     assert NOTE in first["messages"][-1]["content"]
-    assert first["messages"][-1] != second["messages"][-1], "the marks must be new each time"
+    assert first["messages"][-1] != second["messages"][-1], "the markers must be new each time"
     limits = {"openai": first.get("max_tokens"), "anthropic": first.get("max_tokens")}
     assert limits.get(dialect, first.get("options", {}).get("num_predict")) == 500
 
@@ -409,7 +409,7 @@ async def test_a_model_that_costs_nothing_is_never_over_the_limit(db: DbThread) 
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "lïne", "a\nb"])
-async def test_a_key_that_is_none_is_not_sent(key: str, db: DbThread) -> None:
+async def test_an_invalid_key_is_not_sent(key: str, db: DbThread) -> None:
     listening = ModelServer("openai", server.good)
     async with listening.running() as port:
         harness = router_harness(db, "openai", port)

@@ -1,4 +1,4 @@
-"""A note keeps its owner and group through whatever Donna does, or she says that she cannot keep them."""
+"""A note keeps its owner and group through every operation, or Donna reports that she cannot preserve them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def owner(sandbox: Sandbox, path: str) -> tuple[int, int]:
 
 
 def owned(base: Path, mode: int = 0o644) -> Sandbox:
-    """A vault with a note of somebody else's."""
+    """Create a vault with a note of another user."""
     sandbox = new_sandbox(base, own)
     (sandbox.vault / NOTE).chmod(mode)
     os.chown(sandbox.vault / NOTE, *THEIRS)

@@ -1,4 +1,4 @@
-"""The vault is away, or much of it is: nothing is deleted from the index in haste."""
+"""If the vault or much of it is missing, nothing is deleted from the index in haste."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def vanish(sandbox: Sandbox, numbers: range) -> None:
 
 
 @pytest.mark.slow
-async def test_a_root_that_goes_pauses_and_one_that_comes_back_resumes(sandbox: Sandbox) -> None:
+async def test_a_missing_root_pauses_and_a_restored_one_resumes(sandbox: Sandbox) -> None:
     async with open_engine(sandbox) as running:
         await running.settled(vectors=False)
         away = sandbox.root.with_name("unplugged")
@@ -158,7 +158,7 @@ async def test_a_few_deletions_are_believed(sandbox: Sandbox) -> None:
         assert Reason.MASS_DISAPPEARANCE not in running.problems()
 
 
-async def test_a_command_holds_back_too_until_it_is_asked_in_full(sandbox: Sandbox) -> None:
+async def test_a_command_removes_many_missing_notes_only_in_a_full_sync(sandbox: Sandbox) -> None:
     await index_once(sandbox)
     vanish(sandbox, range(25))
     held = await index_once(sandbox)

@@ -1,4 +1,4 @@
-"""Hours in small: the app, searches from the shell and an editor at work on one vault, and nothing grows or breaks."""
+"""The app, searches from the shell and an editor work on one vault for a long time: nothing leaks or breaks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tests.terminal import Terminal, python_in_terminal
 
 QUESTIONS = (b"redis failover", b"weekly review", b"who owns the gateway", b"path:Projects decision", b"xyzzy nothing")
 MOST_GROWTH = 1.05
-"""Of memory, after everything was used once."""
+"""The maximum growth of memory, once everything was used."""
 
 SLACK_MB = 12.0
-"""What Python's allocator may keep, and a search that is answered at that moment may hold."""
+"""What Python's allocator may retain, and a search in progress may use."""
 
 
 def memory_mb(process: int) -> float:
@@ -40,7 +40,7 @@ def donna(home: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def edit(vault: Path, chance: random.Random, turn: int) -> None:
-    """What an editor and a sync program do: save in place, save by rename, make, move and delete notes."""
+    """Act like an editor and a sync program: save in place, save by rename, create, move and delete notes."""
     notes = sorted(vault.rglob("*.md"))
     note = chance.choice(notes)
     with note.open("a", encoding="utf-8") as file:
@@ -55,7 +55,7 @@ def edit(vault: Path, chance: random.Random, turn: int) -> None:
 
 
 def use(terminal: Terminal, chance: random.Random) -> None:
-    """One round through the screens."""
+    """Use each screen once."""
     terminal.press(b"\x1b/", until="")
     terminal.press(b"\x15" + chance.choice(QUESTIONS), until="")
     terminal.rest(0.4)
@@ -93,7 +93,7 @@ def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
         terminal.rest(3)
         assert memory_mb(process) < memory * MOST_GROWTH + SLACK_MB
         assert descriptors(process) <= open_files + 2
-        terminal.leave()
+        terminal.quit()
     examined = json.loads(donna(home, "index", "--space", str(vault), "--json").stdout)
     assert examined["ok"]
     findings = json.loads(donna(home, "doctor", "--space", str(vault), "--json").stdout)["findings"]

@@ -1,4 +1,4 @@
-"""A disk that fills up in the middle of a write: the old note stays, the reason is said, and it works once there is room."""
+"""If the disk fills up in the middle of a write, the old note stays, the reason is reported, and a retry works."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tests.faults.writes import CALLS, CallRunner, Sandbox, prepared
 
 SPACE = "1536k"
 LEVEL = 4_096
-"""Bytes; what this file system gives a file at a time."""
+"""The block size of this file system in bytes."""
 
 LEVELS = 256
 FIRST_LEVELS = 32
-"""Up to here each operation runs out of space at another moment; with more room it does not at all."""
+"""With fewer free blocks, each operation runs out of space at another point; with more it never does."""
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system that holds a small vault and 256 levels more."""
+    """Mount a file system for a small vault and 256 more blocks."""
     disk = tmp_path / "disk"
     disk.mkdir()
     mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "donna-test", str(disk)], check=False)
@@ -36,7 +36,7 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def leave(disk: Path, levels: int) -> Path:
-    """Fill the disk but for so many levels; the file that fills it."""
+    """Fill the disk except for some blocks. Return the file that fills it."""
     ballast = disk / "ballast"
     room = os.statvfs(disk)
     size = max(0, room.f_bavail * room.f_frsize - levels * LEVEL)
@@ -45,7 +45,7 @@ def leave(disk: Path, levels: int) -> Path:
 
 
 def attempt(sandbox: Sandbox, call: tuple[str, ...]) -> VaultWriteError | None:
-    """Why it was refused; None if it was done."""
+    """Return the reason of the refusal, None if the operation succeeded."""
     try:
         CallRunner(sandbox).do(call)
     except VaultWriteError as error:
@@ -81,4 +81,4 @@ def test_a_full_disk_costs_nothing(tmp_path: Path, disk: Path, name: str, levels
         shutil.rmtree(sandbox.base)
     assert set(answers) <= {None, Reason.DISK_FULL, Reason.IO_ERROR}, answers
     assert answers[0] is Reason.DISK_FULL
-    assert answers[-1] is None, "there was room enough in the end"
+    assert answers[-1] is None, "no level had enough space"

@@ -1,4 +1,4 @@
-"""Whichever request to the system fails, and however, Donna says so and leaves the vault as it was."""
+"""Whichever system call fails, and however, Donna reports it and leaves the vault as it was."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ OTHER = "Inbox/s0.md"
 """A note with a link to the one that is moved."""
 
 STRIDE = 6
-"""Which requests fail where not all do: others for each operation."""
+"""If not all requests are tried, every sixth one fails, from another start for each operation."""
 
 EXPECTED = {Reason.IO_ERROR, Reason.DISK_FULL, Reason.GIT_FAILED, Reason.UNREADABLE, Reason.ROOT_MISSING}
 
 
 class FailureHarness:
-    """Lets requests of one operation fail, in one vault as long as the operation does not get done."""
+    """Makes requests of one operation fail, in one vault as long as the operation does not succeed."""
 
     def __init__(self, base: Path, name: str, *, for_good: bool) -> None:
         self._call = CALLS[name]
@@ -47,16 +47,16 @@ class FailureHarness:
         return replace(self._first, sandbox=self._first.sandbox.copy(self._base / "used"))
 
     def attempt(self, injector: Injector) -> None:
-        """Do the operation while something fails, and check every promise.
+        """Run the operation with a fault, and check every promise.
 
-        A write that could not even be taken back, since nothing worked any more, is brought to an end by the recovery.
+        If even reverting the write failed, the recovery completes or reverts it.
         """
         error = self._carried_out(injector)
         assert error is None or (injector.struck and error.reason in EXPECTED), (error, error.reason)
         assert self._vault_model.sandbox.writer().recover() is None
         possible = [] if error and not self._for_good else [self._after]
         done = self._vault_model.check(*possible) == 1
-        assert done or error, "it was acknowledged, and is not there"
+        assert done or error, "an acknowledged operation is missing"
         if done:
             self._vault_model = self._fresh()
 
@@ -70,7 +70,7 @@ class FailureHarness:
         return None
 
     def works_again(self) -> None:
-        """The same operation, where nothing fails any more."""
+        """Check that the same operation works without a fault."""
         CallRunner(self._vault_model.sandbox).do(self._call)
         assert self._vault_model.check(self._after, sound=True) == 1
         self._vault_model = self._fresh()
@@ -84,7 +84,7 @@ def test_a_failing_request_costs_nothing(tmp_path: Path, name: str, for_good: bo
     harness, tries = FailureHarness(tmp_path, name, for_good=for_good), itertools.count(1)
     for nth in itertools.count(1) if thorough else itertools.count(1 + list(CALLS).index(name) % STRIDE, STRIDE):
         codes = ERRORS if thorough else (ERRORS[nth % len(ERRORS)],)
-        # a note that may not be read is named and does not stop a move: see below
+        # an unreadable note is reported and does not stop a move: see below
         skipped = {code: frozenset[str]() if thorough and code != errno.EACCES else READING for code in codes}
         tried = [Injector(nth, failing(code), for_good=for_good, skipped=skipped[code]) for code in codes]
         for injector in tried:
@@ -112,7 +112,7 @@ def test_a_move_that_cannot_list_the_notes_is_refused(tmp_path: Path, monkeypatc
 def test_a_move_is_refused_on_a_failing_disk_and_names_a_note_that_may_not_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
 ) -> None:
-    """Its link to the old name stays, and the user knows."""
+    """Its link to the old name stays, and the user is told."""
     real = VaultFiles.read
 
     def unreadable(files: VaultFiles, path: str) -> bytes | None:
@@ -184,7 +184,7 @@ def test_a_move_names_the_note_whose_own_links_it_cannot_update(tmp_path: Path) 
 
 
 class CutConversation:
-    """Cuts off the n-th conversation with git."""
+    """Interrupts the n-th call of git."""
 
     def __init__(self, nth: int, how: str) -> None:
         self._nth = nth
@@ -194,7 +194,7 @@ class CutConversation:
         self.made = False
 
     def conversation(self) -> Callable[..., Any]:
-        """What takes the place of `Popen.communicate`."""
+        """Replace `Popen.communicate`."""
 
         def communicate(process: subprocess.Popen[bytes], *given: Any, **options: Any) -> Any:
             now = next(self._count) == self._nth
@@ -219,7 +219,7 @@ class CutConversation:
 def test_a_git_that_does_not_answer_costs_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, how: str
 ) -> None:
-    """Git is killed before it did anything, or when all is done; or Donna is interrupted, which git does not hear."""
+    """Git is killed before or after its work, or Donna is interrupted without git noticing."""
     call, template = CALLS[name], prepared(tmp_path / "prepared", name)
     for nth in itertools.count():
         vault_model, cut = (

@@ -1,4 +1,4 @@
-"""Killed at any moment of any operation, git's steps included, Donna loses nothing that she said was done."""
+"""Killed at any moment of any operation, git's steps included, Donna loses nothing that she acknowledged."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def fork_server() -> Iterator[ForkServer]:
 
 
 def kill(pid: int, how: str) -> list[int]:
-    """Kill a child; the processes that it started, which may live on."""
+    """Kill a child. Return its descendants, which may still be running."""
     if how == "git first, at once":
         os.kill(pid, signal.SIGSTOP)
     started = descendants(pid)
@@ -48,15 +48,15 @@ def kill(pid: int, how: str) -> list[int]:
 
 
 def wait_for(pids: list[int]) -> None:
-    """What outlives its parent comes to its end by itself."""
+    """Wait for processes that outlive their parent."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while any(alive(each) for each in pids):
-        assert time.monotonic() < deadline, "git does not end"
+        assert time.monotonic() < deadline, "git is still running"
         time.sleep(0.005)
 
 
-def db(vault_model: VaultModel, told: list[dict[str, Any]]) -> list[str]:
-    """Enter what was acknowledged; the call that was under way, if there was one."""
+def record(vault_model: VaultModel, told: list[dict[str, Any]]) -> list[str]:
+    """Record what was acknowledged, and return the call in progress, if any."""
     call: list[str] = []
     for each in told:
         if "call" in each:
@@ -66,30 +66,30 @@ def db(vault_model: VaultModel, told: list[dict[str, Any]]) -> list[str]:
             call = [] if each["refused"] != "git_failed" else call
         elif "done" in each:
             if each["done"]:
-                vault_model.db(call, each["done"])
+                vault_model.acknowledge(call, each["done"])
             call = []
     return call
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """How a kill went: whether a write was under way, and how long the recovery took in seconds."""
+    """The result of a kill: whether a write was in progress, and the seconds that the recovery took."""
 
     under_way: bool
     seconds: float
 
 
 def when_under_way(sandbox: Sandbox) -> float:
-    """Wait for a write to begin to change something; when that was."""
+    """Wait until a write begins to change something, and return the time."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not sandbox.intent.exists():
-        assert time.monotonic() < deadline, "nothing is written"
+        assert time.monotonic() < deadline, "no write began"
         time.sleep(0.0005)
     return time.monotonic()
 
 
 def kill_once(vault_model: VaultModel, fork_server: ForkServer, chance: random.Random) -> Round:
-    """Let a child work, kill it, recover, check."""
+    """Let a child work, kill it, recover, and check."""
     pid = fork_server.start("work", vault_model.sandbox, seed=chance.randrange(2**32))
     moment = time.monotonic() + chance.random() * LONGEST_SECONDS
     if chance.random() < 0.5:
@@ -97,14 +97,14 @@ def kill_once(vault_model: VaultModel, fork_server: ForkServer, chance: random.R
     time.sleep(max(0.0, moment - time.monotonic()))
     started = kill(pid, chance.choice(["alone", "alone", "git first, at once", "git first"]))
     *told, _ = fork_server.rest()
-    call = db(vault_model, told)
+    call = record(vault_model, told)
     under_way, began = vault_model.sandbox.intent.exists(), time.monotonic()
     problem = vault_model.sandbox.writer().recover()
     taken = Round(under_way, time.monotonic() - began)
     wait_for(started)
     assert problem is None
     if vault_model.check(*([vault_model.after(call)] if call else [])):
-        vault_model.db(call, vault_model.sandbox.operations()[-1])
+        vault_model.acknowledge(call, vault_model.sandbox.operations()[-1])
     return taken
 
 
@@ -123,11 +123,11 @@ def test_no_kill_loses_a_word(tmp_path: Path, fork_server: ForkServer, kills: in
     for number in range(kills):
         rounds.append(kill_once(vault_model, fork_server, chance))
         if number % KILLS_A_VAULT == KILLS_A_VAULT - 1 or number == kills - 1:
-            vault_model.db(LAST, CallRunner(vault_model.sandbox).do(LAST))
+            vault_model.acknowledge(LAST, CallRunner(vault_model.sandbox).do(LAST))
             vault_model.check(sound=True)
             vault_model = fresh(tmp_path / "sandbox", staged=staged)
     taken = sorted(each.seconds for each in rounds if each.under_way)
-    assert taken, "no kill met a write"
+    assert taken, "no kill interrupted a write"
     print(
         f"\n{kills} kills, {len(taken)} of a write under way: recovered within {taken[-1]:.3f} s, half of them within {taken[len(taken) // 2]:.3f} s"
     )
@@ -148,7 +148,7 @@ with alone(repo.place()):
 
 @pytest.mark.slow
 def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
-    """It may be the one that moves the branch: what it was about to do is not judged before it has done it."""
+    """It may be the one that moves the branch, so the recovery must not decide before it has finished."""
     sandbox, done, slow = new_sandbox(tmp_path / "sandbox"), tmp_path / "done", tmp_path / "bin" / "git"
     slow.parent.mkdir()
     slow.write_text(f"#!/bin/sh\nsleep 1\ntouch '{done}'\n")
@@ -161,7 +161,7 @@ def test_a_git_that_outlives_its_donna_is_waited_for(tmp_path: Path) -> None:
 
 
 def test_the_check_sees_what_is_broken(tmp_path: Path) -> None:
-    """A check that finds nothing must be able to find something."""
+    """Check that the check detects what it should."""
     sandbox: Sandbox = new_sandbox(tmp_path / "sandbox")
     vault_model = VaultModel.of(sandbox)
     vault_model.check(sound=True)

@@ -1,4 +1,4 @@
-"""Neighbours that are as fast as they can be: one who swaps folders for links, and one who saves the note meanwhile."""
+"""Concurrent programs that swap folders for links, or save the note meanwhile, as fast as they can."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FEWEST_WRITTEN = 3
 
 @pytest.fixture(autouse=True)
 def turns() -> Iterator[None]:
-    """Threads take turns as often as they can."""
+    """Switch threads as often as possible."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     yield
@@ -40,7 +40,7 @@ def turns() -> Iterator[None]:
 
 @contextmanager
 def running(work: Callable[[threading.Event], None]) -> Iterator[None]:
-    """Work on a thread until the block ends."""
+    """Run a function in a thread until the block ends."""
     stop = threading.Event()
     thread = threading.Thread(target=work, args=(stop,))
     thread.start()
@@ -52,7 +52,7 @@ def running(work: Callable[[threading.Event], None]) -> Iterator[None]:
 
 
 def picture(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Everything that a write could have touched."""
+    """Return everything that a write could have touched."""
     found = {}
     for each in sorted(folder.rglob("*")):
         seen = each.lstat()
@@ -62,7 +62,7 @@ def picture(folder: Path) -> dict[str, tuple[object, ...]]:
 
 
 def attempt(writer_call: Callable[[], object]) -> Reason | None:
-    """Why it was refused; None if it was done."""
+    """Return the reason of the refusal, None if the operation succeeded."""
     try:
         writer_call()
     except VaultWriteError as error:
@@ -88,7 +88,7 @@ def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
         folder = os.open(sandbox.vault / "Inbox", os.O_RDONLY)
         while not stop.is_set():
             exchange(folder, "sub", "link")
-            with suppress(FileNotFoundError):  # taken away just now
+            with suppress(FileNotFoundError):  # just removed
                 exchange(folder, "f.md", "g.md")
             next(swaps)
         os.close(folder)
@@ -101,16 +101,16 @@ def test_no_swapped_link_leads_outside(tmp_path: Path, seconds: float) -> None:
     problem = sandbox.writer().recover()
     assert problem is None or problem.reason is Reason.CONFLICT
     assert not [each for each in litter(sandbox) if MARK not in each], (
-        "what waits in a folder that went away stays there"
+        "more files are left than those in folders that were removed"
     )
     sandbox.git("fsck", "--strict", "--no-dangling", "--no-progress")
-    assert len(set(answers)) > 1, "no swap was met"
+    assert len(set(answers)) > 1, "no write met a swap"
     counted = {str(each): answers.count(each) for each in set(answers)}
     print(f"\n{next(swaps)} swaps, {len(answers)} operations: {counted}")
 
 
 def _work(sandbox: Sandbox, seconds: float) -> list[Reason | None]:
-    """Random operations by way of the names that are swapped."""
+    """Run random operations on the names that are swapped."""
     chance, answers, end = random.Random(SEED), list[Reason | None](), time.monotonic() + seconds
     hand = CallRunner(sandbox)
     while time.monotonic() < end or answers.count(None) < FEWEST_WRITTEN:
@@ -138,7 +138,7 @@ def _inside(sandbox: Sandbox) -> list[Path]:
 
 
 class Editor:
-    """Saves a note, each version another one, in place or by a rename."""
+    """Saves new versions of a note, in place or by a rename."""
 
     def __init__(self, note: Path, chance: random.Random, *, in_place: bool) -> None:
         self._note = note
@@ -159,7 +159,7 @@ class Editor:
         self.saved = version
 
     def save_some(self) -> None:
-        """A few versions in a row, a moment from now."""
+        """Save a few versions, with short pauses."""
         self._dawdle()
         for _ in range(self._chance.choice([1, 1, 2, 5])):
             self.save()
@@ -170,7 +170,7 @@ class Editor:
 
 
 def kept(sandbox: Sandbox, data: bytes) -> bool:
-    """Whether these bytes are a note, or the history tells that a note held them."""
+    """Return whether these bytes are a note, or a version of one in the history."""
     messages = sandbox.git("log", "--all", "--format=%B").decode()
     return data in sandbox.notes().values() or (
         f"Donna-Pre: {blob(data)}" in messages and sandbox.git("cat-file", "blob", blob(data)) == data
@@ -216,7 +216,7 @@ LEASES = hasattr(fcntl, "F_SETLEASE")
 )
 @pytest.mark.parametrize("seconds", [0.0, 0.2, 1.5])
 def test_an_editor_in_the_middle_of_saving_wins(tmp_path: Path, call: tuple[str, ...], seconds: float) -> None:
-    """It has the note open since before Donna put hers in place, and writes when hers would be there."""
+    """It opened the note before Donna exchanged it, and writes when hers is in place."""
     sandbox = new_sandbox(tmp_path)
     before, version = sandbox.notes(), b"saved by hand, slowly\n"
     intended = threading.Event()
@@ -250,7 +250,7 @@ def test_a_program_that_only_reads_is_in_nobodys_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.2, 2.0])
-def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, seconds: float) -> None:
+def test_an_index_that_another_program_locks_is_updated_later(tmp_path: Path, seconds: float) -> None:
     sandbox = new_sandbox(tmp_path)
     vault_model, call = VaultModel.of(sandbox), ("write", NOTE, "Donna\n")
     lock = sandbox.git_dir / "index.lock"
@@ -261,24 +261,25 @@ def test_an_index_that_another_program_holds_is_followed_later(tmp_path: Path, s
 
     lock.write_bytes(b"")
     with running(hold):
-        vault_model.db(call, CallRunner(sandbox).do(call))
+        vault_model.acknowledge(call, CallRunner(sandbox).do(call))
     assert sandbox.writer().recover() is None
     vault_model.check(sound=True)
 
 
 @pytest.mark.slow
 def test_a_program_that_commits_all_the_time_loses_nothing(tmp_path: Path) -> None:
-    """Its commits and Donna's go on the same branch, one after the other; the note on disk is the one that Donna wrote.
+    """Its commits and Donna's alternate on the same branch; the note on disk is the one that Donna wrote.
 
-    A commit that it makes before the index has followed the branch holds the note as it was a moment ago, and git then
-    shows the one on disk as a difference. A busy machine may refuse a write for it: it then commits half as often.
+    A commit that it makes before the index has followed the branch contains the previous version of the note, and git
+    then shows the one on disk as a difference. If a busy machine refuses a write because of it, it commits half as
+    often.
     """
     sandbox, made, refused = new_sandbox(tmp_path), set[str](), list[str]()
 
     def commit(stop: threading.Event) -> None:
         while not stop.is_set():
             message = f"by hand {len(made)}"
-            with suppress(subprocess.CalledProcessError):  # git itself says so if the branch moves under it
+            with suppress(subprocess.CalledProcessError):  # git refuses if the branch moves meanwhile
                 sandbox.git("commit", "--quiet", "--allow-empty", f"--message={message}")
                 made.add(message)
             time.sleep(0.03 * 2 ** len(refused))

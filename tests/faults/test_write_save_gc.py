@@ -45,19 +45,19 @@ def base() -> Iterator[Path]:
 
 
 def collect_garbage(sandbox: Sandbox) -> None:
-    """As strictly as git can: nothing stays that no ref leads to."""
+    """Collect garbage as strictly as git can: only what a ref reaches is retained."""
     at_once = ("-c", "gc.reflogExpire=now", "-c", "gc.reflogExpireUnreachable=now")
     sandbox.git(*at_once, "gc", "--quiet", "--prune=now")
 
 
 def everything(sandbox: Sandbox) -> bytes:
-    """The bytes of every file of the vault and of every object of its repository."""
+    """Return the bytes of every file of the vault and of every object of its repository."""
     objects = sandbox.git("cat-file", "--batch-all-objects", "--batch", "--unordered", "--buffer")
     return b"\n".join([objects, *sandbox.notes().values()])
 
 
 def stop_in_a_write(sandbox: Sandbox, fork_server: ForkServer, call: tuple[str, ...] = CALLS["write over"]) -> None:
-    """Text that nobody committed is replaced, and Donna is gone before the branch has moved."""
+    """Replace uncommitted text, and end Donna before the branch has moved."""
     sandbox.put(NOTE, UNCOMMITTED)
     assert fork_server.run("operation", sandbox, call=call, step=Step.PUT, occurrence=1)[1] == ENDED
 
@@ -80,7 +80,9 @@ def test_kill_save_write_gc_keeps_what_was_never_committed(
     changes = writer.restorer.operation_changes(kept)
     assert changes is not None
     assert [each.before for each in changes] == [UNCOMMITTED]
-    assert [each.id for each in writer.undoable()] == sandbox.operations(), "what is kept is no step of undo"
+    assert [each.id for each in writer.undoable()] == sandbox.operations(), (
+        "what is preserved must not be a step of undo"
+    )
 
 
 @pytest.mark.parametrize("saves", [False, True], ids=["nobody saves", "an editor saves"])
@@ -100,12 +102,12 @@ def test_a_write_from_another_home_drops_nothing_of_this_one(base: Path, fork_se
     assert not litter(sandbox)
 
 
-def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, fork_server: ForkServer) -> None:
+def test_a_recreated_repository_loses_nothing_unfinished(base: Path, fork_server: ForkServer) -> None:
     sandbox = new_sandbox(base)
     stop_in_a_write(sandbox, fork_server)
     shutil.rmtree(sandbox.git_dir)
     sandbox.git("init", "--quiet")
-    assert sandbox.writer().recover() is None, "the disk has all that the write needs"
+    assert sandbox.writer().recover() is None, "the disk must have everything that the write needs"
     CallRunner(sandbox).do(("write", "Inbox/later.md", "Any write.\n"))
     collect_garbage(sandbox)
     assert UNCOMMITTED in everything(sandbox)
@@ -113,7 +115,7 @@ def test_a_repository_made_anew_loses_nothing_that_waits(base: Path, fork_server
 
 
 def test_two_editors_at_the_note_that_was_displaced(base: Path, fork_server: ForkServer) -> None:
-    """One had the note open and wrote to the file that waits now; the other saved a file of its own."""
+    """One had the note open and wrote to the displaced file; the other saved a new file."""
     sandbox, first = new_sandbox(base), b"By the editor that had it open.\n"
     stop_in_a_write(sandbox, fork_server)
     (displaced,) = (sandbox.vault / "Inbox").glob(".donna-*")
@@ -142,11 +144,11 @@ AFTER_A_MOVE: dict[str, tuple[str, ...]] = {
 def test_a_call_is_planned_after_the_write_that_was_interrupted(
     base: Path, fork_server: ForkServer, call: tuple[str, ...]
 ) -> None:
-    """The note has arrived and has not left: recovery completes the move, and only then the call is planned."""
+    """The note is at its new path and still at its old one: recovery completes the move before the call is planned."""
     sandbox = new_sandbox(base)
     before = sandbox.notes()
     assert fork_server.run("operation", sandbox, call=MOVE, step=Step.PUT, occurrence=1)[1] == ENDED
-    assert {MOVE[1], MOVE[2]} <= sandbox.notes().keys(), "the kill came in between"
+    assert {MOVE[1], MOVE[2]} <= sandbox.notes().keys(), "the kill must come in between"
     CallRunner(sandbox).do(call)
     after = sandbox.notes()
     here = {MOVE[1]: before[MOVE[1]]} if call[0] == "undo" else {}
@@ -168,7 +170,7 @@ class Editor:
     _open: tuple[Path, bytes] | None = None
 
     def act(self) -> None:
-        """Open a note, or save the one that is open."""
+        """Open a note, or save the open one."""
         if self._open is None:
             self._open = self._opened()
             return
@@ -197,7 +199,7 @@ class Editor:
         pending.replace(path)
 
     def act_until(self, moment: float) -> None:
-        """Go on at random moments."""
+        """Act at random moments."""
         while (left := moment - time.monotonic()) > 0:
             time.sleep(min(left, self.chance.random() * 0.03))
             if time.monotonic() < moment:
@@ -206,7 +208,7 @@ class Editor:
 
 @dataclass(slots=True)
 class Loop:
-    """Kills one Donna after the other, of one home or of several, in a vault where somebody edits."""
+    """Kills a series of writers, of one home or of several, while an editor works in the vault."""
 
     sandbox: Sandbox
     homes: tuple[str, ...]
@@ -216,7 +218,7 @@ class Loop:
     under_way: int = 0
 
     def round(self, fork_server: ForkServer) -> None:
-        """A child works until it is killed; an editor saves; some Donna writes; git collects garbage; all is there."""
+        """Kill a working child, save in the editor, write with another Donna, collect garbage, and check everything."""
         home = self.chance.choice(self.homes)
         pid = fork_server.start("work", self.sandbox, seed=self.chance.randrange(2**32), home=home)
         moment = time.monotonic() + self.chance.random() * LONGEST_SECONDS
@@ -240,7 +242,7 @@ class Loop:
         refused = attempt(lambda: hand.do(call))
         if refused is not None:
             assert refused is Reason.GIT_LOCKED, (refused, home, killed)
-            assert home != killed, "the lock that a killed git left is known to the home it was from"
+            assert home != killed, "the home of a killed git must know its lock"
             self._recover(killed)
             hand.do(call)
 
@@ -263,7 +265,7 @@ class Loop:
         assert not lost, lost
 
     def end(self) -> None:
-        """Every home starts once more; then nothing waits anywhere, and all is still there."""
+        """Start every home once more, and check that nothing is pending and everything is there."""
         for home in self.homes:
             self._recover(home)
         collect_garbage(self.sandbox)
@@ -292,7 +294,7 @@ def test_no_kill_loses_a_line_that_was_ever_saved(
         loop.end()
         lines, kept, under_way = lines + len(loop.editor.saved), kept + len(loop.kept), under_way + loop.under_way
         shutil.rmtree(sandbox.base)
-    assert under_way, "no kill met a write"
+    assert under_way, "no kill interrupted a write"
     taken = (time.monotonic() - began) / kills
     print(
         f"\n{kills} kills, {under_way} of a write under way, {taken:.3f} s each:"

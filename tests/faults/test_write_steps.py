@@ -1,4 +1,4 @@
-"""Stopped at each named step of each operation, and stopped again while it recovers, Donna comes to one end or the other."""
+"""Stopped at each step of each operation, and again during recovery, an operation is done entirely or not at all."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class Scene:
         self._number = itertools.count()
 
     def fresh(self, source: VaultModel | None = None) -> VaultModel:
-        """The vault as it was prepared, or as another copy is now."""
+        """Return a copy of the vault as prepared, or as another copy is now."""
         where = (source or self._vault_model).sandbox.copy(self._base / f"copy {next(self._number)}")
         return replace(self._vault_model, sandbox=where)
 
     def recover_and_check(self, vault_model: VaultModel) -> bool:
-        """Recover, check and throw the copy away; whether the stopped one is done."""
+        """Recover, check and delete the copy. Return whether the stopped operation is done."""
         assert vault_model.sandbox.writer().recover() is None
         done = vault_model.check(self._after) == 1
         shutil.rmtree(vault_model.sandbox.base)
@@ -120,8 +120,8 @@ def test_stopped_and_then_overtaken_by_a_donna_of_another_home(tmp_path: Path, f
     assert (
         fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.ADVANCED, occurrence=1)[1] == ENDED
     )
-    vault_model.db(scene.call, vault_model.sandbox.operations()[-1])
-    vault_model.db(after, CallRunner(vault_model.sandbox, home="another home").do(after))
+    vault_model.acknowledge(scene.call, vault_model.sandbox.operations()[-1])
+    vault_model.acknowledge(after, CallRunner(vault_model.sandbox, home="another home").do(after))
     assert vault_model.sandbox.writer().recover() is None
     assert vault_model.sandbox.operations() == vault_model.acknowledged
     assert vault_model.sandbox.notes() == vault_model.notes
@@ -140,7 +140,7 @@ def test_stopped_and_then_its_folder_is_replaced_by_a_link(tmp_path: Path, fork_
     assert not sandbox.intent.exists(), "the next writes would be refused"
 
 
-def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, fork_server: ForkServer) -> None:
+def test_stopped_and_then_the_repository_is_recreated(tmp_path: Path, fork_server: ForkServer) -> None:
     scene = Scene(tmp_path, "move")
     vault_model = scene.fresh()
     assert fork_server.run("operation", vault_model.sandbox, call=scene.call, step=Step.PUT, occurrence=1)[1] == ENDED
@@ -150,5 +150,5 @@ def test_stopped_and_then_the_repository_is_made_anew(tmp_path: Path, fork_serve
     assert problem is not None
     assert problem.reason is Reason.GIT_FAILED
     assert not litter(vault_model.sandbox)
-    assert set(vault_model.sandbox.notes()) >= set(vault_model.notes), "nothing is taken away that git does not have"
+    assert set(vault_model.sandbox.notes()) >= set(vault_model.notes), "something that git does not have was removed"
     assert CallRunner(vault_model.sandbox).do(("write", "Inbox/new.md", "It goes on.\n"))

@@ -1,4 +1,4 @@
-"""A small vault with a writer, and a check of what Donna promises about writing. The check asks the disk and git alone."""
+"""A small vault with a writer, and a check of what Donna promises about writing, which asks the disk and git alone."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from donna_tui.vault.write.writer import VaultWriter, Written
 Notes = dict[str, bytes]
 
 STAGED = "Projects/staged.md"
-"""A note of which the branch, the index and the disk each hold another version."""
+"""A note of which the branch, the index and the disk each have another version."""
 
 _LITTER = ("*.lock", "donna-index*", "fast_import_crash_*", "next-index-*")
 
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A vault and Donna's own folder below `base`."""
+    """A vault and Donna's folder below `base`."""
 
     base: Path
 
@@ -52,7 +52,7 @@ class Sandbox:
         on_recovered: Callable[[VaultWriteError], None] = lambda _: None,
         home: str = "state",
     ) -> VaultWriter:
-        """A writer as a program that was just started would have it."""
+        """Return a writer as a newly started program would have it."""
         rules = WriteRules.of(
             allowlist=["Inbox", "Projects"], ignore=[".git/**"], max_note_bytes=200_000, sensitive_key="donna_sensitive"
         )
@@ -71,7 +71,7 @@ class Sandbox:
 
     @property
     def _environment(self) -> dict[str, str]:
-        """Nobody's settings: a file that is not there has none, whatever the machine's null device is like."""
+        """Return an environment without settings of the user; a missing file is used, since a null device may vary."""
         nobody = str(self.base / "no-settings")
         return {**os.environ, "GIT_CONFIG_GLOBAL": nobody, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
 
@@ -90,7 +90,7 @@ class Sandbox:
         target.write_bytes(data)
 
     def notes(self) -> Notes:
-        """Every file of the vault, temporary ones too, but those that an editor renames meanwhile."""
+        """Return every file of the vault, temporary ones included, except those that an editor is renaming."""
         found: Notes = {}
         for each in self.vault.rglob("*"):
             if self.git_dir not in each.parents and each.is_file():
@@ -99,13 +99,13 @@ class Sandbox:
         return found
 
     def operations(self, ref: str = "HEAD") -> list[str]:
-        """The ids of the operations that a branch tells, oldest first."""
+        """Return the ids of the operations of the branch, oldest first."""
         known = self.git("for-each-ref", ref) if ref != "HEAD" else self.git("rev-list", "--max-count=1", "--all")
         form = "--format=%(trailers:key=Donna-Op,valueonly,separator=%x2C)"
         return self.git("log", "--reverse", form, ref).decode().split() if known else []
 
     def tree(self) -> dict[str, str]:
-        """The blob of every file in the branch."""
+        """Return the blob of every file in the branch."""
         entries = self.git("ls-tree", "-r", "-z", "HEAD").decode().split("\0")[:-1]
         return {entry.partition("\t")[2]: entry.split()[2] for entry in entries}
 
@@ -124,7 +124,7 @@ FIRST_NOTES: Notes = {
 
 
 def new_sandbox(base: Path, *, staged: bool = False) -> Sandbox:
-    """A vault with a few notes that link to each other, all in git; perhaps with work of the user's in the index."""
+    """Create a vault in git with a few notes that link to each other, optionally with staged work of the user."""
     sandbox = Sandbox(base)
     for path, data in FIRST_NOTES.items():
         sandbox.put(path, data)
@@ -147,9 +147,10 @@ def blob(data: bytes) -> str:
 
 
 def litter(sandbox: Sandbox, *, own: bool = False) -> list[str]:
-    """What a write may leave behind at no time: waiting files, an intent, locks.
+    """Return what a write must not leave behind: temporary files, an intent, locks.
 
-    What only Donna uses inside git's folder stands in nobody's way, and her next write removes it: `own` looks for it too.
+    With `own` this includes what only Donna uses inside git's folder, which is harmless and is removed by her next
+    write.
     """
     left = [each for pattern in _LITTER for each in sandbox.git_dir.rglob(pattern) if own or not _is_own(sandbox, each)]
     left += sandbox.vault.rglob(".donna-*")
@@ -164,7 +165,7 @@ def _is_own(sandbox: Sandbox, path: Path) -> bool:
 
 @dataclass(slots=True)
 class VaultModel:
-    """The expected state of the vault, for a caller that was notified of every finished operation."""
+    """The expected state of the vault, for a caller that is notified of every finished operation."""
 
     sandbox: Sandbox
     notes: Notes
@@ -176,14 +177,14 @@ class VaultModel:
 
     @classmethod
     def of(cls, sandbox: Sandbox) -> VaultModel:
-        """The model of a vault in which everything that Donna did can still be undone."""
+        """Return the model of a vault in which everything that Donna did can still be undone."""
         index, head = sandbox.git("ls-files", "--stage", "-z"), (sandbox.git_dir / "HEAD").read_text()
         return cls(sandbox, sandbox.notes(), sandbox.operations(), index, head)
 
     def check(self, *possible: Notes, sound: bool = False) -> int:
-        """Every promise holds, and the vault is as it was or, all of it, as the n-th of `possible` says: the n.
+        """Check every promise, and that the vault is as before or entirely as after one of `possible`. Return which.
 
-        `sound` looks closer, right after a write that was not disturbed.
+        `sound` checks more, right after an undisturbed write.
         """
         left = litter(self.sandbox, own=sound)
         assert not left, left
@@ -196,7 +197,7 @@ class VaultModel:
         }
         operations = self.sandbox.operations()
         alike = [each for each, state in enumerate(states) if state == found]
-        number = alike[-1 if len(operations) > len(self.acknowledged) else 0]  # two steps back may change nothing
+        number = alike[-1 if len(operations) > len(self.acknowledged) else 0]  # two undo steps may change nothing
         records = self.sandbox.operations("refs/donna/operations")
         assert operations[: len(self.acknowledged)] == self.acknowledged, (operations, self.acknowledged)
         assert len(operations) == len(self.acknowledged) + (number > 0), (number, operations, self.acknowledged)
@@ -222,7 +223,7 @@ class VaultModel:
         assert tree == wanted, (tree, wanted)
 
     def after(self, call: Sequence[str]) -> Notes:
-        """What the vault holds after an operation, by rules of its own."""
+        """Return the notes after an operation, by independent rules."""
         kind, *rest = call
         if kind == "write":
             return {**self.notes, rest[0]: rest[1].encode()}
@@ -233,8 +234,8 @@ class VaultModel:
         stack = self.done if kind == "undo" else self.undone
         return stack[-int(rest[0])] if int(rest[0]) <= len(stack) else self.notes
 
-    def db(self, call: Sequence[str], operation: str) -> None:
-        """An operation was acknowledged, or found to be done."""
+    def acknowledge(self, call: Sequence[str], operation: str) -> None:
+        """Record that an operation was acknowledged, or found to be done."""
         after, before = self.after(call), self.notes
         self.acknowledged.append(operation)
         if call[0] in ("undo", "redo"):
@@ -249,7 +250,7 @@ class VaultModel:
 
 
 def _moved(notes: Notes, src: str, dst: str) -> Notes:
-    """Links are by bare name here, and no two notes have the same one."""
+    """Return the notes after a move. Links are bare names here, and no two notes have the same one."""
     old, new = (f"[[{Path(path).stem}".encode() for path in (src, dst))
     renamed = {dst if path == src else path: data for path, data in notes.items()}
     return {
@@ -277,7 +278,7 @@ class CallRunner:
         )
 
     def do(self, call: Sequence[str]) -> str:
-        """Do it; the operation's id, or nothing if there was nothing to do."""
+        """Run a call. Return the operation's id, or nothing if there was nothing to do."""
         kind, *rest = call
         before = len(self._done)
         if kind == "write":
@@ -301,10 +302,10 @@ CALLS: dict[str, tuple[str, ...]] = {
 
 
 def prepared(base: Path, name: str, *, staged: bool = False) -> VaultModel:
-    """A vault in which the operation of this name can be done."""
+    """Create a vault in which the operation of this name can run."""
     vault_model = VaultModel.of(new_sandbox(base, staged=staged))
     hand = CallRunner(vault_model.sandbox)
     first = [CALLS["write over"], CALLS["move"]] if name in ("undo", "redo") else []
     for call in [*first, *([CALLS["undo"]] if name == "redo" else [])]:
-        vault_model.db(call, hand.do(call))
+        vault_model.acknowledge(call, hand.do(call))
     return vault_model

@@ -16,7 +16,7 @@ from tests.mcp.serving import PRIVATE, PUBLIC, ToolHarness, open_harness
 
 @pytest.fixture
 def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
-    """Public notes, and one private note for each way to say so, in a repository."""
+    """Create a repository with public notes, and one private note for each way to mark one."""
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "home"))
@@ -35,14 +35,14 @@ def sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 @pytest.fixture
 async def harness(sandbox: Sandbox) -> AsyncIterator[ToolHarness]:
-    """The tools on that vault, for a client that may write and sees nothing private."""
+    """Return the tools for a client that may write and sees nothing private."""
     async with open_harness(sandbox) as harness:
         yield harness
 
 
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")

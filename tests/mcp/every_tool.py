@@ -1,4 +1,4 @@
-"""One walk through every tool, whatever the transport."""
+"""One walk through every tool, over any transport."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.mcp.serving import CANARY, PUBLIC, payload_of, refused_over
 
 
 async def through_every_tool(client: Client, sandbox: Sandbox) -> None:
-    """Each tool does what it says; the client itself checks each answer against the schema."""
+    """Call each tool and check its effect; the client itself validates each answer against the schema."""
     tools = {tool.name: tool for tool in (await client.list_tools()).tools}
     assert list(tools) == [tool.name for tool in TOOLS]
     for tool in TOOLS:

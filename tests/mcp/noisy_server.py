@@ -1,4 +1,4 @@
-"""Runs `donna` with libraries that print, warn and fail: `python -m tests.mcp.noisy_server mcp …`."""
+"""Run `donna` with libraries that print, warn and fail: `python -m tests.mcp.noisy_server mcp …`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOUD = "THIS IS NO PROTOCOL"
 
 
 def noise() -> None:
-    """Everything that could get to stdout."""
+    """Produce every kind of output that could reach stdout."""
     print(LOUD)
     sys.__stdout__.write(f"{LOUD}\n")  # type: ignore[union-attr]
     os.write(1, f"{LOUD}\n".encode())

@@ -1,4 +1,4 @@
-"""The tools for agents on a test's own vault: called as functions, over stdio, and over HTTP."""
+"""The tools for agents on a temporary vault: called as functions, over stdio, and over HTTP."""
 
 from __future__ import annotations
 
@@ -53,31 +53,31 @@ PRIVATE = {
 
 @dataclass(frozen=True, slots=True)
 class ToolHarness:
-    """The tools as functions, in the name of one client."""
+    """The tools as functions, called as one client."""
 
     engine: Engine
     sandbox: Sandbox
     space: ToolContext
 
     async def __call__(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """What a tool answers."""
+        """Call a tool and return its answer."""
         return await call(self.space, name, arguments)
 
     async def fine(self, name: str, **arguments: Any) -> dict[str, Any]:
-        """The answer of a tool that must not refuse."""
+        """Call a tool that must not refuse, and return its answer."""
         answer = await self(name, **arguments)
         assert answer["ok"], answer
         return answer
 
     def other(self, client: str = "another", quota: int = 50, *, sensitive: bool = False) -> ToolHarness:
-        """The tools on the same engine for another client."""
+        """Return the tools of the same engine for another client."""
         return ToolHarness(
             self.engine, self.sandbox, workspace(self.engine, self.sandbox, client, quota, sensitive=sensitive)
         )
 
     @property
     def writer(self) -> VaultWriter:
-        """The writer of a person at the keyboard."""
+        """Return a writer as a person uses it."""
         return open_writer(quick_config(), self.sandbox.space, allowlist=("*",))
 
 
@@ -103,14 +103,14 @@ def workspace(
 async def open_harness(
     sandbox: Sandbox, *, client: str = "Test Agent", config: MemoryConfig | None = None
 ) -> AsyncIterator[ToolHarness]:
-    """The tools on a vault whose index is complete."""
+    """Open the tools of a vault whose index is complete."""
     async with open_engine(sandbox, config=config) as running:
         await running.settled(vectors=False)
         yield ToolHarness(running.engine, sandbox, workspace(running.engine, sandbox, client, config=config))
 
 
 def command(sandbox: Sandbox, *options: str, module: str = "tests.cli.without_model") -> StdioServerParameters:
-    """How a client starts the server."""
+    """Return the command with which a client starts the server."""
     return StdioServerParameters(
         command=sys.executable,
         args=["-m", module, "mcp", "--space", str(sandbox.root), *options],
@@ -128,7 +128,7 @@ def environment(sandbox: Sandbox) -> dict[str, str]:
 async def over_stdio(
     sandbox: Sandbox, *options: str, mode: str = "auto", errors: Path | None = None
 ) -> AsyncIterator[Client]:
-    """The official client, talking to the server in a process of its own."""
+    """Connect the official client to the server in a separate process."""
     with (errors or Path(os.devnull)).open("w") as log:
         async with Client(stdio_client(command(sandbox, *options), errlog=log), mode=mode) as client:
             yield client
@@ -136,7 +136,7 @@ async def over_stdio(
 
 @contextlib.contextmanager
 def started(sandbox: Sandbox, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """The server in a process of its own, with pipes that a test talks to by itself."""
+    """Start the server in a separate process, with pipes that a test uses directly."""
     parameters = command(sandbox, *options)
     process = subprocess.Popen(
         [parameters.command, *parameters.args],
@@ -154,7 +154,7 @@ def started(sandbox: Sandbox, *options: str) -> Iterator[subprocess.Popen[bytes]
 
 
 def payload_of(answer: Any) -> dict[str, Any]:
-    """What a tool answered over the protocol; its text says the same as its structure."""
+    """Return the structured answer of a tool. Check that its text is the same."""
     content: dict[str, Any] = answer.structured_content
     assert json.loads(answer.content[0].text) == content
     assert answer.is_error is not content["ok"]

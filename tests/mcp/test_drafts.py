@@ -1,4 +1,4 @@
-"""Drafts as an agent sees them: those of public notes wait in the list, those of private ones are not there."""
+"""Drafts as an agent sees them: those of public notes are listed, those of private notes do not exist."""
 
 from __future__ import annotations
 

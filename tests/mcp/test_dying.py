@@ -1,4 +1,4 @@
-"""Clients that die, servers that are ended, and lines that are no messages: nothing is left half done."""
+"""Clients that crash, servers that are terminated, and malformed lines leave nothing half-written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENDS_WITHIN = 60
 
 
 def hello(process: subprocess.Popen[bytes]) -> None:
-    """The handshake, by hand."""
+    """Perform the handshake by hand."""
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "By Hand", "version": "1"}}
     set_label(process, {"id": 0, "method": "initialize", "params": params})
     assert process.stdout
@@ -42,7 +42,7 @@ def writes(process: subprocess.Popen[bytes], count: int) -> None:
 
 
 def check_whole(sandbox: Sandbox) -> None:
-    """Each note is there with all its lines and in git, or it is not there at all; nothing is left half done."""
+    """Check that each note is missing, or has all its lines and is in git, and that nothing is left half-written."""
     for file in (sandbox.root / "Inbox").glob("w*.md"):
         assert file.read_text() == f"note {file.stem[1:]}\n" * 2_000
     assert not [name for name in tree_of(sandbox.root) if "donna" in name.lower()]
@@ -54,7 +54,7 @@ def check_whole(sandbox: Sandbox) -> None:
     assert not list((sandbox.root / ".git").rglob("*.lock"))
     journal = sandbox.paths.space_state(sandbox.root) / "writes"
     left = [file for file in journal.rglob("*") if file.is_file() and file.stat().st_size]
-    assert [file.name for file in left] == ["home"]  # which Donna this is, for the names of its refs
+    assert [file.name for file in left] == ["home"]  # the id of this installation, for the names of its refs
 
 
 @pytest.mark.cases(1)

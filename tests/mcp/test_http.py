@@ -1,4 +1,4 @@
-"""`donna mcp --http`: the official client gets in with its token; nobody else and no web page does."""
+"""`donna mcp --http`: the official client is admitted with its token; nobody else and no web page is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CALL = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 
 @dataclass(frozen=True, slots=True)
 class Serving:
-    """A server that runs."""
+    """A running server."""
 
     port: int
     token: str
@@ -46,7 +46,7 @@ class Serving:
 
 @pytest.fixture
 def serving(sandbox: Sandbox) -> Iterator[Serving]:
-    """The server on any free port, with leave to write."""
+    """Run the server on any free port, with `--write`."""
     with started(sandbox, "--http", "--port", "0", "--write") as process:
         yield _ready(sandbox, process)
 
@@ -79,7 +79,7 @@ async def test_the_official_client_gets_through_every_tool(sandbox: Sandbox, ser
 
 
 @pytest.mark.slow
-async def test_sessions_are_told_apart_and_calls_come_in_parallel(serving: Serving) -> None:
+async def test_sessions_are_distinguished_and_calls_run_in_parallel(serving: Serving) -> None:
     async with client_of(serving, "legacy") as one, client_of(serving, "legacy") as two:
         first = payload_of(await one.call_tool("vault_write", {"path": "Inbox/one.md", "content": "x\n"}))
         second = payload_of(await two.call_tool("vault_write", {"path": "Inbox/two.md", "content": "x\n"}))
@@ -117,7 +117,7 @@ def test_the_matrix_has_sixty_rows() -> None:
 
 @pytest.mark.slow
 def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
-    """Thirty hosts and thirty origins, each with the right token; the first few of each are ours."""
+    """Try thirty hosts and thirty origins, each with the right token; the first few of each are allowed."""
     rows = [(number < ALLOWED_HOSTS, host, None) for number, host in enumerate(HOSTS)]
     rows += [(number < ALLOWED_ORIGINS, HOSTS[0], origin) for number, origin in enumerate(ORIGINS)]
     for allowed, host, origin in rows:
@@ -130,7 +130,7 @@ def test_no_other_name_and_no_web_page_is_let_in(serving: Serving) -> None:
 
 
 @pytest.mark.slow
-def test_two_names_are_none(serving: Serving) -> None:
+def test_duplicate_hosts_and_origins_are_refused(serving: Serving) -> None:
     ours = ("Host", HOSTS[0])
     assert asked(serving, "POST", [ours, ("Host", "evil.example")]) in (400, 403)
     assert asked(serving, "POST", [ours, ours]) in (400, 403)
@@ -142,7 +142,7 @@ def test_two_names_are_none(serving: Serving) -> None:
 def asked(
     serving: Serving, method: str, headers: list[tuple[str, str]], *, own: bool = True, path: str = "/mcp"
 ) -> int:
-    """The status of a request whose bytes are written by hand; with `own` it shows the token."""
+    """Return the status of a hand-written request; with `own` it has the token."""
     body = json.dumps(CALL).encode() if method == "POST" else b""
     known = {"port": serving.port, "ours": f"127.0.0.1:{serving.port}"}
     shown = [(name, value.format(**known)) for name, value in headers]
@@ -160,7 +160,7 @@ def asked(
 
 
 @pytest.mark.slow
-def test_without_the_token_nobody_gets_in(serving: Serving) -> None:
+def test_without_the_token_no_client_is_admitted(serving: Serving) -> None:
     token = serving.token
     wrong = ("", "Bearer", "Bearer ", "Bearer wrong", f"Basic {token}", f"Bearer {token}x", f"Bearer {token[:-1]}",
              token, f"Bearer {token.upper()}", f"Bearer {token} {token}", f"Bearer {token}, Bearer {token}")  # fmt: skip
@@ -212,7 +212,7 @@ def test_only_this_machine_reaches_it_and_stdout_stays_empty(serving: Serving) -
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_said(sandbox: Sandbox, serving: Serving) -> None:
+def test_a_port_that_is_taken_is_reported(sandbox: Sandbox, serving: Serving) -> None:
     with started(sandbox, "--http", "--port", str(serving.port)) as process:
         _, errors = process.communicate(timeout=60)
         assert process.returncode == 5
@@ -246,7 +246,7 @@ def test_requests_are_let_in_as_fast_as_they_may_come() -> None:
     assert sum(rate.take() for _ in range(2_000)) == 50
 
 
-def test_a_session_ends_when_nobody_calls_and_they_are_not_kept_for_ever() -> None:
+def test_idle_sessions_end() -> None:
     now = [0.0]
     sessions = Sessions(Quota(5), alone=False, clock=lambda: now[0])
     first = sessions.of("Agent")
@@ -282,7 +282,7 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
 
 @pytest.mark.slow
 async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox, serving: Serving) -> None:
-    """300 connections that say nothing, or half a head, and 300 requests without the token."""
+    """Open 300 connections that are silent or send half a header, and make 300 requests without the token."""
     with contextlib.ExitStack() as held:
         for number in range(300):
             connection = socket.create_connection(("127.0.0.1", serving.port), timeout=30)
@@ -304,7 +304,7 @@ async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox,
 
 @pytest.mark.slow
 async def test_a_client_that_opens_a_hundred_connections_at_once_keeps_them_all(serving: Serving) -> None:
-    """Connect first and send later, so that none has shown the token when the last one is accepted."""
+    """Connect first and send later, so that none has sent the token when the last one is accepted."""
     call = json.dumps(CALL).encode()
     head = (
         f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{serving.port}\r\nAuthorization: Bearer {serving.token}\r\n"
@@ -332,7 +332,7 @@ async def test_abandoned_sessions_make_room_for_a_client(serving: Serving) -> No
             assert answer.status_code == 200, answer.text
         async with client_of(serving, "legacy") as client:
             assert (await client.list_tools()).tools
-        assert (await early.list_tools()).tools  # it has a stream open, so that it is in use
+        assert (await early.list_tools()).tools  # it has an open stream, so that it counts as in use
 
 
 @pytest.mark.slow

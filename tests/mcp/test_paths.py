@@ -1,4 +1,4 @@
-"""Every path that the vault refuses is refused by the tools: there is one resolver."""
+"""Every path that the vault refuses is refused by the tools too, which use the same resolver."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FOREIGN = (
 
 @pytest.fixture
 def around(sandbox: Sandbox) -> Sandbox:
-    """Something outside the vault to find, and links in the vault that lead there."""
+    """Create a file outside the vault, and links in the vault that lead to it."""
     (sandbox.root.parent / "secret.md").write_text(OUTSIDE)
     (sandbox.root / "link").symlink_to(sandbox.root.parent)
     (sandbox.root / "link.md").symlink_to(sandbox.root.parent / "secret.md")

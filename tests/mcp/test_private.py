@@ -1,4 +1,4 @@
-"""Private notes are in no result, count, link list and error: for an agent they are not there."""
+"""Private notes are in no result, count, list of links or error: for an agent they do not exist."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ABSENT = "Private/absent.md"
 
 
 def about(answer: dict[str, Any], path: str) -> str:
-    """An answer without the path that was asked for."""
+    """Return an answer without the requested path."""
     return json.dumps(answer).replace(json.dumps(path)[1:-1], "PATH")
 
 
@@ -32,7 +32,7 @@ QUESTIONS = (
 
 
 async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
-    """Every tool with everything that could lead to a private note."""
+    """Return calls of every tool with everything that could lead to a private note."""
     reads: list[tuple[str, dict[str, Any]]] = [
         *(("memory_search", {"query": each, "nearMisses": True, "maxResults": 50}) for each in QUESTIONS),
         *(("memory_search", {"query": CANARY, "mode": each}) for each in ("keyword", "semantic", "hybrid")),
@@ -67,7 +67,7 @@ async def calls(harness: ToolHarness) -> list[tuple[str, dict[str, Any]]]:
     return [*reads, *paths, *others, ("vault_undo_last", {}), ("vault_undo_last", {"everything": True})]
 
 
-async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: ToolHarness) -> None:
+async def test_no_answer_of_any_tool_contains_a_word_of_a_private_note(harness: ToolHarness) -> None:
     before = {path: (harness.sandbox.root / path).read_bytes() for path in PATHS}
     asked = await calls(harness)
     assert {name for name, _ in asked} == {each.name for each in TOOLS}
@@ -83,7 +83,7 @@ async def test_no_answer_of_any_tool_holds_a_word_of_a_private_note(harness: Too
 
 @pytest.mark.cases(6)
 @pytest.mark.parametrize("path", PATHS)
-async def test_a_private_path_answers_exactly_as_one_that_is_not_there(harness: ToolHarness, path: str) -> None:
+async def test_a_private_path_is_answered_exactly_like_a_missing_one(harness: ToolHarness, path: str) -> None:
     for name, arguments in (
         ("memory_get", {}),
         ("vault_read", {}),
@@ -110,7 +110,7 @@ async def test_counts_are_those_of_a_vault_without_private_notes(harness: ToolHa
 
 
 async def test_tasks_are_those_of_a_vault_without_private_notes(harness: ToolHarness) -> None:
-    """In the list, in its total and in the agenda; a memory of a private note cannot be named to be forgotten."""
+    """This includes the list, its total and the agenda; a memory of a private note cannot be forgotten by its id."""
     listed = await harness.fine("task_list", done=True)
     assert ([each["path"] for each in listed["tasks"]], listed["total"]) == (["Projects/plan.md"], 1)
     granted = await harness.other(sensitive=True).fine("task_list", done=True)
@@ -164,7 +164,7 @@ WORDS = ("rollback", "redis", "sessions", "idea", "plan", "gateway")
 
 @pytest.mark.slow
 async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes(sandbox: Sandbox) -> None:
-    """BM25 weighs a word by how many passages hold it: of private ones an agent could read that off the order."""
+    """BM25 weighs a word by the number of passages that contain it, which could reveal the words of private ones."""
     for path in PRIVATE:
         (sandbox.root / path).unlink()
     questions = [f"{one} {other}" for one in WORDS for other in WORDS if one < other]
@@ -184,7 +184,7 @@ async def test_nothing_that_an_agent_finds_depends_on_the_words_of_private_notes
 
 
 async def found_by(harness: ToolHarness, question: str) -> Any:
-    """What a client finds and recalls, with the scores that decide the order, and how many notes were searched."""
+    """Return what a client finds and recalls, with the scores, and the number of notes searched."""
     filters = Filters(sensitive=None if harness.space.access.sensitive else False)
     outcome = await harness.engine.search_fresh(SearchRequest(text=question, k=50, filters=filters, near_misses=True))
     asked = {"query": question, "nearMisses": True, "maxResults": 50}
@@ -196,7 +196,7 @@ async def found_by(harness: ToolHarness, question: str) -> Any:
     )
 
 
-async def test_a_word_that_is_half_typed_becomes_none_of_a_private_note(sandbox: Sandbox) -> None:
+async def test_a_half_typed_word_is_not_completed_from_a_private_note(sandbox: Sandbox) -> None:
     async with open_harness(sandbox) as harness:
         public, everything = [
             await harness.engine.search(SearchRequest(text=CANARY[:-3], partial=True, filters=Filters(sensitive=each)))
@@ -217,7 +217,7 @@ def frozen(outcome: Any) -> Any:
     return search
 
 
-async def test_what_cannot_be_read_counts_as_not_there(harness: ToolHarness) -> None:
+async def test_what_cannot_be_read_counts_as_missing(harness: ToolHarness) -> None:
     root = harness.sandbox.root
     write(root, "Inbox/big.md", "x" * 3_000_000)
     write(root, "Inbox/zeros.md", b"\0" * 4_000)
@@ -232,7 +232,7 @@ async def test_what_cannot_be_read_counts_as_not_there(harness: ToolHarness) -> 
         assert (answer["reason"], answer["message"]) == ("conflict", "a note cannot be written to this path")
 
 
-async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_of_it(harness: ToolHarness) -> None:
+async def test_a_new_note_beside_a_private_one_of_nearly_its_name_does_not_reveal_it(harness: ToolHarness) -> None:
     answer = await harness("vault_write", path="Inbox/secret.md", content="mine\n")
     assert answer["reason"] == "conflict"
     assert "Secret" not in json.dumps(answer)
@@ -240,7 +240,7 @@ async def test_a_new_note_beside_a_private_one_of_nearly_its_name_says_nothing_o
     assert about(taken, "Inbox/Secret.md") == about(answer, "Inbox/secret.md")
 
 
-async def test_what_was_made_of_a_private_note_answers_as_what_is_not_there(harness: ToolHarness) -> None:
+async def test_what_derives_from_a_private_note_is_answered_like_something_missing(harness: ToolHarness) -> None:
     made = harness.sandbox.rows("SELECT source_id, sensitive FROM memory_documents WHERE source_type = 'task'")
     private = [identity for identity, sensitive in made if sensitive]
     public = [identity for identity, sensitive in made if not sensitive]

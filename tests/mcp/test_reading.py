@@ -1,4 +1,4 @@
-"""What the reading tools give: as much as was asked for, as it stands on disk, with nothing hidden in it."""
+"""The reading tools return the requested amount of text, as on disk, without hidden characters."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ async def test_a_shared_word_is_never_cut_by_the_least_score(harness: ToolHarnes
     )
 
 
-async def test_nothing_relevant_is_said_and_near_misses_come_on_request(harness: ToolHarness) -> None:
+async def test_nothing_relevant_is_reported_and_near_misses_come_on_request(harness: ToolHarness) -> None:
     nothing = await harness.fine("memory_search", query="quasar telescope")
     assert (nothing["results"], nothing["nearMisses"], nothing["count"]) == ([], [], 0)
 
 
-async def test_an_answer_from_an_index_that_is_behind_says_so(
+async def test_an_answer_from_an_outdated_index_is_marked_stale(
     harness: ToolHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def late(_: object, seconds: float | None) -> str:
@@ -126,7 +126,7 @@ async def test_every_note_of_a_hostile_vault_is_read_or_refused(
                 assert hit["snippet"] == clean_line(hit["snippet"])
 
 
-def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
+def test_all_four_properties_of_a_tool_are_stated_and_make_sense() -> None:
     assert len({tool.name for tool in TOOLS}) == len(TOOLS) == 16
     for tool in TOOLS:
         assert tool.writes or not tool.destroys
@@ -135,7 +135,7 @@ def test_all_four_natures_of_a_tool_are_said_and_make_sense() -> None:
 
 
 def properties(schema: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every property of a schema and of what it refers to, by name."""
+    """Return every property of a schema and of those that it references, by name."""
     for model in (schema, *schema.get("$defs", {}).values()):
         yield from model.get("properties", {}).items()
 

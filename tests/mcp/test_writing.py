@@ -1,4 +1,4 @@
-"""What an agent writes is one operation in its name, within its quota, and can be taken back: only that."""
+"""A write of an agent is one operation under its name, within its quota, and the agent can undo only its own."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_an_agent_makes_no_note_private(harness: ToolHarness, mark: str) -
     assert answer["reason"] == "sensitive"
 
 
-async def test_the_quota_holds_however_many_calls_come_at_once(harness: ToolHarness) -> None:
+async def test_the_quota_applies_however_many_calls_are_made_at_once(harness: ToolHarness) -> None:
     small = harness.other("Eager", quota=3)
     answers = await asyncio.gather(
         *(small("vault_write", path=f"Inbox/{number}.md", content="x\n") for number in range(8)),
@@ -124,7 +124,7 @@ async def test_undo_takes_back_only_what_this_session_did(harness: ToolHarness) 
 
 
 @pytest.mark.slow
-async def test_a_whole_session_is_taken_back_to_the_byte(harness: ToolHarness) -> None:
+async def test_a_whole_session_is_undone_to_the_byte(harness: ToolHarness) -> None:
     write(harness.sandbox.root, NOTE, "not in git yet\n")
     before = tree_of(harness.sandbox.root)
     for number in range(4):
@@ -203,7 +203,7 @@ async def test_an_edit_that_came_after_is_not_lost_by_undoing(harness: ToolHarne
     )
 
 
-async def test_an_owners_operation_on_the_same_note_stands_in_the_way(harness: ToolHarness) -> None:
+async def test_an_owners_operation_on_the_same_note_prevents_the_undo(harness: ToolHarness) -> None:
     await harness.fine("vault_write", path="Inbox/mine.md", content="1\n")
     writer = harness.writer
     writer.apply(writer.planner.write("Inbox/mine.md", "2\n", seen=whatever))
@@ -270,7 +270,7 @@ def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
         ("recall", {"query": ["x"]}, "query: Input should be a valid string"),
     ],
 )
-async def test_what_is_asked_wrongly_is_told_without_what_was_given(
+async def test_an_invalid_request_is_reported_without_its_values(
     harness: ToolHarness, name: str, arguments: dict[str, Any], told: str
 ) -> None:
     answer = await harness(name, **arguments)

@@ -1,4 +1,4 @@
-"""The export itself: from the right weights only, whole or not at all, whoever else is at it."""
+"""The export: from the right weights only, complete or not at all, even if other processes export too."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_two_exports_at_once_replace_a_damaged_one_by_one_intact(tmp_path: Path)
     assert sorted(os.listdir(folder)) == [files.MANIFEST, files.GRAPH, files.TOKENIZER]
 
 
-@pytest.mark.stress  # a pretended export does it in tests/unit/test_embedding_prepare.py
-def test_a_damaged_export_is_detected_and_made_anew(model_cache: Path, tmp_path: Path) -> None:
+@pytest.mark.stress  # tests/unit/test_embedding_prepare.py does this with a pretended export
+def test_a_damaged_export_is_detected_and_replaced(model_cache: Path, tmp_path: Path) -> None:
     shutil.copytree(files.export_folder(model_cache), files.export_folder(tmp_path))
     graph = files.export_folder(tmp_path) / files.GRAPH
     os.truncate(graph, graph.stat().st_size - 1)

@@ -1,4 +1,4 @@
-"""Graphs other than our own export: the hub's layout, and graphs that are not what they say."""
+"""Graphs other than Donna's export: the layout of the hub, and graphs that are not what they claim."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TABLE = np.random.default_rng(1).standard_normal((len(WORDS), DIM)).astype(np.fl
 
 
 def token_vectors_graph(table: Matrix) -> bytes:
-    """A graph in the hub's layout: three inputs, and one vector a token that still has to be pooled.
+    """Build a graph in the hub's layout: three inputs, and one vector for each token, not pooled yet.
 
     A token's vector is its row of `table`, times its attention, plus its sentence number.
     """
@@ -99,7 +99,9 @@ def test_the_hub_folder_needs_no_manifest(tmp_path: Path) -> None:
         pytest.param(TABLE, DIM + 1, id="wrong dimension"),
     ],
 )
-def test_a_model_that_gives_poison_is_refused_when_it_is_loaded(tmp_path: Path, table: Matrix, dim: int) -> None:
+def test_a_model_that_returns_invalid_vectors_is_refused_when_it_is_loaded(
+    tmp_path: Path, table: Matrix, dim: int
+) -> None:
     with pytest.raises(ModelError):
         OnnxProvider(model_files(tmp_path, token_vectors_graph(table), dim=dim))
 

@@ -1,4 +1,4 @@
-"""The default model as it is really served, against sentence-transformers on the same texts."""
+"""The default model as it is served, compared with sentence-transformers on the same texts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TEXTS = (*SAMPLES, *UNUSUAL, *(f"{sample} {sample}" for sample in SAMPLES[:10]))
 
 
 def many_texts(count: int) -> list[str]:
-    """`TEXTS` and runs of 1 to 160 words of them."""
+    """Return `TEXTS` and runs of 1 to 160 words of them."""
     words, random = " ".join(TEXTS).split(), Random(7)
     starts = [random.randrange(len(words)) for _ in range(count - len(TEXTS))]
     return [*TEXTS, *(" ".join(words[start : start + random.randint(1, 160)])[:700] for start in starts)]
@@ -93,7 +93,7 @@ assert not {"torch", "transformers", "sentence_transformers"} & set(sys.modules)
 
 @pytest.fixture(scope="module")
 def exact_export(tmp_path_factory: pytest.TempPathFactory) -> ModelFiles:
-    """The export of a machine on which the 8-bit model does not pay, and is not even made."""
+    """Export as on a machine on which the 8-bit model is not faster, and is not even built."""
     folder = tmp_path_factory.mktemp("models") / "exact"
     subprocess.run([sys.executable, "-c", EXACT, str(folder)], check=True, stderr=subprocess.DEVNULL)
     export = files.load_export(folder)

@@ -1,4 +1,4 @@
-"""The lock file of development and CI, and the question for known vulnerabilities."""
+"""The lock file of development and CI, and the audit for known vulnerabilities."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_every_package_is_locked_in_its_range_with_hashes_and_torch_is_not() -> 
 
 
 def test_a_major_version_that_may_break_is_bounded() -> None:
-    free = {"structlog", "pytest-asyncio", "types-pyyaml"}  # numbered by year, or tools whose breaks the tests show
+    free = {"structlog", "pytest-asyncio", "types-pyyaml"}  # versioned by year, or tools whose breakage the tests show
     dev = {
         Requirement(each).name
         for each in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]["dev"]

@@ -1,4 +1,4 @@
-"""The wheel: carries its own files, installs into a fresh environment, and works there without a model."""
+"""The wheel contains its own files, installs into a fresh environment, and works there without a model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 300_000_000
 TOOLS = ("pip", "setuptools")
-"""What every environment has before anything is installed."""
+"""The packages of every new environment."""
 
 
 def run(*command: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run a program away from the checkout, so that nothing is imported from it."""
+    """Run a program outside the checkout, so that nothing is imported from it."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("DONNA_", "PYTHON"))}
     return subprocess.run(
         [*map(str, command)], cwd="/", env={**inherited, **environ}, capture_output=True, text=True, check=False
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """An environment with the wheel and what it needs, a vault, and Donna's own folders."""
+    """An environment with the wheel and its dependencies, a vault, and Donna's folders."""
 
     folder: Path
     vault: Path

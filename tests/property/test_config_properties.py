@@ -1,4 +1,4 @@
-"""Whatever valid value is given is found again with its origin; whatever name is wrong is refused with the nearest."""
+"""Any valid value is read back with its origin; any wrong name is refused with the nearest valid one."""
 
 from __future__ import annotations
 

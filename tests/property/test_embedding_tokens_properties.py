@@ -1,4 +1,4 @@
-"""Whatever a note holds, the model's tokens have offsets that the chunker can rely on."""
+"""For any text, the model's tokens have offsets that the chunker can rely on."""
 
 from __future__ import annotations
 

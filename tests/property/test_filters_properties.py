@@ -1,4 +1,4 @@
-"""Filters act inside the search: both vector engines and the keyword leg give what looking at every passage gives."""
+"""Filters apply inside the search: both vector engines and the keyword leg return what an exhaustive search returns."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ DAYS = tuple(float(day * 86_400) for day in range(5))
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stored chunk with all that a filter can ask of it."""
+    """A stored chunk with everything that a filter can test."""
 
     id: int
     document: Document
@@ -123,7 +123,7 @@ filters = st.builds(
 words = st.one_of(st.just(()), st.lists(st.sampled_from((*WORDS, "again", "never")), max_size=1).map(tuple))
 scopes = st.tuples(filters, words, words)
 SAME = 1e-6
-"""Cosines that differ by less are one: float32 adds up the same numbers in another order to another last digit."""
+"""Cosines that differ by less are equal: float32 sums depend on the order of the terms in the last digits."""
 
 queries = st.integers(0, 10_000).map(lambda seed: unit(np.random.default_rng(seed).normal(size=DIM)))
 
@@ -168,7 +168,7 @@ def as_scope(scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Scope:
 
 
 def with_members(filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]]) -> Database:
-    """A connection to which the passages of a scope are known."""
+    """Return a connection that has cached the passages of a scope."""
     database = replace(filter_store.store.database, cache=RevisionCache())
     estimate_scope(database, as_scope(scope))
     return database
@@ -184,7 +184,7 @@ examples = settings(max_examples=250, deadline=None, suppress_health_check=[Heal
 @pytest.mark.slow
 @examples
 @given(scope=scopes, query=queries, k=st.integers(1, 60))
-def test_both_engines_give_the_nearest_of_what_the_scope_admits(
+def test_both_engines_return_the_nearest_passages_of_the_scope(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], query: Vector, k: int
 ) -> None:
     check_engines(filter_store, scope, query, k)
@@ -205,7 +205,7 @@ def check_engines(
     query: Vector,
     k: int,
 ) -> None:
-    """Passages whose cosines differ by less than float32 can tell may stand in either order."""
+    """Check both engines. Passages whose cosines differ by less than float32 resolves may be in either order."""
     cosines = {each.id: float(each.vector @ query) for each in brute_force(filter_store, scope)}
     expected = sorted(cosines.values(), reverse=True)[:k]
     unlisted, listed = filter_store.store.database, with_members(filter_store, scope)
@@ -270,13 +270,13 @@ WAYS_TO_FIND_WORDS = (
     (False, 0.0, 30_000, 0.5), (False, 1.1, 30_000, 0.5), (False, 1.1, 10, 0.5),
     (True, 1.1, 30_000, 0.5), (True, 0.0, 30_000, 1.1), (True, 0.0, 30_000, 0.0),
 )  # fmt: skip
-"""Whether the passages of the scope are known, and the constants that decide how they are looked for."""
+"""Whether the passages of the scope are cached, and the constants that decide how they are searched."""
 
 
 @pytest.mark.slow
 @examples
 @given(scope=scopes, word=st.sampled_from(WORDS), k=st.integers(1, 400))
-def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
+def test_the_keyword_leg_returns_every_passage_of_the_scope_with_the_word(
     filter_store: FilterStore, scope: tuple[Filters, tuple[str, ...], tuple[str, ...]], word: str, k: int
 ) -> None:
     expected = {each.id for each in brute_force(filter_store, scope) if word in each.words}
@@ -294,7 +294,7 @@ def test_the_keyword_leg_gives_every_passage_of_the_scope_with_the_word(
 
 
 def test_the_library_tests_what_it_should(filter_store: FilterStore) -> None:
-    """Guards the properties above against a library in which no filter makes a difference."""
+    """Check that filters make a difference in the store, on which the properties above depend."""
     everything = len(filter_store.passages)
     assert everything == 256
     for scope in (

@@ -1,4 +1,4 @@
-"""Frontmatter never raises, never loses body text, and gives data that JSON and SQLite can hold."""
+"""Frontmatter never raises, never loses body text, and yields data that JSON and SQLite can store."""
 
 from __future__ import annotations
 

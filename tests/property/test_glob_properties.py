@@ -1,4 +1,4 @@
-"""What is ignored is what the patterns say, however the matcher gets there, and in whatever order it is asked."""
+"""The matcher ignores exactly what the patterns say, in whatever order it is asked."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PATTERNS = st.lists(PATTERN_PART, min_size=1, max_size=3).map("/".join)
 
 
 def ignored(pattern: str, path: str) -> bool:
-    """By trying every folder above the path, and every place where the pattern may begin."""
+    """Try every folder above the path, and every place where the pattern may begin."""
     core = pattern.removeprefix("**/").removesuffix("/**").split("/")
     parts = path.split("/")
     tails = (parts[start:end] for end in range(1, len(parts) + 1) for start in range(end))

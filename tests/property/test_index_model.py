@@ -1,4 +1,4 @@
-"""Whatever becomes of notes and of the model, the index holds these notes, and of each passage its one vector."""
+"""After any changes to notes and the model, the index has exactly these notes, and one vector for each passage."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITH_VECTOR = "c.embedding_version NOT IN ('', 'failed')"
 
 
 class Index(RuleBasedStateMachine):
-    """An index beside what it should hold: the text of each note, and whether it is private."""
+    """An index and its expected content: the text of each note, and whether it is private."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -52,7 +52,7 @@ def document(lines: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 def found(text: str) -> list[tuple[int, int, str]]:
-    """Line, level and text of each heading."""
+    """Return line, level and text of each heading."""
     starts = line_starts(text)
     return [(line_of(starts, each.start), each.level, each.text) for each in headings(text)]
 

@@ -1,4 +1,4 @@
-"""A merge of frontmatter changes the bytes of changed keys alone, and says what the two blocks together say."""
+"""A merge of frontmatter changes only the bytes of changed keys, and has the values of both blocks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KEYS = [
     ["12:30"], ["null", '"null"'], ["ключ", '"ключ"'], ["日本語"], ["😀"], ["with space", "'with space'"], ["a-b_c.d"], ["x/y"],
     ['"# not a comment"'], ["long" * 20], ["A"], ["a"], ["-x"], ["?x"],
 ]  # fmt: skip
-"""Spellings of the same key, side by side."""
+"""Groups of spellings of the same key."""
 
 NULLS = ["", "null", "~", "Null"]
 ONE_LINE = [
@@ -36,7 +36,7 @@ MORE_LINES = [
     ("|2", "\n    indented"), ("|", "\n\n  blank first"), (None, "[a,\n  b, # c\n  c]"), (None, "{a: 1,\n  b: 2}"), (None, "[\n]"),
     (None, '"on\n  two # no\n\n  lines"'), (None, "'it''s\n  two'"), (None, "plain\n  on lines\n\n  yes"), ("", "\n  " + "x" * 200 + "\n  y"),
 ]  # fmt: skip
-"""What stands beside the key, if a comment may follow it there, and the rest."""
+"""The text on the line of the key, if a comment may follow it there, and the rest."""
 
 COMMENTS = ["# a comment", "# key: value", "#", "# [", '# "', "# ---", "# ünï 😀", "# - item"]
 LEAVES = (
@@ -51,14 +51,14 @@ DATA = st.recursive(
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a block that is no key: a comment, or blank."""
+    """A line of a block without a key: a comment, or blank."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Key:
-    """A key as it is written: `head` stands beside the key, then comes `remark`, then `rest`."""
+    """A key as it is written: `head` is on its line, then comes `remark`, then `rest`."""
 
     name: int
     spelling: str
@@ -83,7 +83,7 @@ class Key:
 
 @st.composite
 def values(draw: st.DrawFn) -> tuple[str, str, bool]:
-    """What stands beside the key, the rest, and whether a comment has room between them."""
+    """Generate the text on the key's line, the rest, and whether a comment may be between them."""
     kind = draw(st.sampled_from(["null", "one", "one", "more", "dumped"]))
     if kind == "null":
         return draw(st.sampled_from(NULLS)), "", True
@@ -96,7 +96,7 @@ def values(draw: st.DrawFn) -> tuple[str, str, bool]:
 
 
 def dumped(data: object, is_flow: bool, width: int) -> tuple[str, str, bool]:
-    """The parts of `values` for what a YAML library writes; in lines that begin beside the key no comment has room."""
+    """Return the parts of `values` as a YAML library writes them, with the same rule for comments."""
     text = yaml.safe_dump({"k": data}, default_flow_style=is_flow, width=width, allow_unicode=True)
     source = text.strip().removeprefix("{").removesuffix("}" if is_flow else "").removeprefix("k:")
     if "\n" not in source:
@@ -145,7 +145,7 @@ class Case:
 
     @property
     def seam_is_lost(self) -> bool:
-        """Whether the line end of the fence and that of an empty first line would make one."""
+        """Return whether the line end of the fence and that of an empty first line would be read as one."""
         body = self.bodies[1].replace("\n", self.new_line_end)
         return self.line_end == "\r" and body.startswith("\n")
 
@@ -164,7 +164,7 @@ BODIES = st.sampled_from(["", "body\n", "no end", "\n# H\n\ntext\n---\nrule\n", 
 
 @st.composite
 def again(draw: st.DrawFn, key: Key) -> Key:
-    """The same key as it was written, as a YAML library writes it, or with any other value."""
+    """Generate the same key as it was written, as a YAML library writes it, or with any other value."""
     kind = draw(st.sampled_from(["as it was", "dumped", "changed", "changed"]))
     if kind == "as it was":
         return key
@@ -177,7 +177,7 @@ def again(draw: st.DrawFn, key: Key) -> Key:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Two notes, of which the second keeps some keys of the first, changes others and brings new ones."""
+    """Generate two notes; the second retains some keys of the first, changes others and adds new ones."""
     old, new = draw(blocks()), draw(blocks())
     named = [draw(again(part)) for part in old if isinstance(part, Key) and draw(st.booleans())]
     names = {part.name for part in named}
@@ -188,7 +188,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 
 def expected(case: Case) -> str:
-    """What must be written, said by the parts that the two notes were made of, not by any reading of YAML."""
+    """Return the expected text, from the parts that the two notes were made of, without reading YAML."""
     mine = {part.name for part in case.old if isinstance(part, Key)}
     theirs = {part.name: part for part in case.new if isinstance(part, Key)}
     block: list[Line | Key] = []
@@ -230,7 +230,7 @@ def says(value: object) -> str:
 
 
 def patched(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """What the merged block must say. A null that is there already is no change."""
+    """Return what the merged block must contain. A null that is already there is not a change."""
     gone = {key for key, value in new.items() if value is None and old.get(key, 0) is not None}
     return {
         key: value for key, value in (old | new).items() if key not in gone and not (value is None and key not in old)

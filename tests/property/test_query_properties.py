@@ -1,4 +1,4 @@
-"""Nothing that is typed makes the parser or SQLite raise."""
+"""No input makes the query parser or SQLite raise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranges of keys: cut, halved, and put around keys."""
+"""Ranges of keys: intersected, halved, and built around keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def keys_in(ranges: list[Range]) -> list[int]:
 
 @st.composite
 def ranges(draw: st.DrawFn) -> list[Range]:
-    """A few, in order and apart."""
+    """Generate a few ranges, in order and disjoint."""
     edges = sorted(draw(st.sets(st.integers(1, 200), max_size=12)))
     return list(zip(edges[::2], edges[1::2], strict=False))
 
@@ -26,7 +26,7 @@ sets_of_keys = st.sets(st.integers(1, 300), max_size=60).map(sorted)
 
 
 @given(ranges(), st.integers(-5, 250), st.integers(-5, 250))
-def test_a_cut_is_what_stands_between_two_places(whole: list[Range], start: int, end: int) -> None:
+def test_a_cut_is_the_text_between_two_places(whole: list[Range], start: int, end: int) -> None:
     assert keys_in(cut(whole, start, end)) == keys_in(whole)[max(0, start) : max(0, end)]
 
 

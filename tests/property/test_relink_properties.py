@@ -1,4 +1,4 @@
-"""A move changes nothing but the targets of links, and afterwards each link means what it meant; in linear time."""
+"""A move changes only the targets of links, and each link keeps its meaning; in linear time."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def path_in(chance: random.Random) -> str:
 
 
 def spelled(chance: random.Random, path: str) -> str:
-    """One of the ways in which people write the path of a note."""
+    """Generate one of the usual spellings of the path of a note."""
     bare = re.sub(r"(?i)\.(md|markdown)$", "", path)
     name = bare.rpartition("/")[2]
     ways = (
@@ -135,7 +135,7 @@ def note_in(chance: random.Random, paths: list[str]) -> str:
 
 
 def without_targets(text: str, links: list[Link]) -> list[str]:
-    """The text between the targets of links."""
+    """Return the text between the targets of links."""
     ends = [0, *(link.end for link in links)]
     return [text[low:high] for low, high in zip(ends, [*(link.start for link in links), len(text)], strict=True)]
 
@@ -235,9 +235,9 @@ INDENTS = (*BLOCKS, "  - ", "    - ", "    ", "      ", "\t", "  ", "  ```", "+\
 
 
 def lines_in(chance: random.Random) -> Iterator[str]:
-    """Lines of Markdown, in which each wikilink and each URL is another.
+    """Generate lines of Markdown in which each wikilink and each URL is distinct.
 
-    A text has either quotes or indented lines, for markdown-it errs about the lazy lines and the tabs of quotes.
+    A text has either quotes or indented lines, since markdown-it misreads lazy lines and tabs of quotes.
     """
     blocks = chance.choice((QUOTES, INDENTS))
     for number in range(chance.randint(1, 14)):
@@ -249,7 +249,7 @@ def lines_in(chance: random.Random) -> Iterator[str]:
 
 
 def in_text(tokens: list[Token]) -> set[str]:
-    """The marked words that CommonMark takes for text or for the targets of links, not for code."""
+    """Return the marked words that CommonMark reads as text or as targets of links, not as code."""
     found = set()
     for token in tokens:
         if token.type == "inline":
@@ -262,7 +262,7 @@ def in_text(tokens: list[Token]) -> set[str]:
 
 
 def check_code(seeds: range) -> None:
-    """Nearly all texts must agree: markdown-it itself is wrong about one in some thousand of them."""
+    """Require that nearly all texts agree, since markdown-it itself misreads about one in a thousand."""
     different = []
     for seed in seeds:
         text = "\n".join(lines_in(random.Random(seed)))
@@ -345,7 +345,7 @@ BOMBS: dict[str, Callable[[int], str]] = {
 
 
 def steps(run: Callable[[], object]) -> int:
-    """The calls and lines of Python that `run` takes."""
+    """Count the calls and lines of Python that `run` takes."""
     count = 0
 
     def trace(frame: object, event: str, argument: object) -> Callable[..., object]:

@@ -1,4 +1,4 @@
-"""The largest products of a scan are found by way of a sample exactly as by sorting all of them."""
+"""A scan that uses a sample finds exactly the largest products that sorting all of them finds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from donna_tui.index.exact_scan import SAMPLED, _largest
 )
 def test_the_largest_are_those_of_sorting(seed: int, length: int, count: int, spread: int, crowded: bool) -> None:
     products = np.random.default_rng(seed).integers(0, spread, length).astype(np.float64)
-    if crowded:  # the rows that the sample sees are the largest of all
+    if crowded:  # the rows of the sample are the largest of all
         products[::SAMPLED] += spread
     rows = _largest(products, count)
     assert len(set(rows.tolist())) == len(rows) == min(count, length)

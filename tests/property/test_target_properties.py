@@ -1,4 +1,4 @@
-"""A path is a target exactly if an oracle that is written another way says so, and then it lies below the vault."""
+"""A path is a target exactly if an independent oracle says so, and then it is below the vault."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ LETTERS = "aAz09.~:/\\ -#é*?" + "\0\n\x1b\u0301\u2024．" + INVISIBLE
 
 
 def paths(seed: int, count: int) -> Iterator[str]:
-    """Paths of likely parts, of parts that were altered a little, and of noise."""
+    """Generate paths of likely parts, of slightly altered parts, and of noise."""
     chance = random.Random(seed)
     for _ in range(count):
         parts = [chance.choice(NAMES) for _ in range(chance.choice((0, 1, 1, 2, 2, 3, 7)))]
@@ -101,7 +101,7 @@ def paths(seed: int, count: int) -> Iterator[str]:
 
 
 def objections(path: str) -> set[Reason]:
-    """All that is wrong with a path."""
+    """Return everything that is wrong with a path."""
     found = set()
     if leaves(path) or any(is_hidden(part) or is_short_name(part) for part in path.split("/")):
         found.add(Reason.PATH_ESCAPE)
@@ -129,7 +129,7 @@ def objections(path: str) -> set[Reason]:
 
 
 def is_copy(name: str) -> bool:
-    """Whether Syncthing would name a conflict copy so: the mark, perhaps a device, and a number of a file manager."""
+    """Return whether Syncthing would name a conflict copy so, perhaps with a device and a file manager's number."""
     stem, dot, _ = name.lower().rpartition(".")
     head, mark, rest = stem.rpartition(".sync-conflict-")
     if rest.endswith(")"):
@@ -146,7 +146,7 @@ def is_digits(text: str) -> bool:
 
 
 def leaves(path: str) -> bool:
-    """Whether a path is not one below the root in the plainest sense, on Unix or Windows."""
+    """Return whether a path leads out of the root in the plainest sense, on Unix or Windows."""
     windows = PureWindowsPath(path)
     return (
         posixpath.normpath(path) != path
@@ -186,7 +186,7 @@ def verdict(path: str) -> Reason | None:
 
 
 def is_target(path: str) -> bool:
-    """Whether Donna takes a path for a target, and rightly so."""
+    """Return whether Donna accepts a path as a target, and check that against the oracle."""
     wrong, found = objections(path), verdict(path)
     assert found in wrong if found else not wrong, f"{path!a} is {found}, not {wrong}"
     return found is None

@@ -1,4 +1,4 @@
-"""Cleaned text holds nothing that acts or hides, and cleaning it again changes nothing."""
+"""Sanitised text has no control or hidden characters, and sanitising it again changes nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Donna and a user who knows git well take turns in one vault: the files are always those of the model, and so is undo."""
+"""Donna and a proficient user of git alternate in one vault: files and undo stack always agree with the model."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Done:
 
 
 def without(files: Files, operations: Iterable[Done]) -> Files | None:
-    """The files with operations taken back, the first one first; None where a file is not as the operation left it."""
+    """Return the files without some operations, the first one undone first; None if a file has changed since."""
     files = dict(files)
     for operation in operations:
         for change in reversed(operation.changes):
@@ -62,12 +62,12 @@ def without(files: Files, operations: Iterable[Done]) -> Files | None:
 
 
 def turned(operation: Done) -> Done:
-    """What takes the taking back back."""
+    """Return the operation with its changes reversed, so that undoing it is a redo."""
     return Done(operation.id, tuple(change.reversed for change in reversed(operation.changes)))
 
 
 class Vault(RuleBasedStateMachine):
-    """The model: the files, and the two stacks of operations, the next one last."""
+    """The model: the files, and the undo and redo stacks, the next operation last."""
 
     steps = 0
 
@@ -126,13 +126,13 @@ class Vault(RuleBasedStateMachine):
         assert [each.id for each in self.writer.redoable()] == [each.id for each in reversed(self.undone)]
 
     def follow_the_user(self) -> None:
-        """What the user's own git did to the files is theirs to know."""
+        """Adopt what the user's own git did to the files."""
         self.files = self.on_disk()
 
     def apply(self, plan: Plan) -> str:
-        """Carry a plan out; the id of the operation, or nothing where other text of a note is staged.
+        """Apply a plan. Return the operation's id, or nothing if other text of a note is staged.
 
-        Nothing but the branch and the index entries of the notes moves.
+        Check that only the branch and the index entries of the notes change.
         """
         before = self.theirs()
         staged = self.staged(before)
@@ -155,7 +155,7 @@ class Vault(RuleBasedStateMachine):
         return outcome.operation
 
     def is_staged_otherwise(self, change: Change, blob: str | None) -> bool:
-        """Whether the index has of a note what neither the branch nor the disk has, nor Donna's last commit replaced."""
+        """Return whether the staged text is neither in the branch nor on disk, nor replaced by Donna's last commit."""
         path, sides = change.path, (change.before, change.after)
         if blob in [None if side is None else self.blob(side, path) for side in sides]:
             return False
@@ -168,7 +168,7 @@ class Vault(RuleBasedStateMachine):
         return self.entries("ls-tree", "-z", f"{commit}^", "--", path, field=2).get(path) != blob
 
     def blob(self, data: bytes, path: str) -> str:
-        """What `git add` makes of a note with these bytes."""
+        """Return the blob that `git add` makes of a note with these bytes."""
         return self.user.git(self.root, "hash-object", "--stdin", "--path", path, given=data.decode()).strip()
 
     def staged(self, theirs: dict[str, object]) -> dict[str, str | None]:
@@ -188,7 +188,7 @@ class Vault(RuleBasedStateMachine):
         }
 
     def entries(self, *command: str, field: int) -> dict[str, str]:
-        """The blob of each path in what a command lists."""
+        """Return the blob of each path in the output of a command."""
         rows = (each.partition("\t") for each in self.git(*command, may_fail=True).split("\0") if each)
         return {path: words.split(" ")[field] for words, _, path in rows}
 
@@ -226,7 +226,7 @@ class Vault(RuleBasedStateMachine):
         self.restore(OperationKind.REDO, n)
 
     def restore(self, kind: OperationKind, n: int) -> bool:
-        """Undo or redo; whether the model says that it can be done."""
+        """Undo or redo. Return whether the model allows it."""
         undo = kind is OperationKind.UNDO
         source, target = (self.done, self.undone) if undo else (self.undone, self.done)
         plan = self.writer.restorer.undo if undo else self.writer.restorer.redo
@@ -331,7 +331,7 @@ class Vault(RuleBasedStateMachine):
         self.follow_the_user()
 
     def rebase(self, editor: str, *arguments: str) -> None:
-        """Rebase the last two commits; give up as a person would if nothing is left of them."""
+        """Rebase the last two commits; abort, as a person would, if nothing is left of them."""
         if self.commits() > 2:
             self.user.environment["GIT_SEQUENCE_EDITOR"] = editor
             self.git("rebase", "--quiet", "--interactive", "--keep-empty", *arguments, may_fail=True)
@@ -366,7 +366,7 @@ def test_histories_of_twenty_five_steps(histories: int) -> None:
 
 @pytest.mark.stress
 def test_twenty_thousand_steps_in_histories_of_up_to_a_thousand() -> None:
-    """Hypothesis ends some histories early, so that it is the steps that are counted."""
+    """Hypothesis ends some histories early, so the steps are counted."""
     Vault.steps = 0
     while Vault.steps < 20 * 1_000:
         run(20, 1_000)

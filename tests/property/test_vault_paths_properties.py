@@ -1,4 +1,4 @@
-"""Whatever the path, a read gives the file of exactly that path below the root, or a reason."""
+"""For any path, a read returns the file of exactly that path below the root, or a reason."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PATHS = st.sampled_from(NOTES) | st.lists(PARTS, max_size=6).map("/".join) | st.
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A vault with links in it that lead everywhere; each real note holds its own path."""
+    """Create a vault with links that lead everywhere; the text of each real note is its path."""
     home = tmp_path_factory.mktemp("home")
     (home / "outside").mkdir()
     for path in ("secret.md", "outside/note.md", "note.md"):

@@ -1,4 +1,4 @@
-"""What a picture must not depend on: the clock, the time zone, the terminal, the machine's own settings."""
+"""Fix what a drawing must not depend on: the clock, the time zone, the terminal, the user's settings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.tui.conftest import quick as quick
 
 @pytest.fixture(autouse=True)
 def same_everywhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times as in Greenwich, colours whatever the environment says, cursors that stand still."""
+    """Use UTC, colours whatever the environment says, and cursors that do not blink."""
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("COLUMNS", "80")
     for name in ("NO_COLOR", "TEXTUAL_THEME"):

@@ -1,4 +1,4 @@
-"""Pictures of the Review and Meetings screens and of the windows over them."""
+"""Drawings of the Review and Meetings screens and of their dialogs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def clock(monkeypatch: pytest.MonkeyPatch, same_everywhere: None) -> None:
 
 
 def on(screen: str, *keys: str) -> Steps:
-    """A screen, once it shows what it has, and some keys."""
+    """Show a screen, wait for its content, and press some keys."""
 
     async def steps(driver: Driver) -> None:
         await connected(driver)

@@ -1,4 +1,4 @@
-"""Pictures of the Memory screen and its windows."""
+"""Drawings of the Memory screen and its dialogs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUESTION = "redis drill"
 
 @pytest.fixture(autouse=True)
 def still_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cursor of a text field stands still too."""
+    """Stop the cursor of text fields from blinking."""
     monkeypatch.setattr(NoteField, "_restart_blink", lambda self: None)
 
 
@@ -27,7 +27,7 @@ async def opened(driver: Driver) -> None:
 
 
 def listed(*keys: str) -> Steps:
-    """The list, and some keys."""
+    """Show the list, and press some keys."""
 
     async def steps(driver: Driver) -> None:
         await connected(driver)
@@ -40,7 +40,7 @@ def listed(*keys: str) -> Steps:
 
 
 async def recalled(driver: Driver) -> None:
-    """A question is answered, and the cursor is on the third memory of the answer."""
+    """Recall memories for a question, with the cursor on the third one."""
     await listed("slash")(driver)
     await driver.type(QUESTION)
     recall = driver.memory.recall

@@ -1,8 +1,8 @@
-"""Pictures of what only a picture shows: each screen as it is used, in two sizes, and where it looks different in kind.
+"""Drawings of what only a drawing shows: each screen in use, in two sizes, and states that look different in kind.
 
-After a wanted change: `pytest tests/snapshots --snapshot-update`.
+After an intended change: `pytest tests/snapshots --snapshot-update`.
 
-The pictures hold for the Textual version that `pyproject.toml` pins for development.
+The drawings hold for the Textual version that `pyproject.toml` pins for development.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ USED = ("normal-80x24", "normal-120x36")
 
 
 def drawn(*names: str) -> pytest.MarkDecorator:
-    """A picture for each state and size, by their names."""
+    """Mark a test to be run for each state and size, by their names."""
     cases = [(*name.rsplit("-", 1), name) for name in names]
     return pytest.mark.parametrize(
         ("state", "size"), [pytest.param(state, SIZES[size], id=name) for state, size, name in cases]
@@ -46,12 +46,12 @@ def drawn(*names: str) -> pytest.MarkDecorator:
 
 @dataclass(frozen=True)
 class Camera:
-    """Takes a picture once the steps are done, and compares it with the one that was accepted."""
+    """Takes a drawing once the steps are done, and compares it with the accepted one."""
 
     compare: Compare
 
     def shows(self, app: DonnaApp, size: tuple[int, int], steps: Steps) -> bool:
-        """Whether the app looks as it did."""
+        """Return whether the app looks as accepted."""
         app.animation_level = "none"
 
         async def go(pilot: Pilot[None]) -> None:
@@ -64,8 +64,8 @@ class Camera:
 
 
 async def still(pilot: Pilot[None]) -> None:
-    """Wait until nothing is on its way to the screen: no message, no thread, and no look that is due."""
-    assert await until_quiet(LATER, LONGEST), "the screen never came to rest"
+    """Wait until the screen cannot change: no message, thread or timer is pending."""
+    assert await until_quiet(LATER, LONGEST), "the screen did not stop changing"
     await pilot.pause()
 
 
@@ -84,7 +84,7 @@ async def connected(driver: Driver) -> None:
 
 
 async def searched(driver: Driver) -> None:
-    """A question is asked, and what can be shown of its answer is shown."""
+    """Ask a question and wait until its answer is drawn."""
     await connected(driver)
     await driver.type(QUESTION)
     search = driver.search
@@ -98,7 +98,7 @@ async def waiting(driver: Driver) -> None:
 
 
 async def watching(driver: Driver) -> None:
-    """The Activity screen, with everything that happened."""
+    """Show the Activity screen, with every event."""
     await connected(driver)
     driver.main.show_pane("activity")
     pane = driver.main.query_one(ActivityPane)
@@ -168,7 +168,7 @@ def test_a_problem_in_full(camera: Camera) -> None:
 
 
 def why_not(root: Path) -> str:
-    """Every folder but one is there, on any machine."""
+    """Pretend that every folder but one exists, on any machine."""
     return "There is no such folder." if "gone" in root.name else ""
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the Vault screen and of the windows before a change."""
+"""Drawings of the Vault screen and of the dialogs before a change."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from tests.tui.vault_scenarios import DECISIONS, GARDEN, PRIYA, RUNBOOK, synced,
 
 @pytest.fixture(autouse=True)
 def still_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The cursor of a text field stands still too."""
+    """Stop the cursor of text fields from blinking."""
     monkeypatch.setattr(NoteField, "_restart_blink", lambda self: None)
 
 
 def on(path: str, *keys: str) -> Steps:
-    """The cursor on a note, and some keys."""
+    """Put the cursor on a note, and press some keys."""
 
     async def steps(driver: Driver) -> None:
         await connected(driver)
@@ -130,7 +130,7 @@ def test_a_conflict(camera: Camera, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(driver.vault._outside, "edit", edit)
         await on(DECISIONS, "E")(driver)
         await driver.window(ConflictScreen)
-        driver.main.query_one(FooterBar).visible = False  # it may or may not know of the edit yet
+        driver.main.query_one(FooterBar).visible = False  # it may not have noticed the edit yet
 
     assert camera.shows(donna(backend), MEDIUM, steps)
 

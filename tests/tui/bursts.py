@@ -1,4 +1,4 @@
-"""Random bursts of what a terminal can send: letters, keys, pastes, mouse, resizes; and the app that they are sent to."""
+"""Random bursts of terminal input: letters, keys, pastes, mouse and resizes; and the app that receives them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _SIZES = ((120, 36), (80, 24), (60, 15), (59, 14), (100, 30), (160, 48), (20, 5)
 
 @dataclass(frozen=True)
 class Resize:
-    """The window gets another size."""
+    """A change of the window's size."""
 
     size: tuple[int, int]
 
@@ -64,7 +64,7 @@ Part = str | Resize
 
 
 def burst(chance: random.Random, longest: int = 8) -> list[Part]:
-    """A few things that arrive at once."""
+    """Generate a few inputs that arrive at once."""
     return [_part(chance) for _ in range(chance.randint(1, longest))]
 
 
@@ -99,7 +99,7 @@ def _mouse(chance: random.Random) -> str:
 
 
 def send(app: DonnaApp, parts: list[Part]) -> None:
-    """Let a burst arrive, without a pause in it."""
+    """Send a burst without a pause."""
     driver = app._driver
     assert driver is not None
     parser = XTermParser()
@@ -124,7 +124,7 @@ def _resize(app: DonnaApp, size: tuple[int, int]) -> None:
 
 
 def backend_of() -> FakeBackend:
-    """A vault with everything in it that the screens can show."""
+    """Return a backend with everything that the screens can show."""
     backend = scenarios.normal()
     backend.vault = synced()
     backend.drafts = backend.calendar = FakeDrafts(backend._enter, backend.vault)
@@ -134,7 +134,7 @@ def backend_of() -> FakeBackend:
 
 @asynccontextmanager
 async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool = False) -> AsyncIterator[Driver]:
-    """An app that cannot be left by a key, so that bursts go on; programs outside are not started."""
+    """Run an app that no key quits, so that bursts go on. External programs are not started."""
 
     async def nothing(outside: ExternalPrograms, command: Command) -> None:
         return None
@@ -162,13 +162,13 @@ async def bursting(folder: Path, patch: pytest.MonkeyPatch, *, first_run: bool =
 
 
 def check(donna: Driver, where: str) -> None:
-    """Fail with the traceback of the error that ended the app, if one did."""
+    """Fail with the traceback of the error that ended the app, if any."""
     if donna.app._exception is not None:
         raise AssertionError(where) from donna.app._exception
 
 
 async def home(donna: Driver) -> MainScreen:
-    """Leave every dialog, and wait until the screen is whole."""
+    """Close every dialog, and wait until the screen is drawn completely."""
     for _ in range(2_000):
         screen = donna.app.screen
         if isinstance(screen, MainScreen):
@@ -178,11 +178,11 @@ async def home(donna: Driver) -> MainScreen:
             send(donna.app, ["\x1b"])
         await asyncio.sleep(0.01)
         check(donna, f"on the way home from {screen}")
-    raise AssertionError(f"the main screen never came back; {donna.app.screen_stack}")
+    raise AssertionError(f"the main screen is still covered; {donna.app.screen_stack}")
 
 
 async def at(donna: Driver, pane: Pane, action_id: str) -> None:
-    """Go to a screen and run one of its actions, which may open a dialog."""
+    """Show a screen and run one of its actions, which may open a dialog."""
     main = await home(donna)
     await main.action_run(f"view.{pane}")
     await asyncio.sleep(0.01)
@@ -194,7 +194,7 @@ PANES: tuple[Pane, ...] = ("search", "vault", "review", "meetings", "memory", "a
 
 
 def places() -> list[tuple[Pane, str]]:
-    """Each screen with each action that can be run on it."""
+    """Return each screen with each of its actions."""
     found: list[tuple[Pane, str]] = []
     for pane in PANES:
         for action in ACTIONS.values():

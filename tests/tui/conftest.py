@@ -11,6 +11,6 @@ from tests.tui.quiet import economical
 
 @pytest.fixture(scope="package", autouse=True)
 def quick() -> Iterator[None]:
-    """Each test starts an app, so starting one has to be cheap."""
+    """Make starting an app cheap, since each test starts one."""
     with economical():
         yield

@@ -1,4 +1,4 @@
-"""Runs `donna` with an app that fails when F9 is pressed: `python -m tests.tui.crashing_app VAULT`."""
+"""Run `donna` with an app that fails when F9 is pressed: `python -m tests.tui.crashing_app VAULT`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Drafts that wait and a week of meetings, and the same with every text hostile. The clock stands at `NOW`."""
+"""Waiting drafts and a week of meetings, also with hostile texts. The clock is at `NOW`."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ Two decisions, one drill, and four tasks that stayed open.
 
 
 def evidence(number: int, path: str, text: str, **fields: Any) -> Evidence:
-    """A passage of a note."""
+    """Return a passage of a note as evidence."""
     defaults: dict[str, Any] = {
         "source_type": "vault",
         "title": path.rpartition("/")[2].removesuffix(".md"),
@@ -79,7 +79,7 @@ def evidence(number: int, path: str, text: str, **fields: Any) -> Evidence:
 
 
 def row(identity: str, title: str, **fields: Any) -> DraftRow:
-    """A draft of a meeting that waits."""
+    """Return a waiting draft of a meeting."""
     defaults: dict[str, Any] = {
         "skill": "meeting_note",
         "state": DraftState.WAITING,
@@ -91,7 +91,7 @@ def row(identity: str, title: str, **fields: Any) -> DraftRow:
 
 
 def sync() -> Draft:
-    """A draft of a meeting note, with evidence for three lines and three parts that can be left out."""
+    """Return a draft of a meeting note, with evidence for three lines and three parts that can be excluded."""
     return Draft(
         row=row(
             SYNC,
@@ -139,7 +139,7 @@ def sync() -> Draft:
 
 
 def review() -> Draft:
-    """A weekly review that stands in its place already, composed by a model."""
+    """Return a weekly review that is already in its folder, composed by a model."""
     place = "WeeklyReview/2026-W47.md"
     return Draft(
         row=row(
@@ -159,7 +159,7 @@ def review() -> Draft:
 
 
 def failed() -> Draft:
-    """One that could not be written."""
+    """Return a draft that could not be written."""
     one = row(
         FAILED,
         "Roadmap with Noor",
@@ -176,19 +176,19 @@ def failed() -> Draft:
 
 
 def done() -> Draft:
-    """One that was approved."""
+    """Return an approved draft."""
     place = "Meetings/2026-11-18-gateway-sync.md"
     one = row(DONE, "Gateway sync", state=DraftState.APPROVED, target=place, path=place, created_at=NOW - 2 * DAY)
     return Draft(row=one, text=SYNC_TEXT.replace("donna: draft\n", ""), etag="")
 
 
 def at(day: int, hour: float) -> datetime.datetime:
-    """A time in November 2026, in UTC."""
+    """Return a time in November 2026, in UTC."""
     return datetime.datetime(2026, 11, day, tzinfo=datetime.UTC) + datetime.timedelta(hours=hour)
 
 
 def meeting(identity: str, title: str, day: int, hour: float, **fields: Any) -> Meeting:
-    """A meeting of half an hour."""
+    """Return a meeting of half an hour."""
     defaults: dict[str, Any] = {
         "calendar": "work",
         "start": at(day, hour),
@@ -200,7 +200,7 @@ def meeting(identity: str, title: str, day: int, hour: float, **fields: Any) -> 
 
 
 def week() -> tuple[MeetingRow, ...]:
-    """The week of `NOW`, with a meeting in each state."""
+    """Return the week of `NOW`, with a meeting in each state."""
     many = tuple(Attendee(f"Guest {n}") for n in range(9))
     return (
         _row(meeting("w-1", "Planning", 16, 9), MeetingState.REJECTED),
@@ -226,7 +226,7 @@ def _row(one: Meeting, state: MeetingState, **fields: Any) -> MeetingRow:
 
 
 def backend_in(state: str) -> FakeBackend:
-    """A backend in one of the states of `scenarios`, with drafts and meetings where there may be some."""
+    """Return a backend in one of the states of `scenarios`, with drafts and meetings where that state allows them."""
     if state == "hostile":
         return hostile_backend()
     made: FakeBackend = getattr(scenarios, state)()
@@ -236,14 +236,14 @@ def backend_in(state: str) -> FakeBackend:
 
 
 def hostile_backend() -> FakeBackend:
-    """A vault, drafts and calendars that somebody else wrote."""
+    """Return a hostile vault with hostile drafts and calendars."""
     made = scenarios.hostile()
     fill_hostile(made.drafts)
     return made
 
 
 def fill(sandbox: FakeDrafts) -> None:
-    """A day's drafts, and a week's meetings."""
+    """Add the drafts of a day and the meetings of a week."""
     for draft in (review(), done(), failed(), sync()):
         sandbox.add(draft)
     sandbox.agenda = list(week())
@@ -260,14 +260,14 @@ def fill(sandbox: FakeDrafts) -> None:
 
 
 def break_it(sandbox: FakeDrafts) -> None:
-    """A calendar that cannot be read."""
+    """Add a calendar that cannot be read."""
     fill(sandbox)
     problem = "the server refused the password"
     sandbox.followed[0] = CalendarRow(name="work", kind="caldav", fetched_at=NOW - DAY, problem=problem)
 
 
 def fill_hostile(sandbox: FakeDrafts) -> None:
-    """Every text of every draft and meeting tries something."""
+    """Add drafts and meetings in which every text is hostile."""
     for draft in reversed(tuple(_nasty_drafts())):
         sandbox.add(draft)
     sandbox.agenda = list(_nasty_meetings())
@@ -354,7 +354,7 @@ def _nasty_meetings() -> Iterator[MeetingRow]:
 
 
 def stop_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on it is `NOW` for both screens, in Greenwich."""
+    """Set the clock of both screens to `NOW`, in UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     for module in ("review", "meetings"):

@@ -1,4 +1,4 @@
-"""Drives the real app over a `FakeBackend`: keys in, what is on the screen out."""
+"""Drive the real app over a `FakeBackend`: send keys, and read the screen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DESKTOP = External(environ={"EDITOR": "vim", "DISPLAY": ":0"}, platform="linux",
 
 
 class Driver:
-    """One running app."""
+    """A running app."""
 
     def __init__(self, app: DonnaApp, pilot: Pilot[None]) -> None:
         self.app = app
@@ -40,55 +40,55 @@ class Driver:
 
     @property
     def main(self) -> MainScreen:
-        """The main screen, also while a dialog is in front of it."""
+        """Return the main screen, even behind a dialog."""
         return next(screen for screen in self.app.screen_stack if isinstance(screen, MainScreen))
 
     @property
     def search(self) -> SearchPane:
-        """The Search screen."""
+        """Return the Search screen."""
         return self.main.search
 
     @property
     def vault(self) -> VaultPane:
-        """The Vault screen."""
+        """Return the Vault screen."""
         return self.main.query_one(VaultPane)
 
     @property
     def memory(self) -> MemoryPane:
-        """The Memory screen."""
+        """Return the Memory screen."""
         return self.main.query_one(MemoryPane)
 
     @property
     def review(self) -> ReviewPane:
-        """The Review screen."""
+        """Return the Review screen."""
         return self.main.query_one(ReviewPane)
 
     @property
     def meetings(self) -> MeetingsPane:
-        """The Meetings screen."""
+        """Return the Meetings screen."""
         return self.main.query_one(MeetingsPane)
 
     async def complete(self) -> None:
-        """Wait until all panes are there."""
+        """Wait until all panes are mounted."""
         await self.until(lambda: self.main.is_complete, "all panes are there")
 
     async def remember(self) -> None:
-        """Show the Memory screen, and wait until its list is read."""
+        """Show the Memory screen, and wait until its list is loaded."""
         self.main.show_pane("memory")
         await self.until(lambda: self.memory.rows.line_count, "the memories are listed")
         await self.rest()
 
     async def open_note(self, path: str) -> None:
-        """Show the Vault screen with the cursor on a note, and wait until it is read."""
+        """Show the Vault screen with the cursor on a note, and wait until it is loaded."""
         self.main.show_pane("vault")
         vault = self.vault
-        await self.until(lambda: vault.note_tree.notes, "the tree is there")
+        await self.until(lambda: vault.note_tree.notes, "the tree is shown")
         vault.note_tree.reveal(path)
         await self.until(lambda: vault.detail.note is not None and vault.detail.note.path == path, f"{path!r} is read")
         await self.pilot.pause()
 
     async def window(self, kind: type[W]) -> W:
-        """Wait for a window of some kind."""
+        """Wait for a dialog of some type."""
         await self.until(lambda: isinstance(self.app.screen, kind), f"{kind.__name__} opens")
         await self.rest()
         assert isinstance(self.app.screen, kind)
@@ -96,33 +96,33 @@ class Driver:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of the results, in order."""
+        """Return the paths of the results, in order."""
         return [row.hit.path for row in self.search.results.rows]
 
     async def until(self, condition: Callable[[], object], what: str) -> None:
-        """Wait for something that must come to be."""
+        """Wait until a condition is true."""
         deadline = time.monotonic() + GENEROUS_SECONDS
         while not condition():
-            assert time.monotonic() < deadline, f"it never came to be that {what}"
+            assert time.monotonic() < deadline, f"this was never true: {what}"
             await asyncio.sleep(0.01)
 
     async def type(self, text: str) -> None:
-        """Type into whatever has the focus."""
+        """Type into the focused widget."""
         await self.pilot.press(*("space" if char == " " else char for char in text))
 
     async def press(self, *keys: str) -> None:
-        """Press keys, and let the app come to rest."""
+        """Press keys, and wait until the app is idle."""
         await self.pilot.press(*keys)
         await self.pilot.pause()
 
     def queue(self, *keys: str) -> None:
-        """Queue keys at what has the focus now, before the first of them is handled, as a fast burst does."""
+        """Queue keys for the focused widget before the first of them is handled, as in a fast burst."""
         assert self.app.focused is not None
         for key in keys:
             self.app.focused.post_message(Key(key, "\r" if key == "enter" else key))
 
     async def rest(self) -> None:
-        """Let everything that can go on go on: also what looks again after a while, or tells at intervals."""
+        """Wait until the app is idle, including delayed checks and periodic updates."""
         await until_quiet(LATER)
         await self.pilot.pause()
 
@@ -133,7 +133,7 @@ class Driver:
         await self.pilot.pause()
 
     def screen_text(self) -> str:
-        """Everything in sight."""
+        """Return the visible text."""
         return screen_text(self.app)
 
     def _answered(self, text: str) -> bool:
@@ -145,7 +145,7 @@ class Driver:
 async def driving(
     backend: FakeBackend, *, size: tuple[int, int] = SIZE, connected: bool = True, **options: Any
 ) -> AsyncIterator[Driver]:
-    """Run the app on a backend; unless told otherwise, until it is connected."""
+    """Run the app on a backend and, by default, wait until it is connected."""
     app = DonnaApp(lambda choice: backend, **{"external": DESKTOP, "space_name": "notes", **options})
     async with app.run_test(size=size, notifications=True) as pilot:
         driver = Driver(app, pilot)
@@ -158,7 +158,7 @@ async def driving(
 
 
 def hit(name: str, **fields: Any) -> Hit:
-    """A hit in the note `name`."""
+    """Return a hit in the note `name`."""
     path = fields.pop("path", f"Notes/{name}.md")
     defaults: dict[str, Any] = {
         "chunk_id": name,
@@ -183,16 +183,16 @@ def hit(name: str, **fields: Any) -> Hit:
 
 
 def outcome(request: SearchRequest, *names: str, **fields: Any) -> SearchOutcome:
-    """An answer with a hit for each name."""
+    """Return an answer with a hit for each name."""
     hits = tuple(hit(name) for name in names)
     return SearchOutcome(request=request, mode=request.mode, hits=hits, searched_notes=9, latency_ms=4.0, **fields)
 
 
 def screen_text(app: DonnaApp) -> str:
-    """Everything in sight, row by row."""
+    """Return the visible text, row by row."""
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
 def notices(app: DonnaApp) -> str:
-    """What the app told in passing."""
+    """Return the texts of the notifications."""
     return "\n".join(notification.message for notification in app._notifications)

@@ -1,4 +1,4 @@
-"""A `Backend` for screen tests: scripted answers, delays that a test opens and closes, a record of every call."""
+"""A `Backend` for tests of the screens: scripted answers, calls that a test holds back, and a record of every call."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FakePassage:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call that a screen made, by method name, with its arguments."""
+    """A call by a screen: method name and arguments."""
 
     name: str
     args: tuple[Any, ...] = ()
@@ -57,35 +57,35 @@ class Call:
 
 @dataclass
 class Gates:
-    """Doors that calls wait behind, by method and, for one query or path only, by key. All are open at first."""
+    """Gates that calls wait at, by method or, for a single query or path, by key. All are open at first."""
 
     doors: dict[tuple[str, str], asyncio.Event] = field(default_factory=dict)
 
     def hold(self, method: str, key: str = "") -> None:
-        """Keep calls of `method` waiting: all of them, or those for `key`."""
+        """Make calls of `method` wait: all of them, or those for `key`."""
         self.doors[method, key] = asyncio.Event()
 
     def release(self, method: str, key: str = "") -> None:
-        """Let the calls through that `hold` stopped, and those to come."""
+        """Release the calls that `hold` stopped, and later ones."""
         self.doors[method, key].set()
 
     async def passed(self, method: str, key: str) -> None:
-        """Wait until nothing holds this call."""
+        """Wait until this call is not held."""
         for door in (method, ""), (method, key):
             if door in self.doors:
                 await self.doors[door].wait()
 
 
 def no_hits(request: SearchRequest) -> SearchOutcome:
-    """The answer of a vault in which nothing matches."""
+    """Return the answer of a vault in which nothing matches."""
     return SearchOutcome(request=request, mode=request.mode, hits=())
 
 
 class FakeBackend:
-    """Satisfies `donna_tui.tui.lib.backend.Backend` without engine, disk or clock.
+    """Implements `donna_tui.tui.lib.backend.Backend` without engine, disk or clock.
 
-    `answers` maps a query to its outcome, or is a function of the request. `script` is posted once it has been
-    started and somebody listens. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
+    `answers` maps a query to its outcome, or is a function of the request. `script` is posted once the backend has been
+    started and has a listener. `gates` holds calls back, `failures` makes a method (or one key of it) raise.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class FakeBackend:
 
     @property
     def notes(self) -> FakeBackend:
-        """The vault service: one object plays both parts."""
+        """Return this object as the vault service too."""
         return self
 
     def fail(self, method: str, error: DonnaError, key: str = "") -> None:
@@ -131,7 +131,7 @@ class FakeBackend:
         self.failures[method, key] = error
 
     def post(self, *events: EngineEvent) -> None:
-        """Tell every listener. Unlike the real hub, what a listener raises reaches the test."""
+        """Notify every listener. Unlike in the real hub, an exception of a listener reaches the test."""
         for event in events:
             for listener in tuple(self.listeners):
                 listener(event)
@@ -141,14 +141,14 @@ class FakeBackend:
         self.current = replace(self.current, **fields)
 
     def called(self, name: str) -> list[tuple[Any, ...]]:
-        """The arguments of each call of `name`, in order."""
+        """Return the arguments of each call of `name`, in order."""
         return [call.args for call in self.calls if call.name == name]
 
     async def at_best(self) -> None:
-        """They are."""
+        """Return at once, since search is always at its best."""
 
     def warm_up(self) -> None:
-        """There is nothing slow here."""
+        """Do nothing, since nothing is slow here."""
 
     async def start(self) -> None:
         await self._enter("start")

@@ -1,4 +1,4 @@
-"""Drafts and meetings without an engine: what the Review and Meetings screens talk to in their tests."""
+"""Drafts and meetings without an engine, for tests of the Review and Meetings screens."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ DECIDED = (DraftState.APPROVED, DraftState.REJECTED, DraftState.GONE)
 
 
 class FakeDrafts:
-    """Satisfies `DraftBackend` over a `FakeVault`.
+    """Implements `DraftBackend` over a `FakeVault`.
 
-    The text of a draft is the note at its path. Approving takes the line `donna: draft` out of it, and moves it.
+    The text of a draft is the note at its path. Approving removes the line `donna: draft` from it, and moves it.
     """
 
     def __init__(self, enter: Enter, vault: FakeVault) -> None:
@@ -33,7 +33,7 @@ class FakeDrafts:
         self.anew = "# Composed anew\n"
 
     def add(self, draft: Draft) -> None:
-        """One more draft, newer than those that are there; its text becomes a note if it has a path."""
+        """Add a draft, newer than the others; its text becomes a note if it has a path."""
         self.rows.insert(0, draft.row)
         self.details[draft.row.id] = draft
         if draft.row.path:

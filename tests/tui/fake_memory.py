@@ -1,4 +1,4 @@
-"""A memory without a database: what the Memory screen talks to in its tests."""
+"""A memory without a database, for tests of the Memory screen."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Enter = Callable[..., Awaitable[None]]
 
 
 class FakeMemory:
-    """Satisfies `MemoryBackend`. Memories are listed as they are, the latest first.
+    """Implements `MemoryBackend`. Memories are listed as they are, the latest first.
 
-    A recall gives every memory that shares a word with the question; a memory costs a token for each word.
+    A recall returns every memory that shares a word with the question; a memory costs a token for each word.
     """
 
     def __init__(self, enter: Enter, memories: list[MemoryChunk]) -> None:

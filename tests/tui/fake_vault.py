@@ -1,4 +1,4 @@
-"""A vault in memory, with a history and operations that can be undone: what the Vault screen talks to in its tests."""
+"""A vault in memory, with a history and operations that can be undone, for tests of the Vault screen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from donna_tui.vault.write.files import VaultFiles
 
 @dataclass
 class FakeVault:
-    """Files, what git has of them, and who changed what. `at` is the time of the next change."""
+    """Files, their committed content, and the author of each change. `at` is the time of the next change."""
 
     files: dict[str, bytes] = field(default_factory=dict)
     recorded: dict[str, bytes] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class FakeVault:
     actor: str = "you"
     has_repository: bool = True
     untracked: frozenset[str] = frozenset()
-    """Private notes that git does not have."""
+    """Private notes that are not in git."""
     asks_to_track: bool = False
     """Whether a change of one of these makes it public."""
     revisions: list[Revision] = field(default_factory=list)
@@ -56,7 +56,7 @@ class FakeVault:
 
     @classmethod
     def of(cls, notes: dict[str, str], at: float) -> FakeVault:
-        """A vault that git has whole."""
+        """Create a vault that is entirely committed."""
         files = {path: text.encode("utf-8", "surrogatepass") for path, text in notes.items()}
         return cls(files=dict(files), recorded=dict(files), at=at)
 
@@ -74,7 +74,7 @@ class FakeVault:
 
     @property
     def links(self) -> LinkGraph:
-        """The links of its notes, by the rules of a real vault."""
+        """Return the links of its notes, by the rules of a real vault."""
         client = SimpleNamespace(scan=lambda: [SimpleNamespace(path=path, stat=1, reason=None) for path in self.files])
         client.read = self.read
         return LinkGraph(cast(VaultClient, client), cast(VaultFiles, SimpleNamespace(read=self.files.get)))
@@ -105,7 +105,7 @@ class FakeVault:
     def commit(
         self, changes: Iterable[Change], *, author: str, subject: str, operation: Operation | None = None
     ) -> str:
-        """Put a commit on top of the history."""
+        """Add a commit."""
         changes = tuple(changes)
         commit = hashlib.sha1(f"{len(self.revisions)}{subject}".encode("utf-8", "replace")).hexdigest()
         paths = tuple(change.path for change in changes)
@@ -127,7 +127,7 @@ class FakeVault:
         return Plan(kind=OperationKind.WRITE, subject=f"Write {path}", changes=changes)
 
     def plan_delete(self, path: str, etag: str, *, unlinks: bool = False) -> Plan:
-        """Delete a note; links are removed as simply as a test needs it."""
+        """Plan the deletion of a note; links are removed as simply as a test needs it."""
         self._check(path, etag)
         change = Change(path=path, before=self.files[path], after=None)
         name = path.rpartition("/")[2][:-3]
@@ -146,7 +146,7 @@ class FakeVault:
         )
 
     def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        """Move a note; links are rewritten as simply as a test needs it."""
+        """Plan the move of a note; links are rewritten as simply as a test needs it."""
         self._check(src, etag)
         self._check(dst, None)
         data, old, new = self.files[src], src.rpartition("/")[2][:-3], dst.rpartition("/")[2][:-3]
@@ -159,11 +159,11 @@ class FakeVault:
         return Plan(kind=OperationKind.MOVE, subject=f"Move {src} to {dst}", changes=(*moved, *links))
 
     def inside(self, path: str) -> list[str]:
-        """The notes that a path stands for."""
+        """Return the notes at or below a path."""
         return [path] if path in self.files else [each for each in self.files if each.startswith(f"{path}/")]
 
     def plan_moves(self, moves: dict[str, str]) -> Plan:
-        """Move several notes."""
+        """Plan the move of several notes."""
         changes = [
             change
             for old, new in moves.items()
@@ -175,7 +175,7 @@ class FakeVault:
         return Plan(kind=OperationKind.MOVE, subject="Move several", changes=tuple(changes))
 
     def plan_delete_all(self, paths: Iterable[str], *, unlinks: bool = False) -> Plan:
-        """Delete several notes."""
+        """Plan the deletion of several notes."""
         gone = [path for each in paths for path in self.inside(each)]
         changes = tuple(Change(path=path, before=self.files[path], after=None) for path in gone)
         return Plan(kind=OperationKind.DELETE, subject="Delete several", changes=changes)
@@ -226,13 +226,13 @@ class FakeVault:
         return Plan(kind=OperationKind.WRITE, subject="Resolve", changes=(change, gone), remarks=remarks)
 
     def plan_undo_one(self, identity: str) -> Plan:
-        """Undo one operation."""
+        """Plan the undo of one operation."""
         operation = next(each for each in self.undo_stack if each.id == identity)
         changes = tuple(self.steps(OperationKind.UNDO, operation))
         return Plan(kind=OperationKind.UNDO, subject="undo", changes=changes, undoes=(identity,))
 
     def plan_steps(self, kind: OperationKind, n: int) -> Plan:
-        """Undo or redo."""
+        """Plan undos or redos."""
         operations = self._stack(kind)[:n]
         clashes = self.clashes(kind, n)
         if clashes:
@@ -247,12 +247,12 @@ class FakeVault:
         return Plan(kind=kind, subject=kind.value, changes=tuple(changes.values()), undoes=undoes, redoes=redoes)
 
     def steps(self, kind: OperationKind, operation: Operation) -> tuple[Change, ...]:
-        """What taking one operation back, or doing it again, changes."""
+        """Return the changes of undoing or redoing an operation."""
         changes = self.changes[operation.commit]
         return tuple(change.reversed for change in changes) if kind is OperationKind.UNDO else changes
 
     def clashes(self, kind: OperationKind, n: int) -> tuple[Clash, ...]:
-        """Notes that were changed since."""
+        """Return the notes that were changed since."""
         operation = self._stack(kind)[0]
         return tuple(
             Clash(path=change.path, expected=change.before, found=self.files.get(change.path), wanted=change.after)
@@ -284,7 +284,7 @@ class FakeVault:
         return Outcome(operation=operation.id, commit=commit, kind=kind, paths=paths, etags=etags, record_only=hidden)
 
     def blame(self, path: str, first: int, last: int) -> tuple[BlameLine, ...]:
-        """Every line is from the newest commit of the note that holds it."""
+        """Attribute every line to the newest commit of the note that contains it."""
         lines = self.files[path].decode("utf-8", "replace").split("\n")[first - 1 : last]
         return tuple(self._origin(path, first + index, line) for index, line in enumerate(lines))
 

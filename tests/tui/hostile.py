@@ -1,4 +1,4 @@
-"""What a note could try against a terminal, a parser or a reader. Every payload carries a marker of its own."""
+"""What a note could try against a terminal, a parser or a reader. Every payload has a distinct marker."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ LONG_WORD: Final = "ohne" * 2500
 STOLEN: Final[tuple[bytes, ...]] = tuple(
     payload.encode("utf-8", "surrogatepass") for payload in ESCAPES.values() if "\x1b" in payload or "\x9b" in payload
 )
-"""Byte strings that must never reach the terminal as they are."""
+"""Byte strings that must never reach the terminal unchanged."""
 
 
 def paths() -> tuple[str, ...]:
-    """A note name for every payload, a name with line breaks in it, and one that is far too long."""
+    """Return a note name for every payload, one with line breaks in it, and one that is far too long."""
     named = tuple(f"Hostile/{name} {payload}.md" for name, payload in ALL.items())
     return (*named, "Hostile/two\nlines\r\nDONNA-NEWLINE.md", f"Hostile/{LONG_WORD}.md", "[/].md", "")
 
 
 def passages() -> tuple[FakePassage, ...]:
-    """A section for every hostile path, the payload in title, headings, text and back-links."""
+    """Return a section for every hostile path, with the payload in title, headings, text and backlinks."""
     return tuple(
         FakePassage(
             path=path,
@@ -75,7 +75,7 @@ def passages() -> tuple[FakePassage, ...]:
 
 
 def answer(request: SearchRequest) -> SearchOutcome:
-    """Every hostile note matches everything."""
+    """Return an answer with every hostile note."""
     hits = tuple(_hit(path, rank) for rank, path in enumerate(paths(), start=1))
     return SearchOutcome(
         request=request,

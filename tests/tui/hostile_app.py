@@ -1,4 +1,4 @@
-"""Runs Donna on the hostile scenario in this terminal: `python -m tests.tui.hostile_app [first_run]`."""
+"""Run Donna on the hostile scenario in this terminal: `python -m tests.tui.hostile_app [first_run]`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from tests.tui.fake_backend import FakeBackend
 
 
 def backend() -> FakeBackend:
-    """The hostile vault; its drafts and meetings are hostile too, and every retry fails with a hostile message."""
+    """Return the hostile vault, with hostile drafts and meetings; every retry fails with a hostile message."""
     made = draft_scenarios.hostile_backend()
     made.fail("retry", DonnaError(Reason.INTERNAL, hostile.EVERYTHING, hint=hostile.EVERYTHING))
     return made
 
 
 def offer() -> FirstRun:
-    """Vaults with hostile names at hostile places."""
+    """Return vaults with hostile names and paths."""
     named = (text.replace("\0", "") for text in hostile.ALL.values())
     return FirstRun(tuple(KnownVault(text, Path("/home") / text, text) for text in named))
 

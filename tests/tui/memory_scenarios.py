@@ -1,4 +1,4 @@
-"""What there is to remember: some months of work, and a memory in which every text is hostile."""
+"""Memories of some months of work, and a memory in which every text is hostile."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LIKED = "memory:a1f3c09e11d2"
 def chat(
     first: int, last: int, speaker: str, content: str, days: float, *, session: str = GATEWAY, **fields: Any
 ) -> MemoryChunk:
-    """Turns of a conversation."""
+    """Return turns of a conversation."""
     defaults: dict[str, Any] = {
         "title": "Gateway, 18 Nov 2026",
         "session_id": session,
@@ -31,7 +31,7 @@ def chat(
 
 
 def memory(source: MemorySource, source_id: str, content: str, days: float, **fields: Any) -> MemoryChunk:
-    """A memory of so many days ago."""
+    """Return a memory of so many days ago."""
     defaults: dict[str, Any] = {
         "id": f"{source}:{source_id}",
         "source": source,
@@ -45,7 +45,7 @@ def memory(source: MemorySource, source_id: str, content: str, days: float, **fi
 
 
 def remembered() -> tuple[MemoryChunk, ...]:
-    """Chats, tasks, what was told, and a correction."""
+    """Return chats, tasks, facts and a correction."""
     return (
         memory(
             MemorySource.MEMORY,
@@ -133,7 +133,7 @@ def remembered() -> tuple[MemoryChunk, ...]:
 
 
 def many(count: int) -> tuple[MemoryChunk, ...]:
-    """So many turns, the latest first."""
+    """Return so many turns, the latest first."""
     return tuple(
         chat(n, n, "Noor", f"Turn {n} of a very long conversation.", n / 100, session="long")
         for n in range(count)
@@ -141,7 +141,7 @@ def many(count: int) -> tuple[MemoryChunk, ...]:
 
 
 def nasty() -> tuple[MemoryChunk, ...]:
-    """Every text of every memory tries something."""
+    """Return memories in which every text is hostile."""
     sources = (MemorySource.CHAT, MemorySource.TASK, MemorySource.MEMORY, MemorySource.CORRECTION)
     plain = (
         memory(

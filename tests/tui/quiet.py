@@ -1,7 +1,7 @@
-"""Many apps in one process, each as cheap as it can be: waits that end with what they wait for, and no work twice.
+"""Run many apps in one process cheaply: wait only as long as necessary, and do no work twice.
 
-A pilot of Textual sleeps in slices of 20 ms until the process does nothing, twice for each key, and sends a message
-through every widget. The event loop knows what is left to do; asking it is quicker, and certain on a busy machine.
+A pilot of Textual sleeps in slices of 20 ms until the process is idle, twice for each key, and sends a message through
+every widget. Asking the event loop what is left to do is faster, and reliable on a busy machine.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from textual.css.stylesheet import Stylesheet
 from textual.pilot import Pilot
 
 SOON = 0.1
-"""Timers due within these seconds belong to a key press: the preview that follows the cursor, a redraw."""
+"""Timers due within these seconds belong to a keypress: the preview that follows the cursor, a redraw."""
 
 PATIENCE = 1.0
-"""Seconds to wait for timers and threads: a call that a test holds back never comes to an end."""
+"""Seconds to wait for timers and threads, since a call that a test holds back never ends."""
 
 LONGEST = 60.0
 """Seconds of uninterrupted work after which the app is considered stuck in a loop."""
@@ -31,15 +31,15 @@ COLLECT_AFTER = (10_000, 20, 20)
 
 
 async def until_quiet(within: float = SOON, patience: float = PATIENCE) -> bool:
-    """Wait until the event loop has nothing to do, no timer due `within` some seconds, and no thread at work.
+    """Wait until the event loop has nothing to do, no timer is due `within` some seconds, and no thread is working.
 
-    Return whether it came to that: with patience at an end, only work that is ready is waited for.
+    Return whether that happened. After the time limit, only work that is ready is waited for.
     """
     loop: Any = asyncio.get_running_loop()
     began, waited, calm = loop.time(), 0.0, 0
     while calm < CALM_TURNS:
         await asyncio.sleep(0)
-        assert loop.time() - began < LONGEST, "the app works without a break"
+        assert loop.time() - began < LONGEST, "the app never became idle"
         if loop._ready:
             calm = 0
             continue
@@ -49,7 +49,7 @@ async def until_quiet(within: float = SOON, patience: float = PATIENCE) -> bool:
             continue
         calm = 0
         await asyncio.sleep(pause)
-        waited += pause  # not what it took: a busy machine makes nobody impatient
+        waited += pause  # not the elapsed time, which a busy machine would use up
     return waited < patience
 
 
@@ -65,7 +65,7 @@ def _next(loop: Any, within: float) -> float | None:
 
 @contextmanager
 def economical() -> Iterator[None]:
-    """Wait as above in every pilot, parse each style sheet once, hash rules in C, and look for garbage seldom."""
+    """Wait as above in every pilot, parse each style sheet once, hash rules in C, and collect garbage rarely."""
     parsed: dict[object, list[RuleSet]] = {}
     parse = Stylesheet._parse_rules
 

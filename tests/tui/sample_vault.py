@@ -1,4 +1,4 @@
-"""The notes of one working person, and a search over them that is small enough to predict."""
+"""The notes of one working person, and a search over them that is simple enough to predict."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class Section:
 
 
 def sections(path: str, note: str) -> Iterator[Section]:
-    """The sections of a note with text below their heading."""
+    """Return the sections of a note with text below their heading."""
     lines = note.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("#")]
     headings: list[str] = []
@@ -156,12 +156,12 @@ SECTIONS: tuple[Section, ...] = tuple(each for path, note in NOTES.items() for e
 
 
 def passages() -> tuple[FakePassage, ...]:
-    """Every section as the preview gets it, the text below the heading marked."""
+    """Return every section as the preview gets it, with the text below the heading marked."""
     return tuple(_passage(section) for section in SECTIONS)
 
 
 def answer(request: SearchRequest) -> SearchOutcome:
-    """Sections that hold most of the words of the question come first; no word, no hit."""
+    """Return the sections that share a word with the question, those with most of its words first."""
     words = re.findall(r"\w{4,}", request.text.lower())
     found = [(sum(word in section.text.lower() for word in words), section) for section in SECTIONS]
     ranked = [section for count, section in sorted(found, key=lambda each: -each[0]) if count]

@@ -1,4 +1,4 @@
-"""Ready-made backends, one for each state that a screen must look right in. The clock stands at `sample_vault.NOW`."""
+"""Backends in each state that a screen must look right in. The clock is at `sample_vault.NOW`."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ VANISHED = Problem(
 
 
 def empty() -> FakeBackend:
-    """A vault without a note, and nothing has happened yet."""
+    """Return a vault without a note, in which nothing has happened yet."""
     return FakeBackend(
         replace(
             AT_REST,
@@ -115,7 +115,7 @@ def empty() -> FakeBackend:
 
 
 def loading() -> FakeBackend:
-    """The engine is still opening the space: `start` waits, searches wait, the model is being loaded."""
+    """Return an engine that is still opening the space: `start` and searches wait, the model is being loaded."""
     backend = empty()
     backend.change(state="starting", model_phase=ModelPhase.LOADING, model="", watcher="off")
     for method in ("start", "search", "passage", "vault_rows", "count", "drafts", "calendars"):
@@ -124,7 +124,7 @@ def loading() -> FakeBackend:
 
 
 def indexing() -> FakeBackend:
-    """A first index half-way: keyword search knows 423 of 501 notes, search by meaning fewer."""
+    """Return a first index half-way: 423 of 501 notes are found by keyword, fewer by meaning."""
     backend = normal()
     backend.change(
         coverage=replace(AT_REST.coverage, text=423, vectors=391, chunks=2480, chunks_embedded=2083, failed=2),
@@ -139,7 +139,7 @@ def indexing() -> FakeBackend:
 
 
 def normal() -> FakeBackend:
-    """A vault in daily use: all notes in, a morning's events, two notes with a problem."""
+    """Return a vault in daily use: all notes indexed, the events of a morning, two notes with a problem."""
     return FakeBackend(
         replace(AT_REST, problems=(BROKEN_NOTE, UNREADABLE_NOTE)),
         answers=sample_vault.answer,
@@ -153,7 +153,7 @@ def normal() -> FakeBackend:
 
 
 def error() -> FakeBackend:
-    """No model, a database that another program holds, and most notes gone: reading is paused, searches fail."""
+    """Return a vault without a model, with a locked database, and with most notes missing: searches fail."""
     backend = normal()
     locked = Problem(
         id="space:database_locked",
@@ -191,7 +191,7 @@ def error() -> FakeBackend:
 
 
 def hostile() -> FakeBackend:
-    """A vault that somebody else wrote: every text tries to reach the terminal, the parser or the reader."""
+    """Return a vault by somebody else, whose every text attacks the terminal, the parser or the reader."""
     text, paths = payloads.EVERYTHING, payloads.paths()
     problems = tuple(
         replace(BROKEN_NOTE, id=f"p{i}", message=text, hint=text, path=path) for i, path in enumerate(paths)
@@ -224,7 +224,7 @@ def hostile() -> FakeBackend:
 
 
 def morning() -> tuple[EngineEvent, ...]:
-    """The events of a morning at work, oldest first."""
+    """Return the events of a morning at work, oldest first."""
     at = iter(NOW - 2300 + step for step in (0, 0.4, 1.1, 1.3, 60, 60.2, 740, 741, 1290, 1291, 1900, 2100, 2290, 2298))
     decisions, standup = "Projects/gateway/decisions.md", "Meetings/2026-11-18-gateway-sync.md"
     first, edit = StageTimes(read=1.2, chunk=2.4, store=3.1, embed=41.0), StageTimes(read=0.6, chunk=1.1, store=2.2)

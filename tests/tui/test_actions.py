@@ -53,7 +53,7 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
 
 
 def widgets() -> Iterator[type[DOMNode]]:
-    """Every class of the interface that may have bindings."""
+    """Return every class of the interface that may have bindings."""
     for module in pkgutil.walk_packages(tui.__path__, f"{tui.__name__}."):
         loaded = import_module(module.name)
         for each in vars(loaded).values():
@@ -145,7 +145,7 @@ async def test_a_disabled_action_says_why() -> None:
 
 
 @pytest.mark.parametrize("typed", ["q", "wq", "x", ":q"])
-def test_what_leaves_vi_leaves(typed: str) -> None:
+def test_commands_that_quit_vi_find_quit(typed: str) -> None:
     palette = Palette(ActionState(), DEFAULT_KEYS, "donna-dark")
     assert [choice.value for choice, _ in palette.found(typed)] == ["app.quit"]
     assert len(palette.found("se")) > 1

@@ -1,4 +1,4 @@
-"""The Activity screen, by its keys."""
+"""The keys of the Activity screen."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.sample_vault import NOW
 
 SMALL = (80, 24)
 MORNING = 13
-"""Events of `scenarios.morning` that are for people."""
+"""The events of `scenarios.morning` that the log shows by default."""
 
 
 def edited(number: int) -> NoteIndexed:
@@ -37,7 +37,7 @@ def edited(number: int) -> NoteIndexed:
 
 @asynccontextmanager
 async def activity(backend: FakeBackend, *, size: tuple[int, int] = (120, 36)) -> AsyncIterator[Driver]:
-    """The app with the Activity screen in front and the backend's script shown."""
+    """Run the app with the Activity screen in front and the backend's script shown."""
     expected = bool(backend.script)
     async with driving(backend, size=size) as donna:
         donna.main.show_pane("activity")
@@ -79,7 +79,7 @@ async def test_a_status_that_arrived_on_another_screen_is_drawn_when_this_one_is
         await donna.until(lambda: pane(donna).has_class("-calm"), "no problem is listed")
 
 
-async def test_everything_is_in_sight_where_there_is_room() -> None:
+async def test_everything_is_visible_if_there_is_room() -> None:
     async with activity(scenarios.normal(), size=(160, 48)) as donna:
         text = donna.screen_text()
         for piece in (
@@ -159,7 +159,7 @@ async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
 
 
 @pytest.mark.slow
-async def test_the_log_follows_until_one_looks_back() -> None:
+async def test_the_log_follows_until_it_is_scrolled_back() -> None:
     backend = scenarios.normal()
     async with activity(backend) as donna:
         log = pane(donna).event_log
@@ -196,7 +196,7 @@ async def test_scrolling_back_stops_following_and_scrolling_to_the_end_starts_it
 
 
 @pytest.mark.slow
-async def test_the_scroll_bar_stands_where_the_log_stands() -> None:
+async def test_the_scroll_bar_shows_the_position_of_the_log() -> None:
     backend = scenarios.empty()
     async with activity(backend) as donna:
         log = pane(donna).event_log
@@ -275,7 +275,7 @@ async def test_the_log_is_filtered_by_kind() -> None:
 
 
 @pytest.mark.slow
-async def test_a_filter_that_nothing_passes_says_so() -> None:
+async def test_a_filter_that_matches_nothing_is_reported() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
         await donna.type("zzz")
@@ -287,7 +287,7 @@ async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("slash")
         donna.app.post_message(Paste("\x1b]52;c;x\x07one\ntwo"))
-        await donna.until(lambda: pane(donna).query_one(Input).value, "the text is in")
+        await donna.until(lambda: pane(donna).query_one(Input).value, "the text is indexed")
         assert pane(donna).query_one(Input).value == "␛]52;c;x␇one two"
 
 
@@ -308,7 +308,7 @@ async def test_the_log_can_be_held() -> None:
 async def test_enter_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("g", "j", "j", "j", "j", "enter")
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
         assert "read 1 · chunk 2 · store 3 · embed 41 ms" in donna.screen_text()
         await donna.press("escape")
         assert donna.app.screen is donna.main
@@ -318,14 +318,14 @@ async def test_enter_shows_an_event_in_full() -> None:
 async def test_a_second_click_shows_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.pilot.click("#log", offset=(20, 0), times=2)
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
 
 
 @pytest.mark.slow
 async def test_enter_shows_a_problem_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("tab", "j", "enter")
-        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the window opens")
+        await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
         for piece in ("Cannot be read", "People/Tomas Lindqvist.md", "Give yourself read permission", "Next try"):
             assert piece in donna.screen_text()
 
@@ -334,7 +334,7 @@ async def test_retry_one_retry_all_resume() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
         await donna.press("tab", "j", "j", "j", "r")
-        await donna.until(lambda: backend.called("retry"), "it is tried again")
+        await donna.until(lambda: backend.called("retry"), "it is retried")
         assert backend.called("retry") == [("Meetings/2025-11-04-review.md",)]
         await donna.press("R")
         await donna.until(lambda: len(backend.called("retry")) == 2, "all are tried again")
@@ -344,7 +344,7 @@ async def test_retry_one_retry_all_resume() -> None:
 
 
 @pytest.mark.slow
-async def test_a_problem_that_trying_again_does_not_solve_says_so() -> None:
+async def test_a_problem_that_a_retry_does_not_solve_is_not_retried() -> None:
     backend = scenarios.error()
     async with activity(backend) as donna:
         await donna.press("tab", "r")
@@ -362,12 +362,12 @@ async def test_resume_is_offered_only_where_notes_are_gone() -> None:
         assert "Indexing is not paused." in notices(donna.app)
 
 
-async def test_a_retry_that_fails_is_said_in_safe_words() -> None:
+async def test_a_retry_that_fails_is_reported_in_safe_words() -> None:
     backend = scenarios.normal()
     backend.fail("retry", DonnaError(Reason.INTERNAL, f"no {hostile.ESCAPES['clipboard']}", hint="[/]"))
     async with activity(backend) as donna:
         await donna.press("R")
-        await donna.until(lambda: notices(donna.app), "it is said")
+        await donna.until(lambda: notices(donna.app), "the notice is shown")
         assert "␛]52" in notices(donna.app)
         assert "\x1b" not in notices(donna.app)
 

@@ -1,4 +1,4 @@
-"""The small drawings of the Activity screen: bars, graph, tables and rows of exactly the right width."""
+"""The small widgets of the Activity screen: bars, graph, tables and rows of exactly the right width."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ words = st.text(max_size=60).map(clean_line)
 
 
 def cells_of(drawn: Content, style: str) -> str:
-    """The characters of a bar in one style."""
+    """Return the characters of a bar in one style."""
     return "".join(drawn.plain[span.start : span.end] for span in drawn.spans if span.style == style)
 
 
@@ -84,7 +84,7 @@ def test_tables_keep_to_their_width(name: str, width: int) -> None:
             assert line.cell_length <= max(width, 0)
 
 
-def test_numbers_stand_below_each_other() -> None:
+def test_numbers_are_aligned() -> None:
     first, second = table_lines([Figure("Notes", ("501", "")), Figure("Passages", ("2,914", "84 %"))], 30)
     assert first.plain == "Notes                501      "
     assert second.plain == "Passages           2,914  84 %"

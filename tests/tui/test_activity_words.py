@@ -1,4 +1,4 @@
-"""What Activity and the strip say: only what is so at that moment."""
+"""Activity and the status strip state only what is true at the moment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app as a whole: start and end, screens, sizes, hostile text, and what it must not import."""
+"""The app as a whole: start and end, screens, sizes, hostile text, and modules that it must not import."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_the_backend_is_started_once_and_stopped_on_leaving() -> None:
 
 
 @pytest.mark.parametrize("where", ["make", "start"])
-async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str) -> None:
+async def test_a_vault_that_cannot_be_opened_is_reported_on_every_screen(where: str) -> None:
     error = SpaceError(Reason.ROOT_MISSING, "The folder is gone.", hint="Is a drive missing?")
     backend = scenarios.normal()
     if where == "start":
@@ -95,7 +95,7 @@ async def test_a_vault_that_cannot_be_opened_is_said_on_every_screen(where: str)
         await pilot.press("ctrl+q")
 
 
-async def test_a_broken_installation_is_said() -> None:
+async def test_a_broken_installation_is_reported() -> None:
     def make(choice: object) -> FakeBackend:
         raise ModuleNotFoundError("No module named 'apsw'", name="apsw")
 
@@ -175,7 +175,7 @@ async def test_escape_never_leaves() -> None:
 
 
 @pytest.mark.slow
-async def test_control_c_says_how_to_leave() -> None:
+async def test_control_c_says_how_to_quit() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+c")
         assert "ctrl+q quits." in notices(donna.app)
@@ -211,11 +211,11 @@ async def test_a_screen_can_be_asked_for_before_it_is_there() -> None:
         await donna.until(lambda: donna.vault.note_tree.notes, "it shows the notes of the vault")
 
 
-async def test_what_happened_before_a_screen_was_there_is_told_to_it() -> None:
+async def test_earlier_events_reach_a_screen_that_is_mounted_later() -> None:
     backend = scenarios.empty()
     backend.gates.hold("start")
     async with driving(backend, connected=False) as donna:
-        await donna.until(lambda: backend.listeners, "the engine is listened to")
+        await donna.until(lambda: backend.listeners, "the engine has a listener")
         backend.post(NoteDeleted(path="gone before.md"))
         await donna.rest()
         backend.gates.release("start")
@@ -340,7 +340,7 @@ async def test_the_status_strip_follows_the_engine() -> None:
         done = scenarios.AT_REST.coverage
         backend.change(coverage=done, seconds_left=None, problems=())
         backend.post(*scenarios.morning())
-        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip says so")
+        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip shows it")
 
 
 @pytest.mark.slow
@@ -365,7 +365,7 @@ async def test_any_size_is_survived(scenario: str, sizes: tuple[tuple[int, int],
             assert donna.search.bar.input.has_focus, size
 
 
-async def test_too_small_a_terminal_is_said() -> None:
+async def test_too_small_a_terminal_is_reported() -> None:
     async with driving(scenarios.normal(), size=(59, 20)) as donna:
         assert "Donna needs 60 × 15 characters." in donna.screen_text()
         await donna.pilot.resize_terminal(80, 24)
@@ -396,21 +396,21 @@ async def test_an_unknown_theme_becomes_the_default_and_is_mentioned() -> None:
 
 @pytest.mark.parametrize("theme", OWN_THEMES, ids=lambda theme: theme.name)
 def test_text_can_be_read(theme: Theme) -> None:
-    for vault_state in (theme.background, theme.surface, theme.variables["row-selected"]):
-        assert contrast(theme.foreground, vault_state) >= 7
+    for background in (theme.background, theme.surface, theme.variables["row-selected"]):
+        assert contrast(theme.foreground, background) >= 7
         for colour in (theme.variables["text-muted"], theme.accent, theme.warning, theme.error):
-            assert contrast(colour, vault_state) >= 4.5
-        assert contrast(theme.variables["text-disabled"], vault_state) >= 3
+            assert contrast(colour, background) >= 4.5
+        assert contrast(theme.variables["text-disabled"], background) >= 3
 
 
 def contrast(first: str | None, second: str | None) -> float:
-    """The contrast ratio of WCAG 2.2."""
+    """Return the contrast ratio of WCAG 2.2."""
     darker, lighter = sorted(_luminance(Color.parse(each or "")) for each in (first, second))
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _luminance(colour: Color) -> float:
-    """The relative luminance of WCAG 2.2."""
+    """Return the relative luminance of WCAG 2.2."""
     parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized]
     return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
@@ -486,7 +486,7 @@ async def test_nothing_runs_while_nothing_happens() -> None:
 
 
 async def test_a_message_that_expires_while_it_is_created_is_removed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Textual's timer of a negative length never returns to the event loop."""
+    """A timer of Textual with a negative interval never returns to the event loop."""
     timed = []
 
     def left(notification: Notification) -> float:

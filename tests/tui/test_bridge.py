@@ -1,4 +1,4 @@
-"""From the engine to the screens: nothing is lost, nothing floods, threads do not matter."""
+"""The bridge from the engine to the screens loses no event, floods no screen, and accepts events from any thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.tui.driving import driving
 
 
 class Pane:
-    """Keeps the messages that it gets."""
+    """Records the messages that it gets."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
@@ -76,7 +76,7 @@ async def test_more_than_can_be_kept_is_counted() -> None:
     assert pane.paths[-1] == f"{KEPT_EVENTS + 6}.md"
 
 
-async def test_progress_is_the_status_that_holds_when_it_is_passed_on() -> None:
+async def test_progress_is_the_status_at_the_time_of_forwarding() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, (pane,))  # type: ignore[arg-type]
     bridge.open()
@@ -119,7 +119,7 @@ def test_only_a_newer_status_replaces_a_status() -> None:
     assert not status.can_replace(EngineEvents(()))
 
 
-async def test_who_waits_for_panes_keeps_the_newest_for_them() -> None:
+async def test_the_newest_events_are_kept_for_panes_that_are_not_mounted() -> None:
     backend, pane = scenarios.normal(), Pane()
     bridge = EngineBridge(backend, ())
     bridge.open()
@@ -158,7 +158,7 @@ async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_o
     while not pane.messages:
         delays.append(loop.time())
         await asyncio.sleep(0)
-    assert len(delays) < 10, "it waited"
+    assert len(delays) < 10, "the event was delayed"
     for name in ("second.md", "third.md"):
         backend.post(NoteDeleted(path=name))
     for _ in range(10):
@@ -170,7 +170,7 @@ async def test_the_first_event_after_a_while_is_passed_on_at_once_and_the_next_o
 
 
 async def turns() -> None:
-    """As many turns of the event loop as what is urgent takes to be passed on."""
+    """Run as many iterations of the event loop as an urgent event takes to be forwarded."""
     for _ in range(4):
         await asyncio.sleep(0)
 

@@ -1,4 +1,4 @@
-"""Whatever arrives at once, the app answers: bursts of keys, pastes, mouse and resizes into each screen and dialog."""
+"""The app handles bursts of keys, pastes, mouse and resizes in each screen and dialog."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def crash_free(donna: Driver, chance: random.Random, where: str) -> None:
 @pytest.mark.slow
 async def test_letters_that_match_nothing_may_come_before_the_list_is_drawn() -> None:
     async with driving(scenarios.normal()) as donna:
-        for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, where to search, keys
+        for opening in ("\x10", "\x0f", "\x06", "\x1b?"):  # palette, spaces, filter, keys
             send(donna.app, [opening, "why", "zzqx"])
             await donna.rest()
             send(donna.app, ["\x1b", "\x1b"])
@@ -90,7 +90,7 @@ async def test_a_key_that_waits_while_a_dialog_opens_is_for_its_widgets() -> Non
 
 
 @pytest.mark.slow
-async def test_a_press_on_a_widget_that_was_just_removed_is_for_what_is_there_now() -> None:
+async def test_a_click_on_a_just_removed_widget_goes_to_what_is_there_now() -> None:
     async with driving(scenarios.normal()) as donna:
         text = Static("a text to select")
         await donna.main.mount(text, before=donna.main.strip)
@@ -132,7 +132,7 @@ async def test_two_keys_that_both_close_a_dialog_close_one() -> None:
 async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with bursting(tmp_path, monkeypatch) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         await donna.rest()
         send(donna.app, ["nnn"])
         await donna.window(Picker)

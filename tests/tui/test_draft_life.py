@@ -1,6 +1,7 @@
-"""The life of a draft over the screens, with a real engine, real git and a real calendar file: first start on the demo
-without a repository, a brief before the meeting, typed notes, the approval, the next brief, undo; and with a language
-model that fails in every way at each step.
+"""The life of a draft in the app, with a real engine, real git and a real calendar file.
+
+It covers the first start on the demo without a repository, a brief before the meeting, typed notes, the approval, the
+next brief and undo; and a language model that fails in every way at each step.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ PEOPLE = ("Priya Raman", "Tomasz Okafor", "Ines Albrecht", "Jonas Feld", "Nora Q
 
 @dataclass
 class DraftLifecycle:
-    """An app on a copy of the demo whose calendar has a stand-up every week, and the time as the engine has it."""
+    """An app on a copy of the demo whose calendar has a weekly stand-up, and the time that the engine sees."""
 
     donna: Driver
     engine: Engine
@@ -49,7 +50,7 @@ class DraftLifecycle:
     now: list[float]
 
     async def at(self, moment: datetime.datetime) -> None:
-        """Let it be that time, and let the engine look at the calendar as it does every minute."""
+        """Set the time, and let the engine check the calendar as it does every minute."""
         self.now[0] = moment.timestamp()
         await self.engine.calendar.refresh()
 
@@ -59,12 +60,12 @@ class DraftLifecycle:
     async def until(self, holds: Callable[[tuple[DraftRow, ...]], bool], what: str) -> tuple[DraftRow, ...]:
         deadline = time.monotonic() + 30
         while not holds(rows := await self.rows()):
-            assert time.monotonic() < deadline, f"it never came to be that {what}: {rows}"
+            assert time.monotonic() < deadline, f"this was never true: {what}: {rows}"
             await asyncio.sleep(0.05)
         return rows
 
     async def review(self, identity: str = "") -> None:
-        """Show Review with a draft selected and read."""
+        """Show Review with a draft selected and loaded."""
         if self.donna.main.header.active != "review":
             await self.donna.press("escape", "3")
         review = self.donna.review
@@ -75,7 +76,7 @@ class DraftLifecycle:
         await self.donna.rest()
 
     async def step(self, key: str, window: type) -> None:
-        """Press a key, look at the window that it opens, and agree."""
+        """Press a key, check the dialog that it opens, and confirm it."""
         workers = self.donna.app.workers
         await self.donna.until(
             lambda: not any(each.group == "decide" and each.is_running for each in workers), "the step before is done"
@@ -83,11 +84,11 @@ class DraftLifecycle:
         await self.donna.press(key)
         await self.donna.window(window)
         await self.donna.press("enter")
-        await self.donna.until(lambda: self.donna.app.screen is self.donna.main, "the window is closed")
+        await self.donna.until(lambda: self.donna.app.screen is self.donna.main, "the dialog is closed")
         await self.donna.rest()
 
     async def type_notes(self, line: str, below: str) -> None:
-        """Type a line below a heading of the selected draft, in the app's own editor."""
+        """Type a line below a heading of the selected draft, in the app's editor."""
         row = self.donna.review.selected
         assert row is not None
         await self.donna.press("i")
@@ -120,7 +121,7 @@ def calendar(start: datetime.datetime) -> str:
 
 @asynccontextmanager
 async def life(folder: Path, *, model: str = "", repository: bool = False) -> AsyncIterator[DraftLifecycle]:
-    """Five minutes before the first meeting; `model` is the address of a language model's server."""
+    """Start five minutes before the first meeting; `model` is the address of a language model's server."""
     start = datetime.datetime.now(datetime.UTC).replace(second=0, microsecond=0) + datetime.timedelta(minutes=5)
     sandbox = new_sandbox(folder)
     shutil.copytree(resource("vault_templates", "demo"), sandbox.root, dirs_exist_ok=True)
@@ -148,7 +149,7 @@ async def life(folder: Path, *, model: str = "", repository: bool = False) -> As
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No settings of whoever runs the tests, one time zone, and vectors that cost nothing."""
+    """Ignore the user's settings, set the time zone, and embed with cheap vectors."""
     monkeypatch.setenv("DONNA_HOME", str(tmp_path / "settings"))
     monkeypatch.setenv("TZ", "UTC")
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
@@ -257,7 +258,7 @@ async def test_whatever_the_model_does_the_offline_draft_and_typed_notes_remain(
 
 
 async def composed_again(here: DraftLifecycle, brief: DraftRow, typed: str, name: str, says: str) -> None:
-    """Ask for the draft anew, and find that nothing changed and why."""
+    """Regenerate the draft, and check that nothing changed and that the reason is shown."""
     donna = here.donna
     donna.app._notifications.clear()
     await here.step("g", RefusalScreen)
@@ -271,7 +272,7 @@ async def composed_again(here: DraftLifecycle, brief: DraftRow, typed: str, name
 
 
 @pytest.mark.slow
-async def test_where_nobody_listens_at_the_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
+async def test_with_a_closed_port_the_brief_is_drafted_offline_and_says_so(tmp_path: Path) -> None:
     async with ModelServer("ollama", model_server.good).running() as port:
         pass
     async with life(tmp_path, model=f"http://127.0.0.1:{port}", repository=True) as here:

@@ -1,6 +1,4 @@
-"""A meeting ends; its draft stands in Review, is approved and taken back: in a real terminal, without key or network,
-and again with a language model on this machine.
-"""
+"""A draft is reviewed, approved and undone in a real terminal, without a network and with a local language model."""
 
 from __future__ import annotations
 
@@ -24,7 +22,7 @@ ESCAPE = b"\x1b"
 
 
 class ScriptedModel(BaseHTTPRequestHandler):
-    """A model that answers in Ollama's way, and keeps what it was asked."""
+    """A model with Ollama's API, which records its prompts."""
 
     asked: list[str]
 
@@ -52,12 +50,12 @@ class ScriptedModel(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *arguments: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def model() -> Iterator[ThreadingHTTPServer]:
-    """A local model."""
+    """Run a local model."""
     ScriptedModel.asked = []
     server = ThreadingHTTPServer(("127.0.0.1", 0), ScriptedModel)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -69,7 +67,7 @@ def model() -> Iterator[ThreadingHTTPServer]:
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """The demo vault, in git."""
+    """Return the demo vault, in git."""
     root = tmp_path / "vault"
     shutil.copytree(resource("vault_templates", "demo"), root)
     git(root, "init", "-q")
@@ -83,7 +81,7 @@ def git(vault: Path, *arguments: str) -> str:
 
 
 def calendar(tmp_path: Path, ended: datetime.datetime) -> Path:
-    """A calendar with a stand-up that ended then."""
+    """Write a calendar with a stand-up that ended at a given time."""
     start = ended - datetime.timedelta(minutes=15)
     lines = [
         "BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Example//EN", "BEGIN:VEVENT", "UID:standup-1@example.invalid",
@@ -100,7 +98,7 @@ def calendar(tmp_path: Path, ended: datetime.datetime) -> Path:
 
 
 def settings(tmp_path: Path, file: Path) -> dict[str, str]:
-    """A home whose settings follow the calendar."""
+    """Create a home whose settings follow the calendar."""
     home = tmp_path / "home"
     (home / "config").mkdir(parents=True)
     told = {"calendars": [{"name": "Work", "kind": "ics", "path": str(file)}]}
@@ -111,12 +109,12 @@ def settings(tmp_path: Path, file: Path) -> dict[str, str]:
 def eventually(holds: Any) -> None:
     deadline = time.monotonic() + 30
     while not holds():
-        assert time.monotonic() < deadline, "it never came true"
+        assert time.monotonic() < deadline, "the condition was never true"
         time.sleep(0.05)
 
 
 def walk(vault: Path, home: dict[str, str], expected: str) -> None:
-    """Review what was drafted, approve it, and take the approval back."""
+    """Review the draft, approve it, and undo the approval."""
     before = {path: path.read_bytes() for path in vault.rglob("*.md")}
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
         terminal.wait_for("Review ①")
@@ -147,13 +145,13 @@ def walk(vault: Path, home: dict[str, str], expected: str) -> None:
         terminal.press(b"\r", until="Review ①")
         eventually(lambda: draft.read_text(encoding="utf-8") == text)
         assert not (vault / "People" / "Nora Quist.md").exists()
-        terminal.leave()
+        terminal.quit()
 
     commits = len(git(vault, "log", "--format=%H").split())
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as again:
         again.wait_for("Review ①")
         again.rest(3.0)
-        again.leave()
+        again.quit()
     assert len(git(vault, "log", "--format=%H").split()) == commits
     assert {path: path.read_bytes() for path in before} == before
 

@@ -1,4 +1,4 @@
-"""The terminal closes while an editor is open in it: what was saved there is offered again, and the doctor lists it."""
+"""The terminal closes while an editor is open in it: what was saved is offered again, and the doctor lists it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
         os.write(terminal.descriptor, b"E")
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not saved.exists():
-            assert time.monotonic() < deadline, f"the editor never started: {terminal._end()}"
+            assert time.monotonic() < deadline, f"the editor did not start: {terminal._end()}"
             terminal.rest(0.05)
         os.killpg(terminal.process.pid, signal.SIGHUP)
         terminal.process.wait(PATIENCE_SECONDS)
@@ -56,5 +56,5 @@ def test_what_an_editor_saved_outlives_the_terminal(tmp_path: Path) -> None:
         again.wait_for("all folders")
         again.press(b"\x1b", until="keys")
         again.press(b"2", until="unsaved")
-        again.leave()
+        again.quit()
     assert copy.read_text().endswith("Typed in the editor.\n")

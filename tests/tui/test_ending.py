@@ -1,4 +1,4 @@
-"""The app is ended by an error, a signal or a closed terminal: the terminal is restored, and what was typed is kept."""
+"""If an error, a signal or a closed terminal ends the app, the terminal is restored and unsaved edits are preserved."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.terminal import PATIENCE_SECONDS, Terminal, plain, python_in_terminal
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    """Donna on the demo vault, in an app that fails at F9."""
+    """Run Donna on the demo vault, in an app that fails at F9."""
     root, home = tmp_path / "vault", {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path)}
     shutil.copytree(resource("vault_templates", "demo"), root)
     with python_in_terminal("-m", "tests.tui.crashing_app", str(root), **home) as terminal:
@@ -39,7 +39,7 @@ def type_into_a_note(terminal: Terminal) -> None:
 def ended(terminal: Terminal) -> int:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while terminal.process.poll() is None:
-        assert time.monotonic() < deadline, "it did not end"
+        assert time.monotonic() < deadline, "the app did not exit"
         terminal.rest(0.1)
     terminal.rest(0.1)
     return terminal.process.returncode
@@ -96,7 +96,7 @@ def test_bytes_that_are_no_utf8_do_not_end_it(terminal: Terminal) -> None:
     os.write(terminal.descriptor, b"\xff\xfe\xe9")
     terminal.rest(0.3)
     terminal.press(b"qqzz", until="Nothing relevant")
-    terminal.leave()
+    terminal.quit()
 
 
 @pytest.mark.slow

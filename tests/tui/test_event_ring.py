@@ -1,4 +1,4 @@
-"""What the event log keeps, shows and forgets."""
+"""The event log: what it stores, shows and drops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Editors and links: argv lists that open the right line and can never become options or shell code."""
+"""Editors and links: argv lists that open the right line and cannot become options or shell code."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_links_open_with_the_platforms_opener() -> None:
 
 
 class Terminal:
-    """Just enough of an app to leave the terminal and come back."""
+    """The part of an app that suspends and resumes its terminal."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
@@ -120,7 +120,7 @@ async def test_an_editor_really_runs_with_the_terminal_to_itself(tmp_path: Path)
     assert sorted(os.listdir(tmp_path)) == sorted([note.name, "editor"])
 
 
-async def test_an_editor_that_fails_or_is_missing_is_said(tmp_path: Path) -> None:
+async def test_an_editor_that_fails_or_is_missing_is_reported(tmp_path: Path) -> None:
     terminal = Terminal()
     outside = ExternalPrograms(terminal, External(environ={"EDITOR": "false"}))  # type: ignore[arg-type]
     (tmp_path / "x.md").touch()
@@ -139,7 +139,7 @@ def test_copying_never_claims_more_than_it_knows_and_takes_any_text() -> None:
 
 
 async def test_a_note_that_is_gone_is_not_opened(tmp_path: Path) -> None:
-    """The editor would show an empty buffer, and `:wq` would make a note of no bytes."""
+    """The editor would show an empty buffer, and `:wq` would create an empty note."""
     terminal, note = Terminal(), tmp_path / "gone.md"
     outside = ExternalPrograms(terminal, External(environ={"EDITOR": "touch", "DISPLAY": ":0"}, platform="linux"))  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""The first start: a vault is asked for, checked, and handed over."""
+"""The first start: the user names a vault, which is checked and returned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 class FirstRunHarness:
-    """A first start, and what came of it."""
+    """A first start, and its result."""
 
     def __init__(self, offer: FirstRun) -> None:
         self.choices: list[VaultChoice | None] = []
@@ -37,7 +37,7 @@ class FirstRunHarness:
         return scenarios.normal()
 
     async def run(self, *keys: str, typed: str = "", then: str = "") -> str:
-        """Press keys, type, and wait for the choice; gives back what is in sight."""
+        """Press keys, type, and wait for the choice. Return the visible text."""
         async with self.app.run_test(size=(100, 30)) as pilot:
             donna = Driver(self.app, pilot)
             await pilot.pause()
@@ -51,7 +51,7 @@ class FirstRunHarness:
                 if self.choices:
                     break
             if self.choices:
-                await donna.until(lambda: isinstance(self.app.screen, MainScreen), "the main screen is there")
+                await donna.until(lambda: isinstance(self.app.screen, MainScreen), "the main screen is shown")
                 await donna.complete()
             return donna.screen_text()
 
@@ -82,7 +82,7 @@ async def test_a_typed_folder(vaults: FirstRun, tmp_path: Path) -> None:
     assert start.choices == [VaultChoice(tmp_path / "work")]
 
 
-async def test_a_folder_that_is_not_there_is_refused_with_the_reason(vaults: FirstRun, tmp_path: Path) -> None:
+async def test_a_missing_folder_is_refused_with_the_reason(vaults: FirstRun, tmp_path: Path) -> None:
     start = FirstRunHarness(vaults)
     text = await start.run("slash", typed=str(tmp_path / "nowhere"), then="enter")
     assert start.choices == []
@@ -94,7 +94,7 @@ async def test_nothing_typed_is_refused_with_an_example(vaults: FirstRun) -> Non
     assert "Type the path of a folder" in text
 
 
-async def test_a_known_vault_that_is_gone_says_so_and_is_refused(tmp_path: Path) -> None:
+async def test_a_known_vault_that_is_gone_is_reported_and_refused(tmp_path: Path) -> None:
     start = FirstRunHarness(FirstRun((KnownVault("old", tmp_path / "gone", "Obsidian"),)))
     text = await start.run("enter")
     assert start.choices == []
@@ -102,14 +102,14 @@ async def test_a_known_vault_that_is_gone_says_so_and_is_refused(tmp_path: Path)
     assert "There is no such folder." in text
 
 
-async def test_without_known_vaults_one_types_at_once(tmp_path: Path) -> None:
+async def test_without_known_vaults_the_path_field_is_focused(tmp_path: Path) -> None:
     start = FirstRunHarness(FirstRun())
     await start.run(typed=str(tmp_path), then="enter")
     assert start.choices == [VaultChoice(tmp_path)]
 
 
 @pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 36)])
-async def test_everything_that_one_needs_is_in_sight(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_everything_needed_is_visible(tmp_path: Path, size: tuple[int, int]) -> None:
     known = tuple(KnownVault(f"vault-{number}", tmp_path, "Obsidian") for number in range(3))
     app = DonnaApp(lambda choice: scenarios.normal(), first_run=FirstRun(known, tmp_path / "demo"), external=DESKTOP)
     async with app.run_test(size=size) as pilot:
@@ -190,7 +190,7 @@ async def test_a_vault_with_a_hostile_name_is_harmless(tmp_path: Path) -> None:
     assert not [char for char in text if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]
 
 
-async def test_one_can_leave_without_choosing(vaults: FirstRun) -> None:
+async def test_the_first_start_can_be_quit_without_choosing(vaults: FirstRun) -> None:
     start = FirstRunHarness(vaults)
     async with start.app.run_test() as pilot:
         await pilot.pause()

@@ -1,4 +1,4 @@
-"""The app frees early what comes and goes, once everything that stays is loaded."""
+"""Garbage is collected early once everything permanent is loaded."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COME_AND_GO = 500_000
 
 @pytest.fixture(autouse=True)
 def collector() -> Iterator[None]:
-    """As `donna` starts it: how much there was at the last look at everything decides when the next one comes."""
+    """Prepare the collector as `donna` does. The size of the last full collection decides when the next one runs."""
     before = gc.get_threshold()
     gc.collect()
     gc.freeze()
@@ -38,7 +38,7 @@ def collector() -> Iterator[None]:
 
 
 def most_alive() -> int:
-    """How many objects there are at the most while lines that refer to themselves come and go."""
+    """Return the largest number of objects alive while lines with reference cycles are created and dropped."""
     in_sight: deque[list[object]] = deque(maxlen=IN_SIGHT)
     most = 0
     for number in range(COME_AND_GO):
@@ -92,13 +92,13 @@ async def test_garbage_is_looked_for_in_the_pause_after_a_key(monkeypatch: pytes
     seen = gc.get_stats()[0]["collections"]
     tuning.pressed()
     await asyncio.sleep(0.01)
-    assert gc.get_stats()[0]["collections"] == seen, "while the app still loads, nobody looks"
+    assert gc.get_stats()[0]["collections"] == seen, "no collection while the app is loading"
     tuning(ModelStateChanged(phase=ModelPhase.READY))
     seen = gc.get_stats()[0]["collections"]
     tuning.pressed()
     tuning.pressed()
     await asyncio.sleep(0.01)
-    assert gc.get_stats()[0]["collections"] == seen + 1, "once, after the last of some keys"
+    assert gc.get_stats()[0]["collections"] == seen + 1, "one collection, after the last of several keys"
 
 
 def test_older_garbage_is_looked_for_only_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:

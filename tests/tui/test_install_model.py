@@ -1,4 +1,4 @@
-"""Downloading the model for search by meaning from within the app."""
+"""Downloading the model for semantic search in the app."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def test_a_model_that_is_there_is_not_downloaded() -> None:
     async with driving(backend) as donna:
         assert "download model" not in donna.screen_text()
         await donna.pilot.press("alt+m")
-        await donna.until(lambda: "is installed" in notices(donna.app), "it says why not")
+        await donna.until(lambda: "is installed" in notices(donna.app), "the reason is shown")
 
 
 @pytest.mark.slow

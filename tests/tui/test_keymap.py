@@ -1,4 +1,4 @@
-"""Keymaps: presets that hold together, and every fault found and named before the app starts."""
+"""Keymaps: consistent presets, and every fault found and named before the app starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Walks in a real terminal by the habits of Obsidian, lazygit and fzf: keys one by one, and the same in a burst."""
+"""Walks in a real terminal with the habits of Obsidian, lazygit and fzf: keys one by one, and in a burst."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_switching(start: Start, burst: bool) -> None:
         terminal.press(b"\x1b6", until="Performance")
         terminal.press(b"\x1b2", until="Meetings/2026-02-10-roadmap")
         terminal.press(b"\x10blamev", until="vault: blame")
-        terminal.leave()
+        terminal.quit()
 
 
 EDITOR = """#!{python}
@@ -66,4 +66,4 @@ def test_editing_the_note_itself(start: Start, vault: Path, tmp_path: Path, burs
         terminal.press(b"r", until="commit")
         os.write(terminal.descriptor, b"C")
         until_true(terminal, lambda: not git(vault, "status", "--porcelain", "--", PLANNING))
-        terminal.leave()
+        terminal.quit()

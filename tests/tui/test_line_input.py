@@ -1,4 +1,4 @@
-"""The input for one line: keys act in the order in which they were typed, however busy what is around it is."""
+"""The single-line input: keys act in the order in which they were typed, however busy its surroundings are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donna_tui.tui.lib.inputs import LineInput
 
 
 class Busy(Container):
-    """Takes its time over every change, as a list does that is drawn while much else goes on."""
+    """Handles every change slowly, like a list that is redrawn under load."""
 
     async def on_input_changed(self, event: Input.Changed) -> None:
         await asyncio.sleep(0.05)
@@ -51,6 +51,6 @@ async def test_keys_after_one_that_moves_the_focus_reach_what_has_it_now() -> No
         first.focus()
         await pilot.pause()
         for key, character in (("a", "a"), ("enter", "\r"), ("b", "b"), ("c", "c")):
-            first.post_message(events.Key(key, character))  # all were queued before the first was handled
+            first.post_message(events.Key(key, character))  # queued before the first was handled
         await pilot.pause(0.3)
         assert (first.value, following.value) == ("a", "bc")

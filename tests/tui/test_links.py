@@ -1,4 +1,4 @@
-"""Links: followed by key, click and label in the preview and the Vault; back and forward; backlinks; missing notes."""
+"""Links, followed by key, click and label in the preview and the Vault; back and forward; backlinks; missing notes."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_enter_follows_the_link_of_the_preview_and_the_keys_go_back_and_fo
 
 
 @pytest.mark.slow
-async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
+async def test_several_visible_links_are_labelled_and_lead_to_headings_blocks_and_notes() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/Plants.md")
         await donna.press("enter", "enter")
@@ -91,7 +91,7 @@ async def test_several_links_in_sight_are_labelled_and_lead_to_headings_blocks_a
 
 
 @pytest.mark.slow
-async def test_one_link_in_sight_is_followed_at_once_and_a_block_is_brought_into_view() -> None:
+async def test_a_single_visible_link_is_followed_at_once_and_a_block_is_scrolled_into_view() -> None:
     async with driving(backend()) as donna:
         await donna.open_note("Garden/Block.md")
         await donna.press("enter", "enter")

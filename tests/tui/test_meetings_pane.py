@@ -1,4 +1,4 @@
-"""The Meetings screen: the agenda with the state of each note, what the note would say, and the ways on from there."""
+"""The Meetings screen: the agenda with the state of each note, the preview of the draft, and what the keys open."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def opened(donna: Driver) -> None:
 
 
 async def on(donna: Driver, event_id: str) -> None:
-    """Put the cursor on a meeting, and wait until its note is asked for."""
+    """Put the cursor on a meeting, and wait until its note is requested."""
     rows = donna.meetings.rows
     places = (
         n for n, row in enumerate(rows.items) if getattr(row, "meeting", None) and row.meeting.event_id == event_id
@@ -135,7 +135,7 @@ async def test_weeks_and_days_are_walked_through() -> None:
 
 
 @pytest.mark.parametrize("zone", ["Europe/Berlin", "America/Sao_Paulo", "Pacific/Apia"])
-def test_a_day_goes_from_midnight_to_midnight_where_one_is(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_day_is_from_midnight_to_midnight_in_the_local_zone(zone: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", zone)
     time.tzset()
     day = Agenda(datetime.date(2026, 10, 25), Span.DAY)
@@ -203,7 +203,7 @@ async def test_a_note_that_cannot_be_read_says_why() -> None:
         assert "The template has a fault in line 3." in donna.screen_text()
 
 
-# The ways on
+# Actions
 
 
 @pytest.mark.slow
@@ -232,7 +232,7 @@ async def test_enter_goes_to_the_written_note_in_the_vault() -> None:
 
 
 @pytest.mark.slow
-async def test_where_there_is_nothing_yet_enter_says_what_helps() -> None:
+async def test_without_a_note_enter_says_what_to_do() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("enter")
@@ -250,13 +250,13 @@ async def test_the_draft_of_a_meeting_can_be_written_now() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press("n")
-        await donna.until(lambda: "Its draft is being written" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "Its draft is being written" in donna.screen_text(), "the notice is shown")
         await donna.press("n")
         assert "Its draft is being written." in notices(donna.app)
         backend.gates.release("write_now")
         await donna.until(lambda: "The draft is waiting. ↵ opens it." in notices(donna.app), "it is written")
         assert backend.called("write_now") == [("rv-1",)]
-        await donna.until(lambda: "● drafted" in row_with(donna, "14:15–15:00  Design"), "the list says so")
+        await donna.until(lambda: "● drafted" in row_with(donna, "14:15–15:00  Design"), "the list shows it")
         await donna.press("enter")
         await donna.until(lambda: donna.review.selected and donna.review.selected.id == "draft-rv-1", "it is there")
 
@@ -268,7 +268,9 @@ async def test_what_cannot_be_written_says_why() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press("n")
-        await donna.until(lambda: "Another Donna is writing. Use that one." in notices(donna.app), "it is said")
+        await donna.until(
+            lambda: "Another Donna is writing. Use that one." in notices(donna.app), "the notice is shown"
+        )
         assert "being written" not in donna.screen_text()
 
 
@@ -279,7 +281,7 @@ async def test_what_cannot_be_written_says_why() -> None:
 async def test_without_a_calendar_it_says_what_to_do() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "4")
-        await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "Donna follows no calendar yet." in donna.screen_text(), "the notice is shown")
         assert "donna meetings import FILE" in donna.screen_text()
         assert re.search(r"\bc +add a calendar", donna.screen_text())
         await donna.press("t")
@@ -291,7 +293,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
         await donna.press("escape", "4")
-        await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
+        await donna.until(lambda: "The index is in use" in donna.screen_text(), "the reason is shown")
         backend.failures.clear()
         draft_scenarios.break_it(backend.drafts)
         await donna.press("u")
@@ -309,7 +311,7 @@ async def test_calendars_are_read_on_a_key(key: str) -> None:
         await opened(donna)
         assert "work · private, read 20 Nov 14:27" in donna.screen_text()
         await donna.press(key)
-        await donna.until(lambda: "Reading the calendars" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "Reading the calendars" in donna.screen_text(), "the notice is shown")
         backend.drafts.agenda.append(replace(backend.drafts.agenda[-1], meeting=meeting("new", "Brand new", 20, 16)))
         backend.gates.release("refresh")
         await donna.until(lambda: "Brand new" in donna.screen_text(), "what is new is listed")
@@ -324,7 +326,7 @@ async def test_a_note_that_is_written_meanwhile_is_seen() -> None:
         done = replace(backend.drafts.agenda[6], state=MeetingState.WRITTEN, path="Meetings/x.md")
         backend.drafts.agenda[6] = done
         backend.post(VaultWritten(kind="write", operation="1", commit="2", paths=("Meetings/x.md",), actor="donna"))
-        await donna.until(lambda: "written" in row_with(donna, "14:15–15:00  Design"), "the list says so")
+        await donna.until(lambda: "written" in row_with(donna, "14:15–15:00  Design"), "the list shows it")
         assert chosen(donna) == "rv-1"
 
 
@@ -372,7 +374,7 @@ def test_a_count_behind_a_name() -> None:
     assert [counted(number) for number in (0, 1, 20, 21)] == ["", " ①", " ⑳", " (21)"]
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow
@@ -403,11 +405,11 @@ async def test_a_series_is_left_without_drafts_by_one_key_and_gets_them_again_by
         await opened(donna)
         await on(donna, "gw-1")
         await donna.press("N")
-        await donna.until(lambda: "No more drafts of" in notices(donna.app), "it says so")
+        await donna.until(lambda: "No more drafts of" in notices(donna.app), "the notice is shown")
         assert backend.called("want_notes") == [("gw-1", False)]
         await donna.rest()
         await donna.press("N")
-        await donna.until(lambda: "written again" in notices(donna.app), "it says so")
+        await donna.until(lambda: "written again" in notices(donna.app), "the notice is shown")
         assert backend.called("want_notes")[-1] == ("gw-1", True)
 
 
@@ -451,12 +453,12 @@ async def test_writing_a_draft_in_a_vault_without_a_repository_asks_whether_to_c
         await donna.window(RefusalScreen)
         await donna.press("enter")
         await donna.until(lambda: backend.called("regenerate") == [("d-x",)], "it is written")
-        await donna.until(lambda: "The draft is waiting." in notices(donna.app), "it says so")
+        await donna.until(lambda: "The draft is waiting." in notices(donna.app), "the notice is shown")
         assert backend.called("create_repository") == [()]
 
 
 @pytest.mark.slow
-async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() -> None:
+async def test_a_calendar_is_added_and_errors_are_shown_below_the_field() -> None:
     backend = backend_in("empty")
     backend.fail(
         "add_calendar", DonnaError(Reason.CALENDAR_FAILED, "nowhere cannot be read: no such file"), key="x.ics"
@@ -464,14 +466,14 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
     backend.fail("add_calendar", DonnaError(Reason.CONFLICT, "a calendar is called b already"), key="b.ics")
     async with driving(backend, size=SMALL) as donna:
         await donna.press("escape", "4")
-        await donna.until(lambda: "add a calendar" in donna.screen_text(), "it says how")
+        await donna.until(lambda: "add a calendar" in donna.screen_text(), "the hint is shown")
         await donna.press("c")
         window = await donna.window(AddCalendar)
         await donna.press("enter")
         assert "Type the path of an .ics file" in donna.screen_text()
         await donna.type("x.ics")
         await donna.press("enter")
-        await donna.until(lambda: "Nowhere cannot be read: no such file." in donna.screen_text(), "it says why")
+        await donna.until(lambda: "Nowhere cannot be read: no such file." in donna.screen_text(), "the reason is shown")
         lines = donna.screen_text().splitlines()
         said = next(n for n, line in enumerate(lines) if "Nowhere" in line)
         assert next(n for n, line in enumerate(lines) if "x.ics" in line) < said
@@ -487,7 +489,7 @@ async def test_a_calendar_is_added_and_what_is_wrong_stands_below_its_field() ->
         await donna.type("Work")
         await donna.press("enter")
         await donna.until(lambda: donna.app.screen is donna.main, "it is added")
-        await donna.until(lambda: "Following Work: 3 meetings" in notices(donna.app), "it says so")
+        await donna.until(lambda: "Following Work: 3 meetings" in notices(donna.app), "the notice is shown")
         assert backend.called("add_calendar")[-1] == ("work.ics", "Work", "", "")
 
 
@@ -499,7 +501,7 @@ async def test_a_calendar_on_a_server_is_asked_for_with_a_user_name_and_a_hidden
     )
     async with driving(backend, size=SMALL) as donna:
         await donna.press("escape", "4")
-        await donna.until(lambda: "add a calendar" in donna.screen_text(), "it says how")
+        await donna.until(lambda: "add a calendar" in donna.screen_text(), "the hint is shown")
         await donna.press("c")
         await donna.window(AddCalendar)
         await donna.type("work.ics")

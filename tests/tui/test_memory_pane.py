@@ -1,4 +1,4 @@
-"""The Memory screen: the list and why each memory is kept, recall within a budget, pinning, correcting, forgetting."""
+"""The Memory screen: its list, recall within a budget, and the reasons for both; pinning, correcting, forgetting."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def row_with(donna: Driver, words: str) -> str:
 
 
 @pytest.mark.slow
-async def test_the_latest_is_first_and_each_row_says_what_when_whence_and_what_is_special() -> None:
+async def test_the_latest_is_first_and_each_row_has_its_text_time_source_and_marks() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
         assert "29 memories, newest first" in donna.screen_text()
@@ -221,7 +221,7 @@ async def test_the_cursor_stays_on_its_memory_when_something_new_is_remembered()
 
 
 @pytest.mark.slow
-async def test_nothing_is_read_before_somebody_looks() -> None:
+async def test_nothing_is_read_before_the_screen_is_shown() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await donna.rest()
@@ -324,7 +324,7 @@ def test_the_last_due_of_a_task_is_its_deadline(typed: str, title: str, due: str
     assert task_typed(typed, date(2026, 3, 12)) == (title, due)
 
 
-# Saying why not
+# Explaining
 
 
 @pytest.mark.slow
@@ -343,11 +343,11 @@ async def test_a_failure_is_a_sentence_with_a_next_step() -> None:
     backend.fail("count", DatabaseError(Reason.DATABASE_LOCKED, "the index is in use", hint="close the other one"))
     async with driving(backend) as donna:
         await donna.press("escape", "5")
-        await donna.until(lambda: "The index is in use." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "The index is in use." in donna.screen_text(), "the notice is shown")
         assert "Close the other one." in donna.screen_text()
         backend.failures.clear()
         await donna.press("r")
-        await donna.until(lambda: donna.memory.rows.line_count, "it is tried again")
+        await donna.until(lambda: donna.memory.rows.line_count, "it is retried")
 
 
 @pytest.mark.slow
@@ -361,7 +361,7 @@ async def test_while_another_process_keeps_the_index_it_says_so() -> None:
 
 
 @pytest.mark.slow
-async def test_what_a_note_holds_is_neither_pinned_nor_forgotten_here() -> None:
+async def test_what_is_in_a_note_is_neither_pinned_nor_forgotten_here() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -449,9 +449,9 @@ async def test_an_older_answer_never_comes_over_a_newer_one() -> None:
         backend.gates.hold("recall", "redis")
         await donna.press("slash")
         await donna.type("redis")
-        await donna.until(lambda: any(call[0] == "redis" for call in backend.called("recall")), "it is asked")
+        await donna.until(lambda: any(call[0] == "redis" for call in backend.called("recall")), "it is requested")
         await donna.type(" drill")
-        await donna.until(lambda: donna.memory.recall.result, "the newer one is answered")
+        await donna.until(lambda: donna.memory.recall.result, "the newer question is answered")
         backend.gates.release("recall", "redis")
         await donna.rest()
         result = donna.memory.recall.result
@@ -493,7 +493,7 @@ async def test_without_a_recall_there_is_no_prompt_to_copy() -> None:
 
 
 @pytest.mark.slow
-async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
+async def test_a_recall_that_finds_nothing_or_fails_is_reported() -> None:
     backend = scenarios.normal()
     backend.memory.everything = backend.memory.everything[1:]
     async with driving(backend) as donna:
@@ -502,11 +502,11 @@ async def test_a_recall_that_finds_nothing_or_fails_says_so() -> None:
         assert "Nothing is remembered about “zebra”." in donna.screen_text()
         backend.fail("recall", DonnaError(Reason.MODEL_MISSING, "there is no model", hint="install it"))
         await donna.type("s")
-        await donna.until(lambda: "There is no model." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "There is no model." in donna.screen_text(), "the notice is shown")
         assert "Install it." in donna.screen_text()
 
 
-# Acting
+# Actions
 
 
 @pytest.mark.slow
@@ -546,7 +546,7 @@ async def test_forgetting_shows_exactly_what_and_asks_first() -> None:
 
 
 @pytest.mark.slow
-async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
+async def test_what_was_forgotten_stays_visible_and_can_be_restored() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
@@ -555,7 +555,7 @@ async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
         await donna.press("D")
         await donna.window(ForgetScreen)
         await donna.press("enter")
-        await donna.until(lambda: len(backend.called("count")) > 1, "the list is read again")
+        await donna.until(lambda: len(backend.called("count")) > 1, "the list is reloaded")
         await donna.rest()
         assert ids(donna) == before
         assert "forgotten" in row_with(donna, "assistant: The failover")
@@ -563,12 +563,12 @@ async def test_what_was_forgotten_stays_in_sight_and_comes_back() -> None:
         await donna.until(lambda: backend.called("restore"), "it is brought back")
         await donna.rest()
         assert ids(donna) == before
-        await donna.until(lambda: len(backend.called("count")) > 2, "the list is read again")
+        await donna.until(lambda: len(backend.called("count")) > 2, "the list is reloaded")
         await donna.rest()
         assert ids(donna) == before
         assert "forgotten" not in row_with(donna, "assistant: The failover")
         await donna.press("z")
-        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is looked at")
+        await donna.until(lambda: backend.called("plan_undo"), "the last change of a note is shown")
 
 
 @pytest.mark.slow
@@ -639,7 +639,7 @@ async def test_leaving_the_correction_stores_nothing() -> None:
 
 
 @pytest.mark.slow
-async def test_a_correction_that_fails_is_said() -> None:
+async def test_a_correction_that_fails_is_reported() -> None:
     backend = scenarios.normal()
     backend.fail("correct", DonnaError(Reason.DISK_FULL, "the disk is full", hint="make room"))
     async with driving(backend) as donna:
@@ -648,7 +648,9 @@ async def test_a_correction_that_fails_is_said() -> None:
         window = await donna.window(CorrectScreen)
         window.field.text = "Something else."
         await donna.press("f2")
-        await donna.until(lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "it says so")
+        await donna.until(
+            lambda: "Not saved: The disk is full. Make room." in notices(donna.app), "the notice is shown"
+        )
 
 
 @pytest.mark.slow
@@ -702,7 +704,7 @@ async def test_citation_and_text_are_copied() -> None:
 
 
 @pytest.mark.slow
-async def test_actions_are_about_the_part_one_is_in() -> None:
+async def test_actions_apply_to_the_focused_part() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await opened(donna)
         result = await recalled(donna, "redis drill")
@@ -793,7 +795,7 @@ async def test_in_search_a_chat_is_cited_by_its_turns_and_a_task_by_its_note() -
         assert donna.app.clipboard == f"[[{RUNBOOK.removesuffix('.md')}]]"
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow
@@ -812,7 +814,7 @@ async def test_hostile_memories_are_text_everywhere(size: tuple[int, int]) -> No
         assert hostile.MARKUP["style"] in text or "[bold" in text or "redis" in text
 
 
-# What is offered
+# Suggestions
 
 
 @pytest.mark.slow
@@ -830,7 +832,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
         assert "Remember “I prefer dark roast.” and 2 more?" in donna.screen_text()
         await donna.press("o")
         await donna.window(SuggestionScreen)
-        await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "It replaces “I prefer light roast.”." in donna.screen_text(), "the notice is shown")
         assert "Remember this preference? (1 of 3)" in donna.screen_text()
         await donna.press("enter")
         await donna.until(lambda: "Always use metric units." in donna.screen_text(), "the next one is offered")
@@ -846,7 +848,7 @@ async def test_preferences_that_were_stated_in_chats_are_offered_one_after_the_o
 
 
 @pytest.mark.slow
-async def test_where_no_preference_is_offered_the_key_says_so() -> None:
+async def test_where_no_preference_is_suggested_the_key_says_so() -> None:
     async with driving(scenarios.normal()) as donna:
         await opened(donna)
         await donna.press("o")

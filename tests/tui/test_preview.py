@@ -1,4 +1,4 @@
-"""The preview: Markdown as readable lines, the passage marked, safe and quick on any text."""
+"""The preview: Markdown as readable lines with the passage marked, safe and fast on any text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def lines(text: str) -> list[str]:
 
 
 def styles(text: str) -> dict[str, str]:
-    """Styled parts of the first block, by their text."""
+    """Return the styled parts of the first block, by their text."""
     (block, *_) = markdown_blocks(text)
     return {
         block.content.plain[span.start : span.end]: span.style
@@ -107,7 +107,7 @@ def test_a_callout_has_an_icon_and_one_colour() -> None:
     assert {str(block.content.spans[0].style) for block in blocks[:2]} == {"warning"}
 
 
-def test_a_table_stands_in_columns_that_fit() -> None:
+def test_a_table_is_drawn_in_columns_that_fit() -> None:
     text = "| Size | What it is |\n|:--|--:|\n| **S** | a short one |\n| M | a \\| b |\nafter"
     blocks = list(markdown_blocks(text))
     rows = [(row.plain.rstrip(), numbers.start) for block in blocks for row, numbers in wrapped(block, 40)]
@@ -203,7 +203,7 @@ def passage(text: str, mark: tuple[int, int], **fields: object) -> FakePassage:
 
 
 async def shown(text: str, mark: tuple[int, int], **fields: object) -> tuple[str, list[str], int]:
-    """What is in sight, the marked rows, and how far the preview is scrolled."""
+    """Return the visible text, the marked rows, and how far the preview is scrolled."""
     backend = FakeBackend(scenarios.AT_REST, passages=[passage(text, mark, **fields)])
     backend.answers = lambda request: outcome(request, "one")
     async with driving(backend) as donna:
@@ -280,7 +280,7 @@ async def test_the_best_sentence_is_scrolled_into_view_and_its_words_are_marked(
 
 
 @pytest.mark.slow
-async def test_a_cut_section_and_links_to_it_are_said() -> None:
+async def test_a_cut_section_and_links_to_it_are_reported() -> None:
     screen, _, _ = await shown(
         "text", (10, 10), truncated=True, linked_from=("a/Stand-up.md", "b/[x].md"), sensitive=True
     )

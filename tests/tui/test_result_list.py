@@ -1,4 +1,4 @@
-"""The list of results draws only lines that changed, and what is in sight is what it would draw anew."""
+"""The list of results draws only changed lines, and shows exactly what a full redraw would."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STEPS = 80
 
 
 class Watched(ResultList):
-    """Remembers which of its lines are to be drawn; no region means all of them."""
+    """Records which of its lines are to be drawn; no region means all of them."""
 
     def __init__(self) -> None:
         super().__init__(id="results")
@@ -30,7 +30,7 @@ class Watched(ResultList):
 
 
 class Lists(App[None]):
-    """A list alone."""
+    """An app with only a list."""
 
     CSS = "ResultList { height: 1fr; content-align: center middle; overflow-y: scroll; }"
 
@@ -77,7 +77,7 @@ def step(results: ResultList, chance: random.Random) -> None:
 
 @pytest.mark.slow
 async def test_every_line_that_is_another_now_is_drawn() -> None:
-    chance = random.Random(20261123)  # which steps
+    chance = random.Random(20261123)  # chooses the steps
     app = Lists()
     async with app.run_test(size=(60, 20)) as pilot:
         results = app.query_one(Watched)

@@ -1,4 +1,4 @@
-"""A result as lines: its rank, its place with the lines, and the words that matched."""
+"""A result as lines of text: its rank, its path with the lines, and the words that matched."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def test_line_numbers_are_never_cut(width: int) -> None:
     assert all(cells(line) <= max(width, 12) for line in lines)
 
 
-def test_a_path_gives_way_in_its_middle() -> None:
+def test_a_path_is_shortened_in_the_middle() -> None:
     one = hit("one", path=DEEP, start_line=1, end_line=2)
     assert place(one, 200) == f"{DEEP}:1–2"
     assert place(one, 70) == "Projects/…/why the gateway keeps its sessions.md:1–2"
@@ -37,14 +37,14 @@ def test_the_bar_shows_the_value_that_the_hit_was_ranked_by() -> None:
 
 
 @pytest.mark.parametrize(("width", "lines"), [(30, 1), (46, 1), (46, 2), (100, 2)])
-def test_the_match_is_in_sight_at_the_drawn_width(width: int, lines: int) -> None:
+def test_the_match_is_visible_at_the_drawn_width(width: int, lines: int) -> None:
     text = f"{'Some words before it. ' * 9}Then the walrus certificate was renewed. {'And words after it. ' * 9}"
     one = hit("a", snippet=LateSnippet(text, ("walrus certificate",)))
     shown = row_lines(Row(one), width, lines)[2:]
     assert {piece for line in shown for piece, style in line if style == "match"} >= {"walrus", "certificate"}
 
 
-def test_a_near_miss_has_no_number_of_its_own() -> None:
+def test_a_near_miss_has_no_number() -> None:
     near = plain(row_lines(Row(hit("close"), near=True), 80, 1)[0])
     assert "0." not in near
     assert "━" not in near

@@ -1,4 +1,4 @@
-"""The Review screen: the queue, a draft part by part, its evidence, and what becomes of it."""
+"""The Review screen: the queue, a draft part by part, its sources, and the decisions on it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def test_the_queue_says_what_each_draft_is_where_it_goes_and_why_one_faile
 
 
 @pytest.mark.slow
-async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_approval() -> None:
+async def test_the_tab_counts_waiting_drafts_even_if_hidden_and_follows_an_approval() -> None:
     async with driving(backend_in("normal")) as donna:
         await donna.until(lambda: "3 Review ②" in donna.screen_text(), "the tab counts them")
         await opened(donna)
@@ -93,7 +93,7 @@ async def test_the_tab_counts_what_waits_also_while_nobody_looks_and_follows_an_
 async def test_nothing_waits() -> None:
     async with driving(scenarios.empty()) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "No draft is waiting." in donna.screen_text(), "the notice is shown")
         assert "donna meetings import FILE" in donna.screen_text()
         assert "Review ①" not in donna.screen_text()
         await donna.press("x")
@@ -105,7 +105,7 @@ async def test_what_cannot_be_read_says_why_and_can_be_tried_again() -> None:
     backend = backend_in("error")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "The index is in use" in donna.screen_text(), "it says why")
+        await donna.until(lambda: "The index is in use" in donna.screen_text(), "the reason is shown")
         backend.failures.clear()
         await donna.press("f5")
         await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it is read")
@@ -158,7 +158,7 @@ async def test_the_queue_and_its_count_are_read_again_when_the_vault_is_back() -
 
 
 @pytest.mark.slow
-async def test_the_head_says_where_a_draft_waits_and_where_it_goes_and_the_foot_what_approving_does() -> None:
+async def test_the_header_says_where_a_draft_is_and_goes_and_the_footer_what_approving_does() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         text = donna.screen_text()
@@ -192,7 +192,7 @@ async def test_a_failed_draft_says_why_and_g_tries_it_again_without_asking() -> 
 
 
 @pytest.mark.slow
-async def test_composing_anew_asks_first_and_keeps_the_text_if_one_leaves() -> None:
+async def test_regenerating_asks_first_and_keeps_the_text_if_cancelled() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
         await opened(donna)
@@ -217,7 +217,7 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
         await donna.press("g")
         await donna.window(RefusalScreen)
         await donna.press("enter")
-        await donna.until(lambda: "Redrafting …" in donna.screen_text(), "it is said")
+        await donna.until(lambda: "Redrafting …" in donna.screen_text(), "the notice is shown")
         await donna.press("a", "g")
         assert notices(donna.app).count("It is being drafted.") == 1
         backend.gates.release("regenerate")
@@ -225,17 +225,17 @@ async def test_while_a_draft_is_composed_it_is_said_and_nothing_else_is_possible
 
 
 @pytest.mark.slow
-async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_where_one_is() -> None:
+async def test_the_difference_is_all_new_without_a_note_and_only_the_changes_with_one() -> None:
     backend = backend_in("normal")
     backend.vault.files[SYNC_TARGET] = draft_scenarios.SYNC_TEXT.replace("Room", "Hall").encode() + b"- By hand.\n"
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
         await donna.press("d")
-        await donna.until(lambda: donna.review.diff.diffs, "the difference is there")
+        await donna.until(lambda: donna.review.diff.diffs, "the diff is shown")
         (diff,) = donna.review.diff.diffs
         assert (diff.added, diff.removed) == (0, 2)
         assert "By hand." in donna.screen_text()
-        await donna.until(lambda: f"Approving: {SYNC_TARGET} is changed" in donna.screen_text(), "it says")
+        await donna.until(lambda: f"Approving: {SYNC_TARGET} is changed" in donna.screen_text(), "the message is shown")
         await donna.press("end")
         await donna.until(lambda: donna.review.diff.diffs[0].path == "WeeklyReview/2026-W47.md", "the other one too")
         assert donna.review.diff.diffs[0].removed == 0
@@ -243,7 +243,7 @@ async def test_the_difference_is_all_new_where_no_note_is_and_only_the_changes_w
         assert "donna: draft" not in donna.screen_text()
 
 
-# Leaving parts out
+# Excluding parts
 
 
 @pytest.mark.slow
@@ -254,7 +254,7 @@ async def test_a_part_is_left_out_shown_as_such_and_is_not_in_what_is_approved()
         await donna.press("enter")
         await on_line(donna, "The drill is repeated")
         await donna.press("space")
-        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the foot says so")
+        await donna.until(lambda: "part that you excluded" in donna.screen_text(), "the footer shows it")
         assert "left out" in row_with(donna, "Redis was left on 12 March")
         await donna.press("a")
         await donna.window(PlanScreen)
@@ -315,7 +315,7 @@ async def test_another_version_of_a_draft_begins_with_nothing_left_out() -> None
         assert donna.review.left_out == {2}
         backend.vault.files[SYNC_PATH] += b"\nOne more line.\n"
         await donna.press("f5")
-        await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is read again")
+        await donna.until(lambda: donna.review.draft and "One more" in donna.review.draft.text, "it is reloaded")
         assert donna.review.left_out == frozenset()
 
 
@@ -367,13 +367,13 @@ async def test_enter_on_a_passage_shows_its_section_and_escape_goes_back_step_by
 
 
 @pytest.mark.slow
-async def test_a_passage_that_is_gone_says_so() -> None:
+async def test_a_passage_that_is_gone_is_reported() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         donna.review.show_part("evidence")
         donna.app._backend.passages = ()  # type: ignore[union-attr]
         await donna.press("enter")
-        await donna.until(lambda: "This note is no longer there." in notices(donna.app), "it is said")
+        await donna.until(lambda: "This note is no longer there." in notices(donna.app), "the notice is shown")
 
 
 @pytest.mark.slow
@@ -416,7 +416,7 @@ async def test_approving_shows_exactly_what_it_does_and_nothing_happens_before_e
         await opened(donna)
         await donna.press("a")
         await donna.window(PlanScreen)
-        await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the window is there")
+        await donna.until(lambda: "Approve Gateway sync" in donna.screen_text(), "the dialog is open")
         assert f"new note {SYNC_TARGET}, one commit" in donna.screen_text()
         assert "donna: draft" in donna.screen_text()
         await donna.press("escape")
@@ -470,19 +470,19 @@ async def test_rejecting_asks_and_takes_the_draft_away() -> None:
 
 
 @pytest.mark.slow
-async def test_rejecting_what_failed_changes_no_note_and_says_so() -> None:
+async def test_rejecting_a_failed_draft_changes_no_note_and_is_reported() -> None:
     backend = backend_in("normal")
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press("j", "r")
         await donna.window(PlanScreen)
-        await donna.until(lambda: "No note changes." in donna.screen_text(), "it is said")
+        await donna.until(lambda: "No note changes." in donna.screen_text(), "the notice is shown")
         await donna.press("enter")
         await donna.until(lambda: FAILED not in ids(donna), "it is rejected")
 
 
 @pytest.mark.slow
-async def test_a_refusal_is_said_with_its_next_step_and_can_be_tried_again() -> None:
+async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again() -> None:
     backend = backend_in("normal")
     backend.fail("approve", VaultWriteError(Reason.GIT_LOCKED, "another program is using the history"))
     async with driving(backend) as donna:
@@ -505,7 +505,9 @@ async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
     backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "a note of yours stands there"), key=SYNC)
     async with driving(backend) as donna:
         await opened(donna)
-        await donna.until(lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "it says")
+        await donna.until(
+            lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "the message is shown"
+        )
 
 
 @pytest.mark.slow
@@ -550,7 +552,7 @@ async def test_approving_all_respects_what_was_left_out() -> None:
 
 
 @pytest.mark.slow
-async def test_nobody_leaves_while_drafts_are_being_approved() -> None:
+async def test_the_dialog_stays_open_while_drafts_are_being_approved() -> None:
     backend = backend_in("normal")
     backend.gates.hold("approve")
     async with driving(backend) as donna:
@@ -580,7 +582,7 @@ async def test_a_draft_is_edited_here_and_read_again_once_it_is_written() -> Non
         await donna.press("f2")
         await donna.window(PlanScreen)
         await donna.press("enter")
-        await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is read again")
+        await donna.until(lambda: donna.review.draft and "Who runs" in donna.review.draft.text, "it is reloaded")
         assert "Who runs" in text_of(backend, SYNC_PATH)
         assert donna.review.selected is not None
         assert donna.review.selected.state is DraftState.WAITING
@@ -597,7 +599,7 @@ async def test_an_edit_that_waits_is_known_in_the_vault_too_and_approving_says_t
         await donna.press("f2")
         await donna.window(PlanScreen)
         await donna.press("escape")
-        await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the head says so")
+        await donna.until(lambda: "Your edit of it is unsaved" in donna.screen_text(), "the header shows it")
         await donna.press("a")
         await donna.window(PlanScreen)
         assert "Your own edit of this draft is unsaved, and not included." in donna.screen_text()
@@ -613,21 +615,21 @@ async def test_a_draft_that_donna_may_not_write_to_is_not_edited() -> None:
     async with driving(backend) as donna:
         await opened(donna)
         await donna.press("i")
-        await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "it says why")
+        await donna.until(lambda: "The note is marked as sensitive." in notices(donna.app), "the reason is shown")
         assert donna.app.screen is donna.main
 
 
 # Keys and sizes
 
 
-def test_g_composes_anew_in_review_and_no_key_is_stolen() -> None:
+def test_g_regenerates_in_review_and_no_key_is_stolen() -> None:
     assert list(check_keys(DEFAULT_KEYS, changed=frozenset())) == []
     with pytest.raises(DonnaError, match=r"stolen_key: j for review\.regenerate is already used by list\.down"):
         load_keymap("default", {"review.regenerate": ["j"]})
 
 
 @pytest.mark.slow
-async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_list_says_so() -> None:
+async def test_in_review_home_goes_to_the_first_row_and_g_does_not() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await donna.press("end", "home")
@@ -644,7 +646,7 @@ async def test_g_is_no_way_to_the_first_row_in_review_but_home_is_and_the_key_li
 
 
 @pytest.mark.slow
-async def test_when_composing_anew_has_another_key_g_goes_to_the_first_row() -> None:
+async def test_when_regenerating_has_another_key_g_goes_to_the_first_row() -> None:
     async with driving(backend_in("normal"), keymap=load_keymap("default", {"review.regenerate": ["b"]})) as donna:
         await opened(donna)
         await donna.press("end", "g")
@@ -690,7 +692,7 @@ async def test_a_line_longer_than_the_screen_is_read_to_its_end() -> None:
         assert donna.review.text.line_number == 1
 
 
-# Hostile words
+# Hostile text
 
 
 @pytest.mark.slow
@@ -780,13 +782,13 @@ async def test_the_review_of_a_week_is_written_now_and_shown_from_any_screen() -
 async def test_review_says_that_reviews_can_be_written_now() -> None:
     async with driving(backend_in("empty")) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "it says so")
+        await donna.until(lambda: "No draft is waiting" in donna.screen_text(), "the notice is shown")
         assert re.search(r"alt\+s +weekly review now", donna.screen_text())
         assert re.search(r"alt\+t +daily reflection now", donna.screen_text())
 
 
 def without_repository() -> FakeBackend:
-    """A vault in which every draft failed for want of a repository."""
+    """Return a vault in which every draft failed because it has no repository."""
     backend = backend_in("empty")
     for name in ("d-a", "d-b"):
         one = draft_scenarios.row(name, name, state=DraftState.FAILED, path="", reason="no_repository")
@@ -802,7 +804,9 @@ async def test_where_every_draft_failed_without_a_repository_review_asks_whether
     backend = without_repository()
     async with driving(backend, size=size) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "it asks")
+        await donna.until(
+            lambda: f"Create a repository in {backend.status().root}?" in donna.screen_text(), "the question is shown"
+        )
         assert re.search(r"↵ +create", donna.screen_text())
         assert re.search(r"esc +not now", donna.screen_text())
         assert backend.called("create_repository") == []
@@ -817,7 +821,7 @@ async def test_the_question_of_a_repository_can_be_put_off_and_asked_again_by_en
     backend = without_repository()
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "the question is shown")
         await donna.press("escape")
         await donna.until(lambda: "2 failed" in donna.screen_text(), "the list is shown")
         await donna.press("enter")
@@ -833,9 +837,9 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
     backend.failures["create_repository", ""] = VaultWriteError(Reason.UNREADABLE, "the folder is read-only")
     async with driving(backend) as donna:
         await donna.press("escape", "3")
-        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks")
+        await donna.until(lambda: "Create a repository in" in donna.screen_text(), "the question is shown")
         await donna.press("enter")
-        await donna.until(lambda: "The folder is read-only." in notices(donna.app), "it says why")
+        await donna.until(lambda: "The folder is read-only." in notices(donna.app), "the reason is shown")
         await donna.until(lambda: "Create a repository in" in donna.screen_text(), "it asks again")
 
 
@@ -843,7 +847,7 @@ async def test_where_creating_a_repository_fails_it_says_why_and_asks_again() ->
 
 
 @pytest.mark.slow
-async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
+async def test_a_link_of_a_draft_is_followed_and_back_returns_to_it() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await on_line(donna, "Redis was left on 12 March")
@@ -855,7 +859,7 @@ async def test_a_link_of_a_draft_is_followed_and_one_comes_back() -> None:
 
 
 @pytest.mark.slow
-async def test_a_line_without_a_link_says_so() -> None:
+async def test_a_line_without_a_link_is_reported() -> None:
     async with driving(backend_in("normal")) as donna:
         await opened(donna)
         await on_line(donna, "Who owns the drill")

@@ -27,7 +27,7 @@ NOTES = {
 
 @pytest.fixture
 def notes(vault: Path) -> Path:
-    """Three notes that link to one another, and one link to a note that does not exist."""
+    """Return three notes that link to one another, and to a missing note."""
     (vault / "Walk").mkdir()
     for path, text in NOTES.items():
         (vault / path).write_text(text)
@@ -61,7 +61,7 @@ def test_links_are_followed_and_the_way_leads_back(start: Start, notes: Path, bu
         place = next(number for number, line in enumerate(lines) if "← Home" in line)
         assert "line 3" in lines[place]
         assert "To Plants." in lines[place + 1]
-        terminal.leave()
+        terminal.quit()
     assert texts(notes) == before
 
 
@@ -80,7 +80,7 @@ def test_a_change_is_reported_in_one_line_and_undone(start: Start, notes: Path, 
         assert note.read_text() == f"Edited. {before}"
         undo(terminal, burst=burst, said="Undone · +1 −1")
         assert note.read_text() == before
-        terminal.leave()
+        terminal.quit()
         assert "no such file" not in plain(bytes(terminal.written)).casefold()
 
 
@@ -96,7 +96,7 @@ def undo(terminal: Terminal, *, burst: bool, said: str) -> None:
 def test_help_and_palette_scroll_to_their_ends(start: Start, columns: int, rows: int, burst: bool) -> None:
     with start(rows=rows, columns=columns) as terminal:
         lines = play(terminal, F1, burst=burst, shows="Type, and passages of your notes")
-        assert not any("by its name." in line for line in lines), "the help does not fit at once"
+        assert not any("by its name." in line for line in lines), "the help must not fit on one screen"
         lines = play(terminal, END, burst=burst, shows="by its name.")
         assert lines[-1] == " ↑↓ scroll  pgup pgdn a page  g G beginning, end  esc close"
         play(terminal, ESC, burst=burst, shows=lambda lines: lines[-1].startswith(" ↵ open"))
@@ -105,7 +105,7 @@ def test_help_and_palette_scroll_to_their_ends(start: Start, columns: int, rows:
         lines = play(terminal, *[PAGE_DOWN] * 40, burst=burst, shows="theme: ansi-light")
         assert lines[-1] == " ↵ choose  ↑↓ select  pgup pgdn a page  esc cancel"
         play(terminal, ESC, burst=burst, shows=lambda lines: lines[-1].startswith(" ↵ open"))
-        terminal.leave()
+        terminal.quit()
 
 
 @pytest.mark.slow
@@ -128,7 +128,7 @@ def test_activity_counts_an_import_and_reports_a_missing_vault_once(start: Start
         away = vault.with_name("away")
         vault.rename(away)
         terminal.until(lambda lines: any("▲ Paused:" in line for line in lines))
-        terminal.rest(3.0)  # in which a line that is repeated would come again
+        terminal.rest(3.0)  # in which a repeated line would appear again
         away.rename(vault)
         terminal.until(lambda lines: any("available again" in line for line in lines))
         (vault / "Back.md").write_text("# Back\n\nzanzibar\n")
@@ -137,7 +137,7 @@ def test_activity_counts_an_import_and_reports_a_missing_vault_once(start: Start
             assert sum(said in line for line in lines) == 1, said
         assert not any("▲ Problem " in line or "● Resolved " in line for line in lines)
         play(terminal, b"1", b"/", *letters("zanzibar"), burst=burst, shows="Back.md:1–3")
-        terminal.leave()
+        terminal.quit()
 
 
 @pytest.mark.slow
@@ -150,7 +150,7 @@ def test_the_way_back_from_similar_passages_leads_to_the_same_row(start: Start, 
         play(terminal, b"m", burst=burst, shows="like Jonas Feld")
         play(terminal, ESC, burst=burst, shows=absent("like Jonas"))
         terminal.until(lambda lines: any("▌ Jonas Feld" in line for line in lines))
-        terminal.leave()
+        terminal.quit()
 
 
 def state_of(terminal: Terminal) -> str:
@@ -170,4 +170,4 @@ def test_it_is_suspended_and_resumed_and_left_as_vi_is(start: Start, burst: bool
         assert state_of(terminal) != "T"
         play(terminal, DOWN, DOWN, burst=burst, shows="▌ Jonas Feld")
         play(terminal, b":", b"q", burst=burst, shows="app: quit")
-        terminal.leave(ENTER)
+        terminal.quit(ENTER)

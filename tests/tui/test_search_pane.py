@@ -1,4 +1,4 @@
-"""The Search screen, by its keys."""
+"""The keys of the Search screen."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 def backend_with(*names: str, **fields: object) -> FakeBackend:
-    """A backend that answers everything with these hits."""
+    """Return a backend that answers everything with these hits."""
     return FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *names, **fields))
 
 
@@ -46,7 +46,7 @@ async def test_an_answer_to_an_older_question_is_not_drawn_over_a_newer_one() ->
         await donna.type("a")
         await donna.until(lambda: backend.called("search"), "the first search waits")
         await donna.type("b")
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
         backend.gates.release("search", "a")
         await donna.rest()
         assert donna.paths == ["Notes/for-ab.md"]
@@ -75,11 +75,11 @@ async def test_an_answer_to_an_older_question_is_not_drawn_while_the_newer_one_w
         await donna.rest()
         assert donna.paths == []
         backend.gates.release("search", "ab")
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
 
 
-async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
-    """Also in the moment before the newer question is asked, when no newer search has cancelled the older one."""
+async def test_an_older_answer_is_dropped_by_further_typing() -> None:
+    """This includes the moment before the newer question is asked, when no search has cancelled the older one yet."""
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, f"for-{request.text}"))
     backend.gates.hold("search", "a")
     async with driving(backend) as donna:
@@ -91,7 +91,7 @@ async def test_an_older_answer_is_dropped_as_soon_as_one_types_on() -> None:
         backend.gates.release("search", "a")
         drawn: list[str] = []
         donna.search.results.watch(donna.search.results, "virtual_size", lambda: drawn.extend(donna.paths), init=False)
-        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer one is answered")
+        await donna.until(lambda: donna.paths == ["Notes/for-ab.md"], "the newer question is answered")
         assert "Notes/for-a.md" not in drawn
 
 
@@ -152,7 +152,7 @@ async def test_a_refresh_that_leaves_the_selected_row_in_place_is_drawn() -> Non
 
 
 @pytest.mark.slow
-async def test_meaning_is_drawn_when_it_comes_unless_a_result_was_chosen() -> None:
+async def test_semantic_results_are_drawn_when_they_arrive_unless_a_result_was_selected() -> None:
     order = ["one", "two"]
     backend = FakeBackend(scenarios.AT_REST, answers=lambda request: outcome(request, *order))
     async with driving(backend) as donna:
@@ -196,12 +196,12 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         assert "Nothing relevant for “zebra”." in text
         assert "Searched 9 notes by meaning + words, all folders." in text
         assert "alt+n" in text
-        donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter along
+        donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter too
         await donna.until(lambda: donna.paths == ["Notes/close.md"], "the near miss is shown")
         assert donna.search.bar.input.value == "zebra"
         assert donna.search.results.rows[0].near
         await donna.press("escape")
-        await donna.until(lambda: not donna.paths, "they are gone again")
+        await donna.until(lambda: not donna.paths, "they are hidden again")
 
 
 async def test_near_matches_are_shown_by_themselves_where_nothing_is_relevant() -> None:
@@ -239,7 +239,7 @@ async def test_letters_work_where_there_are_no_results() -> None:
         assert donna.search.bar.input.value == "zebra"
 
 
-async def test_an_error_is_said_with_what_helps_and_trying_again_works() -> None:
+async def test_an_error_is_reported_with_what_helps_and_trying_again_works() -> None:
     backend = backend_with("one")
     backend.fail("search", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use.", hint="Wait a moment."))
     async with driving(backend) as donna:
@@ -260,7 +260,7 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
 
 
 @pytest.mark.slow
-async def test_the_note_of_the_engine_stands_below_the_results() -> None:
+async def test_the_notice_of_the_engine_is_below_the_results() -> None:
     async with driving(backend_with("one", note="keyword only: the model is loading")) as donna:
         await donna.search_for("x")
         assert "keyword only: the model is loading" in donna.screen_text()
@@ -287,7 +287,7 @@ async def test_more_like_this_and_back() -> None:
         assert backend.called("more_like")[0][0] == hit("one")
         assert "like one" in donna.screen_text()
         await donna.press("escape")
-        await donna.until(lambda: len(donna.paths) == 2, "the question is back")
+        await donna.until(lambda: len(donna.paths) == 2, "the question is shown again")
 
 
 @pytest.mark.slow
@@ -306,13 +306,13 @@ async def test_filter_by_folder() -> None:
         assert all(path.startswith("Projects/gateway/") for path in donna.paths)
 
 
-async def test_a_filter_that_cannot_be_read_is_said() -> None:
+async def test_a_filter_that_cannot_be_read_is_reported() -> None:
     backend = backend_with("one")
     backend.fail("folders", DatabaseError(Reason.DATABASE_LOCKED, "The index is in use."))
     async with driving(backend) as donna:
         await donna.search_for("x")
         await donna.press("ctrl+f")
-        await donna.until(lambda: "The index is in use." in notices(donna.app), "it is said")
+        await donna.until(lambda: "The index is in use." in notices(donna.app), "the notice is shown")
 
 
 @pytest.mark.slow
@@ -361,7 +361,7 @@ async def test_a_click_selects_and_a_double_click_opens(monkeypatch: pytest.Monk
 
 
 @pytest.mark.slow
-async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
+async def test_zoom_maximises_the_preview_and_restores_it() -> None:
     async with driving(scenarios.normal(), size=(80, 24)) as donna:
         await donna.search_for("redis")
         await donna.press("escape", "plus")
@@ -373,7 +373,7 @@ async def test_zoom_gives_the_preview_all_the_room_and_takes_it_back() -> None:
         assert donna.search.preview.display
 
 
-async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
+async def test_two_hundred_results_draw_only_the_visible_rows() -> None:
     names = [f"note-{number}" for number in range(200)]
     async with driving(backend_with(*names)) as donna:
         await donna.search_for("x")
@@ -384,7 +384,7 @@ async def test_two_hundred_results_draw_only_the_rows_in_sight() -> None:
 
 
 def passages(*notes: str, total: int = 0, at_least: bool = False) -> SearchOutcome:
-    """An answer with a passage for each name of a note, best first."""
+    """Return an answer with a passage for each name of a note, best first."""
     hits = tuple(
         hit(f"{name}-{place}", path=f"Notes/{name}.md", rank_score=1 - place / 100, in_note=notes.count(name))
         for place, name in enumerate(notes)
@@ -444,7 +444,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
     async with driving(backend) as donna:
         await donna.search_for("x")
         await donna.press("escape", "G")
-        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is there")
+        await donna.until(lambda: len(donna.search.results.rows) == 2 * PAGE, "the next page is loaded")
         results = donna.search.results
         assert results.index == PAGE - 1
         assert [row.hit.chunk_id for row in results.rows[:PAGE]] == [
@@ -460,7 +460,7 @@ async def test_the_end_of_the_list_loads_more_and_moves_nothing() -> None:
         assert len(backend.called("search")) == 3
 
 
-async def test_a_total_that_nobody_counted_is_said_to_be_a_least_one() -> None:
+async def test_an_uncounted_total_is_shown_as_a_minimum() -> None:
     backend = FakeBackend(scenarios.AT_REST, answers=lambda _: passages("a", "b", at_least=True))
     async with driving(backend) as donna:
         await donna.search_for("x")
@@ -473,7 +473,7 @@ async def test_clearing_the_question_clears_the_results() -> None:
         await donna.search_for("x")
         await donna.press("backspace")
         assert donna.paths == []
-        await donna.until(lambda: donna.search.start.display, "the start page is back")
+        await donna.until(lambda: donna.search.start.display, "the start page is shown again")
 
 
 async def test_a_changed_note_is_read_again_for_the_preview() -> None:
@@ -483,13 +483,13 @@ async def test_a_changed_note_is_read_again_for_the_preview() -> None:
         await donna.until(lambda: backend.called("passage"), "the passage is read")
         before = len(backend.called("passage"))
         backend.post(indexed("Notes/one.md"))
-        await donna.until(lambda: len(backend.called("passage")) > before, "it is read again")
+        await donna.until(lambda: len(backend.called("passage")) > before, "it is reloaded")
 
 
-async def test_a_note_that_is_gone_is_said_in_the_preview() -> None:
+async def test_a_note_that_is_gone_is_reported_in_the_preview() -> None:
     async with driving(backend_with("one")) as donna:
         await donna.search_for("x")
-        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview says so")
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the preview shows it")
 
 
 async def test_pasted_lines_become_one_safe_question() -> None:
@@ -508,8 +508,8 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
     backend.gates.hold("search", "r")
     async with driving(backend) as donna:
         await donna.pilot.press("r")
-        await donna.until(lambda: backend.called("search"), "the older text is asked")
-        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older is answered
+        await donna.until(lambda: backend.called("search"), "the older text is searched for")
+        monkeypatch.setattr(pane, "TYPING_GAP", 3600.0)  # the newer text is not asked while the older one is
         await donna.pilot.press("e")
         backend.gates.release("search", "r")
         await donna.search.wait_until_idle()
@@ -518,14 +518,14 @@ async def test_an_answer_to_an_older_text_is_not_shown_below_a_newer_one(monkeyp
 
 
 @pytest.mark.slow
-async def test_nothing_is_laid_out_anew_while_somebody_types(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is read then may have a longer heading
+async def test_nothing_is_laid_out_again_while_typing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preview, "PAUSE", 3600.0)  # the section that is loaded then may have a longer heading
     found = {"a": "", "ab": "xyz", "abc": "x", "abcd": "", "abcde": "abcdefghijklmnopqrstuvwxyz"}
     backend = FakeBackend(scenarios.AT_REST)
     backend.answers = lambda request: outcome(request, *found[request.text])
     laid_out = list[object]()
     async with driving(backend) as donna:
-        await donna.search_for("a")  # by then the other panes are there, and the start page is gone
+        await donna.search_for("a")  # by then the other panes are mounted, and the start page is hidden
         await donna.rest()
         donna.app.screen.screen_layout_refresh_signal.subscribe(donna.app.screen, laid_out.append)
         for letter in "bcde":

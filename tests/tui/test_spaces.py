@@ -1,4 +1,4 @@
-"""Going on with the notes of another space."""
+"""Switching to another space."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.tui.fake_backend import FakeBackend
 
 
 class Spaces:
-    """An app that knows two folders, each with a backend of its own."""
+    """An app that knows two folders, each with its own backend."""
 
     def __init__(self, folder: Path) -> None:
         self.backends: dict[str, FakeBackend] = {}
@@ -148,20 +148,22 @@ async def test_a_space_that_cannot_be_opened_leaves_the_way_back(spaces: Spaces)
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await pick(donna, "work")
-        await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "it is said")
+        await donna.until(lambda: "It is just being made." in screen_text(spaces.app), "the notice is shown")
         spaces.error = None
         await pick(donna, "notes")
         await connected(donna, "notes")
 
 
 @pytest.mark.slow
-async def test_an_edit_that_would_be_lost_holds_the_space(spaces: Spaces, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_switching_the_space_warns_about_an_edit_that_would_be_lost(
+    spaces: Spaces, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("donna_tui.tui.vault.pane.VaultPane.edits_in_memory_only", property(lambda _: ("a.md",)))
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await pick(donna, "work")
-        await donna.until(lambda: "a.md" in notices(spaces.app), "it is said")
+        await donna.until(lambda: "a.md" in notices(spaces.app), "the notice is shown")
         assert spaces.made == [None]
         await pick(donna, "work")
         await connected(donna, "work")
@@ -180,7 +182,7 @@ async def test_hostile_names_are_only_names(spaces: Spaces) -> None:
 
 
 async def search_all(donna: Driver) -> None:
-    """Ask all spaces."""
+    """Search all spaces."""
     await donna.press("ctrl+f")
     await donna.window(ScopePicker)
     await donna.type("all spaces")
@@ -189,7 +191,7 @@ async def search_all(donna: Driver) -> None:
 
 
 def from_two(request: SearchRequest) -> SearchOutcome:
-    """The open space answers, and another one too if it is asked."""
+    """Return answers of the open space, and of another one if it is asked."""
     own = outcome(request, "own")
     if not request.everywhere:
         return own
@@ -218,7 +220,7 @@ def reads_elsewhere(backend: FakeBackend) -> bool:
 
 
 @pytest.mark.slow
-async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
+async def test_what_needs_the_open_space_names_the_other_one(spaces: Spaces) -> None:
     spaces.backends["notes"].answers = from_two
     async with spaces.app.run_test(size=SIZE, notifications=True) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -227,14 +229,14 @@ async def test_what_needs_the_own_space_says_so(spaces: Spaces) -> None:
         await search_all(donna)
         await donna.until(lambda: len(donna.paths) == 2, "both answer")
         await donna.press("escape", "down", "W")
-        await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "it is said")
+        await donna.until(lambda: "Switch to work to correct it." in notices(spaces.app), "the notice is shown")
         await donna.press("y")
         assert "work › Notes/theirs.md" in spaces.app.clipboard
 
 
 @pytest.mark.slow
 async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> None:
-    """Else the engine that stops would be left half stopped, with its lock."""
+    """Otherwise the engine that is stopping would be left half stopped, with its lock."""
     spaces.backends["notes"].gates.hold("stop")
     async with spaces.app.run_test(size=SIZE) as pilot:
         donna = Driver(spaces.app, pilot)
@@ -248,7 +250,7 @@ async def test_a_second_wish_waits_until_the_first_is_done(spaces: Spaces) -> No
         assert spaces.made == [None, VaultChoice(spaces.known[1].root)]
 
 
-async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
+async def test_settings_that_cannot_be_read_are_reported(spaces: Spaces) -> None:
     def broken() -> list[KnownVault]:
         raise SpaceError(Reason.USAGE, "line 3 of the settings is broken")
 
@@ -257,7 +259,7 @@ async def test_settings_that_cannot_be_read_are_said(spaces: Spaces) -> None:
         donna = Driver(spaces.app, pilot)
         await connected(donna, "notes")
         await donna.press("ctrl+o")
-        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "it is said")
+        await donna.until(lambda: "line 3 of the settings" in notices(spaces.app), "the notice is shown")
 
 
 @pytest.mark.slow

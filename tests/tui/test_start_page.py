@@ -1,4 +1,4 @@
-"""The start page, and the questions that come back."""
+"""The start page, and recent questions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def task(title: str, *, days: int, note: str = NOTE) -> TaskRow:
 
 
 def meeting(title: str) -> MeetingRow:
-    """A meeting of today: one that begins soon, or in the last half hour of a day one that is going on."""
+    """Return a meeting of today that begins soon, or a meeting in progress in the last half hour of the day."""
     now = datetime.datetime.now().astimezone()
     soon = now + datetime.timedelta(minutes=30)
     start = soon if soon.date() == now.date() else now - datetime.timedelta(minutes=30)
@@ -61,7 +61,7 @@ async def to_line(donna: Driver, text: str) -> None:
 
 
 async def furnished_page(donna: Driver) -> None:
-    await donna.until(lambda: start_of(donna).facts.meetings, "all of it is there")
+    await donna.until(lambda: start_of(donna).facts.meetings, "everything is shown")
     await donna.pilot.pause()
 
 
@@ -105,7 +105,7 @@ async def test_a_line_is_opened_by_a_click() -> None:
         await furnished_page(donna)
         panel = start_of(donna).searches
         await donna.pilot.click(panel, offset=Offset(4, 1))
-        await donna.until(lambda: donna.search.question.text == "redis failover", "it is asked")
+        await donna.until(lambda: donna.search.question.text == "redis failover", "it is requested")
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ async def test_the_first_answer_takes_the_place_of_the_page_and_an_empty_box_bri
         await donna.search_for("redis failover")
         assert not start_of(donna).display
         await donna.press("ctrl+u")
-        await donna.until(lambda: start_of(donna).display, "the page is back")
+        await donna.until(lambda: start_of(donna).display, "the page is shown again")
         assert not donna.search.results.rows
 
 
@@ -165,7 +165,7 @@ async def test_a_question_is_kept_once_its_results_are_used() -> None:
         await donna.press("escape")
         await donna.until(lambda: backend.asked[0] == "redis", "it is kept")
         await donna.press("slash", "ctrl+u")
-        await donna.until(lambda: start_of(donna).display, "the page is back")
+        await donna.until(lambda: start_of(donna).display, "the page is shown again")
         assert start_of(donna).searches.lines[0].text.plain == "redis"
 
 
@@ -209,7 +209,7 @@ async def test_hostile_text_is_harmless_on_the_page() -> None:
     backend.tasks = tuple(task(each, days=0) for each in hostile.ALL.values())
     backend.drafts.agenda = [meeting(hostile.EVERYTHING)]
     async with driving(backend) as donna:
-        await donna.until(lambda: start_of(donna).facts.meetings, "all of it is there")
+        await donna.until(lambda: start_of(donna).facts.meetings, "everything is shown")
         await donna.rest()
         shown = donna.screen_text()
         assert not [char for char in shown if char != "\n" and (ord(char) < 32 or 0x7F <= ord(char) < 0xA0)]

@@ -1,4 +1,4 @@
-"""ctrl+k: a note or a heading by some letters of its name, or a note that is created."""
+"""ctrl+k opens a note or a heading by some letters of its name, or creates a note."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ async def test_while_typing_a_question_it_opens_and_the_question_stays() -> None
     async with driving(scenarios.normal()) as donna:
         await donna.search_for("plan")
         switcher = await opened(donna)
-        assert len(rows(switcher)) > 2, "without letters it lists notes"
+        assert len(rows(switcher)) > 2, "without letters notes are listed"
         await donna.press("escape")
         assert donna.app.screen is donna.main
         assert donna.search.bar.input.value == "plan"
@@ -99,11 +99,11 @@ async def test_letters_and_enter_in_one_burst_open_what_the_letters_mean() -> No
         await donna.window(Switcher)
         send(donna.app, ["gar", "den", "\r"])
         await donna.rest()
-        assert isinstance(donna.app.screen, Switcher), "it waits for the answer to the letters"
+        assert isinstance(donna.app.screen, Switcher), "the list must wait for the answer to the letters"
         backend.gates.release("names", "")
         await arrived(donna, GARDEN)
         asked = [query for query, _ in backend.called("names")]
-        assert asked == ["", "garden"], "only the newest letters are asked"
+        assert asked == ["", "garden"], "only the newest letters are searched for"
 
 
 @pytest.mark.slow
@@ -131,7 +131,7 @@ async def test_matched_letters_are_marked() -> None:
 
 
 @pytest.mark.slow
-async def test_a_name_that_is_not_there_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_new_name_is_created_and_opened_in_the_editor(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     opened_there: list[Path] = []
 
@@ -198,6 +198,6 @@ def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
         terminal.press(b"A new thought", until="Create note")
         terminal.press(b"\r", until="Create a repository")
         terminal.press(b"\r", until="Nothing was changed")
-        terminal.leave()
+        terminal.quit()
         assert (root / "A new thought.md").exists()
         assert "Traceback" not in plain(bytes(terminal.written))

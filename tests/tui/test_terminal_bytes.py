@@ -1,4 +1,4 @@
-"""What really goes to the terminal: Donna runs on a pseudo-terminal, and every byte that she writes is looked at."""
+"""Check every byte that Donna writes to a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tests.tui import hostile
 OF_TEXTUAL = re.compile(
     rb"\x1b\["
     rb"(?:[0-9;]*[mHJK]"  # colours, cursor position, erasing
-    rb"|\?(?:1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048|25|7)[hl]"  # modes that Textual switches
-    rb"|\?(?:2026|2048)\$p"  # whether the terminal knows a mode
+    rb"|\?(?:1000|1002|1003|1004|1006|1015|1016|1049|2004|2026|2031|2048|25|7)[hl]"  # modes that Textual sets
+    rb"|\?(?:2026|2048)\$p"  # queries of a mode
     rb"|[<>=][0-9;]*u"  # keyboard protocol
     rb"|6n|\?996n"  # cursor position at the start, colour scheme
     rb")"
@@ -25,7 +25,7 @@ POINTER = re.compile(rb"\x1b\]22;[a-z-]+\x07")
 
 
 def donna(*arguments: str) -> AbstractContextManager[Terminal]:
-    """Donna on the hostile vault, in a terminal of her own."""
+    """Run Donna on the hostile vault, in a separate terminal."""
     return python_in_terminal("-m", "tests.tui.hostile_app", *arguments)
 
 
@@ -50,7 +50,7 @@ def test_nothing_in_a_hostile_vault_reaches_the_terminal_as_anything_but_text() 
         terminal.press(b"\x1b", until="Events")
         terminal.press(b"?", until="Everywhere")
         terminal.press(b"\x1b", until="Events")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -76,7 +76,7 @@ def test_nothing_in_a_hostile_vault_acts_on_the_vault_screen_or_in_its_windows()
         terminal.press(b"\x1b", until="left out")
         terminal.press(b"m", until="Move or rename")
         terminal.press(b"\x1b", until="left out")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -99,7 +99,7 @@ def test_nothing_in_a_hostile_memory_acts_on_the_memory_screen_or_in_its_windows
         terminal.press(b"gD", until="Forget this")
         terminal.press(b"X", until="This cannot be undone")
         terminal.press(b"\x1b", until="newest first")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -125,7 +125,7 @@ def test_nothing_in_a_hostile_draft_or_calendar_acts_on_their_screens_or_in_thei
         terminal.press(b"\t\x1b[6~", until="DONNA-LEFT-SCREEN")
         terminal.press(b"\x1b", until="people")
         terminal.press(b"n", until="The draft is waiting")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
@@ -134,12 +134,12 @@ def test_hostile_names_of_vaults_are_text_too() -> None:
     with donna("first_run") as terminal:
         terminal.wait_for("Or the folder")
         terminal.press(b"jjj\x1b[F", until="DONNA-ZERO")
-        terminal.leave()
+        terminal.quit()
         assert_only_text(bytes(terminal.written))
 
 
 def assert_only_text(output: bytes) -> None:
-    """Only what Textual itself sends is obeyed by the terminal, and the payloads stand there as symbols."""
+    """Check that the terminal obeys only what Textual itself sends, and that the payloads are drawn as symbols."""
     assert "␛]52;c;RE9OTkEtU1RPTEUtVEhJUw==␇" in plain(output)
     for payload in hostile.STOLEN:
         assert payload not in output

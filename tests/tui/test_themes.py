@@ -1,4 +1,4 @@
-"""Themes: shown while they are picked, remembered, and legible."""
+"""Themes: previewed while they are picked, saved, and legible."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def test_a_theme_is_shown_while_it_is_selected_and_escape_restores_the_one
         await donna.type("nord")
         await donna.until(lambda: donna.app.theme == "nord", "it is shown")
         await donna.press("escape")
-        await donna.until(lambda: donna.app.theme == "donna-dark", "the one before is back")
+        await donna.until(lambda: donna.app.theme == "donna-dark", "the earlier one is shown again")
         assert kept == []
         await donna.press("f9")
         await donna.window(ThemePicker)

@@ -1,4 +1,4 @@
-"""An app whose terminal is gone ends: it would hold the vault for ever, and nobody could reach it."""
+"""An app whose terminal is gone exits; otherwise it would hold the vault forever, out of reach."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def test_the_app_ends_with_its_terminal(tmp_path: Path) -> None:
     with python_in_terminal("-m", "tests.cli.without_model", str(root), **home) as terminal:
         terminal.wait_for("all folders")
         instead = os.open(os.devnull, os.O_RDWR)
-        os.dup2(instead, terminal.descriptor)  # closes this side of the terminal, as a window does
+        os.dup2(instead, terminal.descriptor)  # closes this end of the terminal, as closing a window does
         os.close(instead)
         terminal.process.wait(PATIENCE_SECONDS)
 
 
 class GoneTerminal(io.StringIO):
-    """A terminal that was closed."""
+    """A closed terminal."""
 
     def write(self, text: str) -> int:
         raise OSError(errno.EIO, "Input/output error")
 
 
-def test_what_is_drawn_for_a_terminal_that_is_gone_is_discarded() -> None:
+def test_output_for_a_closed_terminal_is_discarded() -> None:
     writer = WriterThread(GoneTerminal())
 
     def draw() -> None:

@@ -1,4 +1,4 @@
-"""Typing a question in a real terminal: keys that the footer names while one types do what it says."""
+"""Typing a question in a real terminal: the keys in the footer work while typing."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def test_alt_and_a_letter_are_a_key_and_no_letter(tmp_path: Path) -> None:
         terminal.press(b"qqzz", until="Nothing relevant")
         terminal.press(b"\x1bo", until="Spaces")
         terminal.press(b"\x1b", until="Nothing relevant")
-        terminal.leave()
+        terminal.quit()
         assert "qqzzo" not in plain(bytes(terminal.written))

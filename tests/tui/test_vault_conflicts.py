@@ -1,4 +1,4 @@
-"""Conflict copies on the Vault screen: in the tree as what they are, resolved after a look at both versions."""
+"""Conflict copies on the Vault screen: marked in the tree, and resolved after viewing both versions."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ async def opened(donna: Driver) -> ConflictCopyDialog:
 
 async def made(donna: Driver) -> None:
     screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs, "the difference is there")
+    await donna.until(lambda: screen.view.diffs, "the diff is shown")
     await donna.press("enter")
-    await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
     await donna.rest()
 
 
@@ -63,7 +63,7 @@ async def test_text_kept_from_an_interrupted_write_is_reported() -> None:
                 path=GARDEN,
             )
         )
-        await donna.until(lambda: "donna diff 0661102cbe81" in notices(donna.app), "the notice is there")
+        await donna.until(lambda: "donna diff 0661102cbe81" in notices(donna.app), "the notice is shown")
         assert GARDEN in notices(donna.app)
 
 

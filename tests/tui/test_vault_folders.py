@@ -16,7 +16,7 @@ async def on(donna: Driver, path: str) -> None:
     """Put the cursor on a row of the tree."""
     if not donna.vault.display:
         await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.items, "the tree is there")
+    await donna.until(lambda: donna.vault.note_tree.items, "the tree is shown")
     donna.vault.note_tree.reveal(path)
     await donna.rest()
     selected = donna.vault.note_tree.selected
@@ -25,7 +25,7 @@ async def on(donna: Driver, path: str) -> None:
 
 
 async def back(donna: Driver) -> None:
-    await donna.until(lambda: donna.app.screen is donna.main, "the window is closed")
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialog is closed")
     await donna.rest()
 
 
@@ -54,7 +54,7 @@ async def test_a_folder_is_renamed_with_all_that_is_in_it() -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_that_is_there_is_no_new_name() -> None:
+async def test_the_name_of_an_existing_folder_is_not_a_new_name() -> None:
     async with driving(scenarios.normal()) as donna:
         await on(donna, FOLDER)
         await donna.press("m")
@@ -67,7 +67,7 @@ async def test_a_folder_that_is_there_is_no_new_name() -> None:
 
 
 @pytest.mark.slow
-async def test_a_folder_is_created_named_anew_and_deleted() -> None:
+async def test_a_folder_is_created_renamed_and_deleted() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await on(donna, FOLDER)
@@ -154,7 +154,7 @@ async def test_the_name_of_a_new_note_is_checked_while_it_is_typed() -> None:
         await donna.press("m")
         window = await donna.window(PathPrompt)
         window.field.value = f"{FOLDER}/why?"
-        await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "it says why not")
+        await donna.until(lambda: "Windows cannot open it" in donna.screen_text(), "the reason is shown")
         window.field.value = f"{FOLDER}/why"
         await donna.until(lambda: f"It will be called {FOLDER}/why.md" in donna.screen_text(), "it says the name")
 

@@ -1,4 +1,4 @@
-"""The Vault screen: the tree with its states, the note, its history, who wrote it, and what changed."""
+"""The Vault screen: the tree with its states, the note, its history and authors, and what changed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def diffed(donna: Driver) -> list[str]:
 
 async def opened(donna: Driver) -> None:
     await donna.press("escape", "2")
-    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+    await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
     await donna.rest()
 
 
@@ -168,7 +168,7 @@ async def test_the_note_under_the_cursor_is_read_with_its_states() -> None:
 
 
 @pytest.mark.slow
-async def test_running_through_the_tree_reads_only_where_one_stops() -> None:
+async def test_moving_through_the_tree_reads_only_the_last_note() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         await opened(donna)
@@ -256,7 +256,7 @@ async def test_an_edit_outside_is_shown_as_the_users_own() -> None:
         assert "now          you         edited outside, not in the history yet" in donna.screen_text()
 
 
-async def test_a_note_without_changes_says_so() -> None:
+async def test_a_note_without_changes_is_reported() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)
         assert "This note has no changes since the last commit." in donna.screen_text()
@@ -268,7 +268,7 @@ async def test_blame_of_the_section_and_the_change_behind_a_line() -> None:
         await donna.open_note(DECISIONS)
         await donna.press("]", "]", "]", "]", "b")
         sandbox = donna.vault.detail
-        await donna.until(lambda: sandbox.blame.selected is not None, "the blame is read")
+        await donna.until(lambda: sandbox.blame.selected is not None, "the blame is loaded")
         assert sandbox.blame.selected is not None
         assert sandbox.blame.selected.line == 19
         await donna.press("j", "j")
@@ -285,7 +285,7 @@ async def test_lines_that_are_not_in_the_history_are_the_users() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(GARDEN)
         await donna.press("]", "]", "b")
-        await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is read")
+        await donna.until(lambda: donna.vault.detail.blame.selected is not None, "the blame is loaded")
         assert "now · you" in donna.screen_text()
 
 
@@ -295,7 +295,7 @@ async def test_a_difference_side_by_side_unfolded_and_unwrapped() -> None:
         await donna.open_note(DECISIONS)
         await donna.press("h")
         view = donna.vault.detail.diff
-        await donna.until(lambda: view.line_count, "the difference is there")
+        await donna.until(lambda: view.line_count, "the diff is shown")
         folded = view.line_count
         await donna.press("x")
         await donna.until(lambda: view.line_count > folded, "it is unfolded")
@@ -315,7 +315,7 @@ async def test_links_and_texts_are_copied(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setattr(donna.app, "copy_to_clipboard", copied.append)
         await donna.open_note(GARDEN)
         await donna.press("y", "Y", "d")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         await donna.press("Y")
     assert copied[0] == "[[Ideas/Garden]]"
     assert copied[1].startswith("# Garden\n")
@@ -331,7 +331,7 @@ async def test_a_small_screen_shows_one_part_at_a_time() -> None:
         assert "Platform lead" not in donna.screen_text()
         assert "We moved off Redis" in donna.screen_text()
         await donna.press("h", "enter")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         assert "Upstream calls give up" in donna.screen_text()
         await donna.press("escape", "escape")
         assert donna.vault.note_tree.has_focus
@@ -343,13 +343,13 @@ async def test_a_large_screen_shows_all_three() -> None:
     async with driving(scenarios.normal(), size=LARGE) as donna:
         await donna.open_note(DECISIONS)
         await donna.press("h")
-        await donna.until(lambda: diffed(donna), "the difference is there")
+        await donna.until(lambda: diffed(donna), "the diff is shown")
         text = donna.screen_text()
         assert all(words in text for words in ("Priya Raman", "20 Nov 11:32 you", "Upstream calls give up"))
 
 
 @pytest.mark.slow
-async def test_zoom_gives_a_part_all_the_room() -> None:
+async def test_zoom_maximises_a_part() -> None:
     async with driving(scenarios.normal()) as donna:
         await donna.open_note(DECISIONS)
         await donna.press("enter", "+")
@@ -387,7 +387,7 @@ async def test_an_undo_from_the_search_leaves_cursor_and_filter_of_the_vault_alo
         await donna.press("enter")
         await donna.until(lambda: backend.vault.files[DECISIONS] != scenarios.normal().vault.files[DECISIONS], "undone")
         await donna.press("escape", "2")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         await donna.rest()
         assert donna.vault.note_tree.query_text == "garden"
         assert donna.vault.note_tree.selected.path == GARDEN
@@ -439,7 +439,7 @@ async def test_the_file_itself_opens_in_the_editor_at_the_section(monkeypatch: p
 async def test_an_empty_vault_offers_to_begin_a_note() -> None:
     async with driving(scenarios.empty()) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "This vault has no notes yet." in donna.screen_text(), "the notice is shown")
         assert "create a note" in donna.screen_text()
 
 
@@ -448,11 +448,11 @@ async def test_a_vault_that_cannot_be_listed_says_why_and_tries_again() -> None:
     backend.fail("vault_rows", VaultReadError(Reason.ROOT_MISSING, "the folder is gone", hint="plug the drive in"))
     async with driving(backend) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "The folder is gone." in donna.screen_text(), "the notice is shown")
         assert "Plug the drive in." in donna.screen_text()
         backend.failures.clear()
         await donna.press("r")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         assert donna.vault.note_tree.has_focus
 
 
@@ -463,7 +463,9 @@ async def test_without_a_history_the_parts_say_so(method: str, key: str) -> None
     async with driving(backend) as donna:
         await donna.open_note(JOURNAL)
         await donna.press(key)
-        await donna.until(lambda: "This vault is in no git repository yet" in donna.screen_text(), "it says so")
+        await donna.until(
+            lambda: "This vault is in no git repository yet" in donna.screen_text(), "the notice is shown"
+        )
 
 
 @pytest.mark.parametrize(("method", "key"), [("read_note", "v"), ("history", "h"), ("blame", "b"), ("links", "L")])
@@ -482,13 +484,13 @@ async def test_a_part_that_could_not_be_read_is_read_again_when_the_vault_is_bac
 
 
 @pytest.mark.slow
-async def test_a_note_that_is_gone_meanwhile_says_so() -> None:
+async def test_a_note_that_is_gone_meanwhile_is_reported() -> None:
     backend = scenarios.normal()
     backend.fail("read_note", VaultReadError(Reason.MISSING, "this note is no longer there"), PRIYA)
     async with driving(backend) as donna:
         await opened(donna)
         donna.vault.note_tree.reveal(PRIYA)
-        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "it says so")
+        await donna.until(lambda: "This note is no longer there." in donna.screen_text(), "the notice is shown")
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A walk through the Vault screen as a person does it: a real terminal, real notes, real git, only the keyboard."""
+"""A walk through the Vault screen with the keyboard, in a real terminal with real notes and real git."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NOTE = "Inbox/Walk.md"
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """The demo vault, which has no history yet."""
+    """Return the demo vault, which has no history yet."""
     root = tmp_path / "vault"
     shutil.copytree(resource("vault_templates", "demo"), root)
     return root
@@ -27,7 +27,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def terminal(vault: Path, tmp_path: Path) -> Iterator[Terminal]:
-    """Donna on the vault, with the cursor in the tree."""
+    """Run Donna on the vault, with the cursor in the tree."""
     home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), "EDITOR": "true"}
     with python_in_terminal("-m", "tests.cli.without_model", str(vault), **home) as terminal:
         terminal.wait_for("all folders")
@@ -41,16 +41,16 @@ def git(vault: Path, *arguments: str) -> str:
 
 
 def on_disk(vault: Path, path: str, wanted: str | None) -> None:
-    """Wait until a note is as it should be: the screen may show it a moment earlier."""
+    """Wait until a note has its expected content: the screen may show it a moment earlier."""
     deadline = time.monotonic() + 30
     file = vault / path
     while (file.read_text(encoding="utf-8") if file.exists() else None) != wanted:
-        assert time.monotonic() < deadline, f"{path} never became {wanted!r}"
+        assert time.monotonic() < deadline, f"{path} is not {wanted!r}"
         time.sleep(0.02)
 
 
 @pytest.mark.slow
-def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal: Terminal) -> None:
+def test_a_note_is_created_written_undone_and_redone(vault: Path, terminal: Terminal) -> None:
     before = {path: path.read_bytes() for path in vault.rglob("*.md")}
 
     terminal.press(b"n", until="New note from")
@@ -79,7 +79,7 @@ def test_a_note_is_begun_written_taken_back_and_done_again(vault: Path, terminal
     terminal.press(b"Z", until="esc cancel")
     terminal.press(b"\r", until="Redone")
     on_disk(vault, NOTE, "# A walk")
-    terminal.leave()
+    terminal.quit()
 
     assert {path: path.read_bytes() for path in before} == before
     subjects = git(vault, "log", "--format=%s", "--", NOTE).splitlines()
@@ -107,4 +107,4 @@ def test_a_note_is_moved_deleted_and_brought_back(vault: Path, terminal: Termina
     terminal.press(b"\r", until="Undone")
     on_disk(vault, "Start here.md", start)
     on_disk(vault, "Inbox/Begin.md", None)
-    terminal.leave()
+    terminal.quit()

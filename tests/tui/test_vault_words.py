@@ -1,4 +1,4 @@
-"""What the Vault screen says, and how it lays text out: trees, pages, differences, templates, refusals."""
+"""The texts of the Vault screen and their layout: trees, pages, differences, templates, refusals."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXTS = st.one_of(
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day as in Greenwich."""
+    """Show times of day in UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -54,7 +54,7 @@ def operation(kind: OperationKind = OperationKind.WRITE, *changes: BlobChange, *
 
 
 def acted(text: str) -> bool:
-    """Whether a terminal would obey something in a row."""
+    """Return whether a terminal would obey something in a row."""
     return any(ord(char) < 32 or 0x7F <= ord(char) < 0xA0 or 0xD800 <= ord(char) < 0xE000 for char in text)
 
 
@@ -113,7 +113,7 @@ def test_rows_of_a_difference_fit_and_hold_nothing_that_acts(
 
 
 @given(TEXTS, TEXTS)
-def test_every_line_stands_once_on_its_side(before: str, after: str) -> None:
+def test_every_line_is_once_on_its_side(before: str, after: str) -> None:
     diff = diff_bytes("a.md", before.encode("utf-8", "replace"), after.encode("utf-8", "replace"))
     for hunk in diff.hunks:
         pairs = list(pairs_of(hunk.lines))
@@ -153,7 +153,7 @@ def test_three_versions_are_shown_whole(left: str, found: str, wanted: str) -> N
         assert not any(acted(row.content.plain) for row in three_way_rows(clash, width))
 
 
-def test_a_note_that_is_gone_is_said_in_its_column() -> None:
+def test_a_note_that_is_gone_is_reported_in_its_column() -> None:
     clash = Clash(path="a.md", expected=b"one\n", found=None, wanted=b"two\n")
     assert any("As it is now  no note" in row.content.plain for row in three_way_rows(clash, 120))
 
@@ -180,7 +180,7 @@ def test_every_refusal_has_a_title_a_sentence_and_a_next_step(reason: Reason) ->
     assert refusal.what[0].isupper()
 
 
-def test_every_reason_of_a_write_has_words_of_its_own() -> None:
+def test_every_reason_of_a_write_has_its_own_message() -> None:
     writing = {
         "path_escape not_markdown missing ignored not_regular unreadable too_large too_long not_text invalid_frontmatter",
         "outside_allowlist conflict sensitive encoding git_busy git_locked git_failed no_repository not_trusted",

@@ -1,4 +1,4 @@
-"""Changing the vault from its screen: always a difference first, then one key, and nothing that was typed is lost."""
+"""Changing the vault from its screen: each change is a diff, then one key, and nothing that was typed is lost."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SMALL = (80, 24)
 
 
 def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str], str]) -> list[tuple[Path, int]]:
-    """Let the user's editor make this change. Answers with the files it was given."""
+    """Replace the user's editor by this change. Return the list of files that it was given."""
     given: list[tuple[Path, int]] = []
 
     async def edit(path: Path, line: int) -> None:
@@ -43,14 +43,14 @@ def editor(monkeypatch: pytest.MonkeyPatch, donna: Driver, change: Callable[[str
 
 
 async def back(donna: Driver) -> None:
-    """Wait until the windows are closed and the tree is read again."""
-    await donna.until(lambda: donna.app.screen is donna.main, "the windows are closed")
+    """Wait until the dialogs are closed and the tree is reloaded."""
+    await donna.until(lambda: donna.app.screen is donna.main, "the dialogs are closed")
     await donna.rest()
 
 
 async def plan(donna: Driver) -> PlanScreen:
     screen = await donna.window(PlanScreen)
-    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the difference is there")
+    await donna.until(lambda: screen.view.diffs or not screen._proposal.changes, "the diff is shown")
     await donna.rest()
     return screen
 
@@ -93,7 +93,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(donna.vault._outside, "edit", edit)
         await donna.open_note(DECISIONS)
         await donna.press("E")
-        await donna.until(lambda: "Nothing was changed." in notices(donna.app), "it says so")
+        await donna.until(lambda: "Nothing was changed." in notices(donna.app), "the notice is shown")
     assert modes == [0o600, 0o700]
 
 
@@ -164,11 +164,11 @@ async def test_an_edit_that_waits_is_there_again_at_the_next_start(monkeypatch: 
         await donna.press("escape")
         await back(donna)
         await donna.press("ctrl+q")
-        await donna.until(lambda: not donna.app.is_running, "it leaves")
+        await donna.until(lambda: not donna.app.is_running, "the app exits")
     later = scenarios.normal()
     later.vault.edits = backend.vault.edits
     async with driving(later) as donna:
-        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "it says so")
+        await donna.until(lambda: "is unsaved. The Vault lists it." in notices(donna.app), "the notice is shown")
         await donna.open_note(PRIYA)
         assert "unsaved edit" in donna.screen_text()
         editor(monkeypatch, donna, lambda text: text)
@@ -196,7 +196,7 @@ async def test_leaving_with_an_edit_that_the_disk_does_not_take_asks_once(monkey
         assert donna.app.is_running
         assert "cannot be saved to disk" in notices(donna.app)
         await donna.press("ctrl+q")
-        await donna.until(lambda: not donna.app.is_running, "it leaves")
+        await donna.until(lambda: not donna.app.is_running, "the app exits")
 
 
 @pytest.mark.slow
@@ -206,7 +206,7 @@ async def test_an_edit_of_a_note_that_is_gone_is_a_row_and_is_written_as_a_new_o
     backend.vault.edits = {gone.path: gone}
     async with driving(backend) as donna:
         donna.main.show_pane("vault")
-        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is there")
+        await donna.until(lambda: donna.vault.note_tree.notes, "the tree is shown")
         donna.vault.note_tree.reveal(gone.path)
         await donna.until(lambda: donna.vault.note is not None, "what waits is there")
         await donna.rest()
@@ -238,7 +238,7 @@ async def test_what_is_typed_is_kept_while_it_is_typed(monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-async def test_an_editor_with_a_window_of_its_own_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_editor_with_a_separate_window_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     code = External(environ={"EDITOR": "code"}, platform="linux", which=lambda name: f"/usr/bin/{name}")
     backend = scenarios.normal()
     async with driving(backend, external=code) as donna:
@@ -306,7 +306,7 @@ async def test_what_a_text_field_cannot_hold_is_not_edited_on_the_screen() -> No
 
 
 async def text_field(donna: Driver) -> NoteField:
-    """The text field of a note that is edited in place."""
+    """Return the text field of a note that is edited in place."""
     await donna.open_note(PRIYA)
     await donna.press("i")
     return (await donna.window(EditScreen)).field
@@ -379,7 +379,7 @@ async def test_a_name_that_is_taken_or_refused_is_asked_for_again() -> None:
         assert "There is a note Meetings/2026-11-18-gateway-sync.md already." in donna.screen_text()
         donna.app.screen.query_one(Input).value = "Secret/x"
         await donna.press("enter")
-        await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "it says why")
+        await donna.until(lambda: "Donna may not write to Secret." in donna.screen_text(), "the reason is shown")
         assert donna.app.screen.query_one(Input).value == "Secret/x.md"
         await donna.press("escape")
         await back(donna)
@@ -462,7 +462,7 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
 
 
 @pytest.mark.slow
-async def test_several_steps_are_taken_back_at_once() -> None:
+async def test_several_steps_are_undone_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:
         await donna.open_note(GARDEN)
@@ -513,7 +513,7 @@ async def test_an_undo_in_the_way_of_a_later_edit_shows_three_versions() -> None
 
 
 @pytest.mark.slow
-async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
+async def test_what_later_edits_do_not_touch_can_be_undone() -> None:
     backend = scenarios.normal()
     backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(b"180 MB", b"190 MB")
     async with driving(backend, size=SMALL) as donna:
@@ -531,7 +531,7 @@ async def test_what_later_edits_do_not_touch_can_be_taken_back() -> None:
 
 
 def edited_elsewhere(backend: FakeBackend, old: bytes, new: bytes) -> Callable[[str], str]:
-    """An editor's change of the cache section, while somebody else changes the note too."""
+    """Return an editor's change of the cache section, during which somebody else changes the note."""
 
     def change(text: str) -> str:
         backend.vault.files[DECISIONS] = backend.vault.files[DECISIONS].replace(old, new)
@@ -803,7 +803,7 @@ async def test_what_is_kept_out_of_git_is_said() -> None:
 
 
 @pytest.mark.slow
-async def test_who_wants_no_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_declining_a_history_keeps_the_edit(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
     async with driving(backend) as donna:
@@ -854,7 +854,7 @@ async def test_what_the_planner_remarks_is_shown(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.slow
-async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -> None:
+async def test_escape_and_a_click_outside_close_every_dialog_without_a_change() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=(170, 48)) as donna:
         await donna.open_note(PRIYA)
@@ -874,11 +874,11 @@ async def test_escape_and_a_click_beside_leave_every_window_without_a_change() -
 def saving(
     monkeypatch: pytest.MonkeyPatch, donna: Driver, backend: FakeBackend, change: Callable[[bytes], bytes]
 ) -> None:
-    """Let the user's editor save a note in its real place."""
+    """Replace the user's editor by one that saves the note itself."""
 
     async def edit(path: Path, line: int) -> None:
         name = path.relative_to("/home/noor/notes").as_posix()
-        assert backend.called("commit_version"), "the version before is in git before the editor runs"
+        assert backend.called("commit_version"), "the earlier version must be in git before the editor runs"
         backend.vault.files[name] = change(backend.vault.files[name])
 
     monkeypatch.setattr(donna.vault._outside, "edit", edit)

@@ -1,4 +1,4 @@
-"""Nine everyday tasks, their keys sent one by one as the key reference lists them: none has a dead end."""
+"""Nine everyday tasks, with the keys that the key reference lists for them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.tui.vault_scenarios import DECISIONS, RUNBOOK
 
 
 class KeyPlayer:
-    """Sends the keys of a walk in their order, and no others."""
+    """Sends the keys of a walk in order, and no others."""
 
     def __init__(self, donna: Driver, name: str) -> None:
         self._donna = donna
@@ -39,7 +39,7 @@ class KeyPlayer:
         await self._donna.rest()
 
     def is_done(self) -> bool:
-        """Whether no key is left."""
+        """Return whether no key is left."""
         return not self._left
 
 
@@ -132,7 +132,7 @@ async def test_undo() -> None:
         await donna.open_note(RUNBOOK)
         hand = KeyPlayer(donna, "undo")
         await hand.press()
-        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is there")
+        await donna.until(lambda: donna.vault.detail.selected_operation is not None, "the history is shown")
         await hand.press()
         await donna.window(PlanScreen)
         await hand.press()

@@ -51,7 +51,7 @@ async def test_on_the_empty_page_a_note_is_chosen_first() -> None:
 
 
 @pytest.mark.parametrize("cause", list(Cause))
-def test_every_cause_has_words_and_a_way_on(cause: Cause) -> None:
+def test_every_cause_has_a_message_and_a_next_step(cause: Cause) -> None:
     facts = dict(facts_of(WhyNot(path="a\x1b.md", cause=cause, detail="it is so", rank=3), "why"))
     assert facts[""].endswith(".")
     assert bool(facts["What helps"]) is (cause is not Cause.NOTHING)

@@ -1,4 +1,4 @@
-"""Events, reasons, numbers and states in the words that people read."""
+"""The texts of events, reasons, numbers and states."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ from tests.tui.scenarios import AT_REST
 
 @pytest.fixture(autouse=True)
 def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Times of day as in Greenwich."""
+    """Show times of day in UTC."""
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     yield
@@ -72,7 +72,7 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def test_every_reason_has_words_of_its_own() -> None:
+def test_every_reason_has_its_own_message() -> None:
     assert set(REASONS) == set(Reason)
     assert len({words.name for words in REASONS.values()}) == len(REASONS)
     assert reason_title("too_large") == "Too large"
@@ -132,7 +132,7 @@ def test_a_comparison_names_only_what_changed() -> None:
     assert sentence.detail == "501 notes: 2 new, 1 deleted · start"
 
 
-def test_a_search_that_found_nothing_says_so() -> None:
+def test_a_search_that_found_nothing_is_reported() -> None:
     sentence = describe(SearchDone(mode="semantic", k=8, hits=0, latency_ms=9))
     assert sentence is not None
     assert sentence.detail == "nothing by meaning"
@@ -280,7 +280,7 @@ def test_speed_ignores_the_second_that_is_not_over() -> None:
     assert speed_now(replace(AT_REST, throughput=())) == 0.0
 
 
-def test_an_unchanged_vault_costs_nothing_and_the_screen_says_so() -> None:
+def test_an_unchanged_vault_costs_nothing_and_is_shown_so() -> None:
     assert since_start(replace(AT_REST, embedded_this_run=0, reused_this_run=0)).startswith("Nothing embedded")
     assert since_start(AT_REST) == "37 passages embedded since the start, 2,877 reused"
 

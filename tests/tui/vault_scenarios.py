@@ -39,7 +39,7 @@ TEMPLATE_TEXT = "---\ntype: meeting\ndate: {{date}}\n---\n# {{title}}\n\nBegun a
 
 
 def week() -> FakeVault:
-    """What happened since Monday: edits of a person, of Donna and of an agent, and one outside of git."""
+    """Return the changes since Monday: edits of a person, of Donna and of an agent, and one outside of git."""
     before = {
         **NOTES,
         DECISIONS: NOTES[DECISIONS].replace("800 ms, once", "500 ms, twice"),
@@ -78,7 +78,7 @@ def week() -> FakeVault:
 
 
 def nasty() -> FakeVault:
-    """Every path, text, author and subject tries something."""
+    """Return a vault in which every path, text, author and subject is hostile."""
     text = "\n\n".join(hostile.ALL.values())
     whole = f"# {hostile.EVERYTHING}\n\n{text}\n"
     notes = {path: whole if "surrogate" in path else whole.replace("\ud800", "") for path in hostile.paths() if path}
@@ -110,7 +110,7 @@ COPY = "Projects/gateway/decisions.sync-conflict-20261118-101500-K3XQZ7A.md"
 
 
 def synced(*, base: bool = True) -> FakeVault:
-    """A note that was edited on two devices at once, with the version that both began with, or without it."""
+    """Return a note that was edited on two devices at once, with or without the common ancestor."""
     vault = week()
     old = NOTES[DECISIONS]
     vault.files[DECISIONS] = old.replace("800 ms, once", "900 ms, once").encode()
@@ -126,13 +126,13 @@ def synced(*, base: bool = True) -> FakeVault:
 async def to_copy(driver: Driver) -> None:
     """Show the Vault screen with the cursor on the conflict copy."""
     driver.main.show_pane("vault")
-    await driver.until(lambda: driver.vault.note_tree.notes, "the tree is there")
+    await driver.until(lambda: driver.vault.note_tree.notes, "the tree is shown")
     driver.vault.note_tree.reveal(COPY)
     await driver.rest()
 
 
 def in_the_way() -> Clash:
-    """A note that was changed where an undo would change it too."""
+    """Return a note that was changed where an undo would change it too."""
     left = NOTES[DECISIONS]
     return Clash(
         path=DECISIONS,

@@ -26,7 +26,7 @@ both_ways = pytest.mark.parametrize(
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Path:
-    """The demo vault, which has no history yet."""
+    """Return the demo vault, which has no history yet."""
     root = tmp_path / "vault"
     shutil.copytree(resource("vault_templates", "demo"), root)
     return root
@@ -34,7 +34,7 @@ def vault(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def start(vault: Path, tmp_path: Path) -> Start:
-    """Donna on the vault, with the cursor in the search box."""
+    """Run Donna on the vault, with the cursor in the search box."""
 
     @contextmanager
     def started(*, rows: int = 40, columns: int = 140, **environ: str) -> Iterator[Terminal]:
@@ -48,7 +48,7 @@ def start(vault: Path, tmp_path: Path) -> Start:
 
 
 def type_keys(terminal: Terminal, keys: list[bytes], *, burst: bool, until: str) -> None:
-    """Type keys one by one, letting the screen follow each, or as fast as a terminal multiplexer sends a macro."""
+    """Type keys one by one, letting the screen follow each, or as fast as a terminal multiplexer plays a macro."""
     start = len(terminal.written)
     for key in keys:
         os.write(terminal.descriptor, key)
@@ -63,7 +63,7 @@ def letters(text: str) -> list[bytes]:
 
 
 def until_true(terminal: Terminal, holds: Callable[[], object]) -> None:
-    """Wait for what happens outside the terminal, and read meanwhile what Donna writes."""
+    """Wait until a condition outside the terminal is true, reading Donna's output meanwhile."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not holds():
         assert time.monotonic() < deadline, "\n".join(terminal.screen())
@@ -71,7 +71,7 @@ def until_true(terminal: Terminal, holds: Callable[[], object]) -> None:
 
 
 def play(terminal: Terminal, *keys: bytes, burst: bool, shows: str | Callable[[list[str]], object]) -> list[str]:
-    """Type keys and wait until the screen shows a text, or is as it should be. Return its lines."""
+    """Type keys, and wait until the screen shows a text or satisfies a condition. Return its lines."""
     for key in keys:
         os.write(terminal.descriptor, key)
         terminal.rest(0.02 if burst else 0.15)

@@ -1,4 +1,4 @@
-"""Calendar files and meetings for tests, and a reader of them without a child process."""
+"""Calendar files and meetings for tests, and a reader for them without a child process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def read(*parts: str, window: Window = YEAR, zone: ZoneInfo = BERLIN) -> Fetched
 
 
 def times(meetings: Iterable[Meeting]) -> list[str]:
-    """Start and end of each meeting in UTC, as `0506T0900–1000`; the day of the end only if it is another."""
+    """Format start and end of each meeting in UTC, as `0506T0900–1000`; the end has a day only if it is another one."""
     found = []
     for meeting in sorted(meetings, key=lambda each: each.start):
         later = "" if meeting.start.date() == meeting.end.date() else f"{meeting.end:%m%dT}"

@@ -1,4 +1,4 @@
-"""A web server on this machine whose every answer a test decides."""
+"""A local web server whose every response a test decides."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 @dataclass(frozen=True, slots=True)
 class ReceivedRequest:
-    """A request as it came in."""
+    """A request that the server received."""
 
     method: str
     path: str
@@ -21,7 +21,7 @@ class ReceivedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What is answered. With `cut`, the body is announced as longer than it is."""
+    """A response. With `cut`, the announced length of the body is greater than its real one."""
 
     status: int = 200
     body: bytes = b""
@@ -34,7 +34,7 @@ Answers = Callable[[ReceivedRequest], Reply]
 
 @dataclass(slots=True)
 class Site:
-    """The running server: its address, and all that it was asked."""
+    """The running server: its address, and its requests."""
 
     url: str
     requests: list[ReceivedRequest] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Site:
 
 @contextmanager
 def serving(answers: Answers) -> Iterator[Site]:
-    """A server for as long as the test needs it."""
+    """Run a server within the block."""
     site = Site("")
 
     class Handler(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def serving(answers: Answers) -> Iterator[Site]:
         do_GET = do_POST = do_PROPFIND = do_REPORT = _answer
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     site.url = f"http://127.0.0.1:{server.server_address[1]}"

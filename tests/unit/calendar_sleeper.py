@@ -1,4 +1,4 @@
-"""Stands in for the child that reads calendars, and never answers. It tells its process id in the file LANG names."""
+"""Replaces the child process that reads calendars, and never answers. It writes its process id to the file in LANG."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small stand-ins for model files: a tokenizer of a few words, and an export that holds no real graph."""
+"""Small substitutes for model files: a tokenizer with a few words, and an export without a real graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "one", "two", "three", "##s", "[", 
 
 
 def tokenizer_json() -> bytes:
-    """A WordPiece tokenizer like the model's, with truncation and padding switched on as in the hub's files."""
+    """Return a WordPiece tokenizer like the model's, with truncation and padding enabled as in the hub's files."""
     vocabulary = {word: number for number, word in enumerate(WORDS)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -28,7 +28,7 @@ def tokenizer_json() -> bytes:
 
 
 def write_export(folder: Path, graph: bytes = b"a graph", dim: int = 384) -> Manifest:
-    """Write an export whose manifest is right."""
+    """Write an export with a valid manifest."""
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer = tokenizer_json()
     (folder / "model.onnx").write_bytes(graph)

@@ -1,4 +1,4 @@
-"""A real index on a file of its own, with vectors that a test can predict."""
+"""A real index in a temporary file, with vectors that a test can predict."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Chunker = Callable[[Document], list[Chunk]]
 
 
 def cut(document: Document) -> list[Chunk]:
-    """The chunks that Donna makes without a model's tokenizer."""
+    """Chunk a text without a model's tokenizer."""
     return chunk_markdown(
         document.text,
         start=document.body_start,
@@ -37,25 +37,25 @@ def cut(document: Document) -> list[Chunk]:
 
 
 def note(path: str, text: str, **others: Any) -> Document:
-    """A note as a document; its title is the name of its file."""
+    """Return a note as a document; its title is the name of its file."""
     values: dict[str, Any] = {"title": Path(path).stem, "uri": f"vault:{path}", **others}
     return Document(source_type=values.pop("source_type", "vault"), source_id=path, text=text, **values)
 
 
 def vector_of(text: str) -> Vector:
-    """A unit vector that only this text has."""
+    """Return a unit vector that only this text has."""
     seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
     return unit(np.random.default_rng(seed).normal(size=DIM))
 
 
 def unit(values: Any) -> Vector:
-    """The vector of unit length in this direction."""
+    """Return the unit vector in this direction."""
     vector = np.asarray(values, dtype=np.float32)
     return vector / np.linalg.norm(vector)
 
 
 def open_store(path: Path, chunk: Chunker = cut, *, vec: bool = True, version: str = VERSION) -> MemoryStore:
-    """A store over the database at `path`; `vec` False is a machine on which sqlite-vec does not load."""
+    """Open a store on the database at `path`; with `vec` False as on a machine on which sqlite-vec does not load."""
     database = open_database(path)
     if not vec:
         database = Database(database.connection, database.path, vec_available=False)
@@ -67,7 +67,7 @@ def open_store(path: Path, chunk: Chunker = cut, *, vec: bool = True, version: s
 
 
 def embed_all(store: MemoryStore) -> int:
-    """Give every chunk that waits its vector, as the embedding queue does. Returns how many were computed."""
+    """Give every pending chunk its vector, as the embedding queue does. Return how many were computed."""
     computed = 0
     while batch := store.pending(100):
         fresh = store.attach_cached(batch)
@@ -77,5 +77,5 @@ def embed_all(store: MemoryStore) -> int:
 
 
 def bytes_on_disk(folder: Path) -> bytes:
-    """Every byte of every file below a folder."""
+    """Return the bytes of all files below a folder."""
     return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())

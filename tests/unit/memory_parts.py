@@ -1,4 +1,4 @@
-"""A memory and an index on files of their own, without an engine."""
+"""A memory and an index in temporary files, without an engine."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ START = 1_700_000_000.0
 
 
 class Words:
-    """Counts words, so that a test can tell tokens by hand."""
+    """Counts words as tokens, so that a test can count by hand."""
 
     name = "words"
 
@@ -57,14 +57,14 @@ def memory(
 
 
 def jsonl(path: Path, rows: Iterable[object]) -> Path:
-    """A file with one JSON value a line; bytes are written as they are."""
+    """Write a file with one JSON value on each line; bytes are written unchanged."""
     lines = (row if isinstance(row, bytes) else json.dumps(row).encode() for row in rows)
     path.write_bytes(b"".join(line + b"\n" for line in lines))
     return path
 
 
 def said(session_id: str, *texts: str, **others: Any) -> list[dict[str, Any]]:
-    """Turns of a conversation that change sides."""
+    """Return turns of a conversation between alternating speakers."""
     return [
         {"session_id": session_id, "turn": number, "role": ("assistant", "user")[number % 2], "text": text, **others}
         for number, text in enumerate(texts, 1)
@@ -79,7 +79,7 @@ def import_file(db: MemoryDb, path: Path, **recorder: Any) -> ImportReport:
 
 
 class Sandbox:
-    """A state folder with a memory, an index and what follows from one into the other."""
+    """A state folder with a memory, an index and the follower between them."""
 
     def __init__(self, folder: Path, **sources: Any) -> None:
         self.folder, self.vault = folder / "state", folder / "vault"
@@ -99,7 +99,7 @@ class Sandbox:
         )
 
     def follow(self) -> int:
-        """Bring in all that has changed; how many documents that made or changed."""
+        """Index all changes. Return the number of documents that were added or changed."""
         return sum(self.follower.follow())
 
     def sources(self) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Stands in for the export: does what the file `behaviour` in its working directory says. Run as a module."""
+"""Replaces the export: does what the file `behaviour` in its working directory says. Run as a module."""
 
 from __future__ import annotations
 

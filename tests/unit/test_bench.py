@@ -1,4 +1,4 @@
-"""The parts of the benchmarks that give the same answer every time: vaults, questions, tables, what a screen says."""
+"""The deterministic parts of the benchmarks: vaults, questions, tables, and reading a screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calendar files that are made to hang, to fill the memory or to hide something end in a sentence, and harm nothing else."""
+"""Calendar files made to hang, to exhaust memory or to hide something are refused with a message, without further harm."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def test_of_a_series_that_is_too_long_the_beginning_is_taken() -> None:
     assert told(fetched) == ["only the first 5,000 of its occurrences are used"]
 
 
-async def test_many_long_series_are_cut_off_and_that_is_told() -> None:
+async def test_many_long_series_are_truncated_with_a_report() -> None:
     text = "y" * 8_000
     many = [event(*MAY_6, f"DESCRIPTION:{text}", "RRULE:FREQ=HOURLY", uid=f"s{each}") for each in range(10)]
     fetched = await read_bytes(calendar(*many))
@@ -96,10 +96,10 @@ async def test_a_file_that_is_too_large_is_not_looked_at() -> None:
 
 
 @pytest.mark.slow
-async def test_of_a_hundred_thousand_entries_some_are_taken_and_the_rest_is_told(
+async def test_of_a_hundred_thousand_entries_some_are_read_and_the_rest_is_reported(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would give up before
+    monkeypatch.setattr("donna_tui.calendar.ics.PROCESSOR_SECONDS", 60.0)  # a slow machine would time out
     entries = "".join(f"BEGIN:VEVENT\nUID:{each}\nDTSTART:20240506\nEND:VEVENT\n" for each in range(51_000))
     fetched = await read_bytes(b"BEGIN:VCALENDAR\n" + entries.encode())
     assert 0 < len(fetched.meetings) < 51_000
@@ -132,7 +132,7 @@ async def test_whatever_is_nested_or_long_the_next_entry_is_read(bomb: str) -> N
     assert "fine" in ids((await read_bytes(calendar(bomb, FINE))).meetings)
 
 
-async def test_a_truncated_file_gives_what_it_holds_and_is_not_complete() -> None:
+async def test_a_truncated_file_is_read_as_far_as_it_goes_and_is_not_complete() -> None:
     whole = calendar(FINE, event(*MAY_6, uid="cut"))
     fetched = await read_bytes(whole[: whole.index(b"UID:cut") + 20])
     assert ids(fetched.meetings) == ["fine"]
@@ -143,7 +143,7 @@ async def test_a_truncated_file_gives_what_it_holds_and_is_not_complete() -> Non
 @pytest.mark.parametrize(
     "data", [b"", b"   \r\n", b"<html>Sign in</html>", bytes(range(256)) * 100, b"\xff\xfeB\x00E\x00"]
 )
-async def test_what_is_no_calendar_is_said_to_be_none(data: bytes) -> None:
+async def test_a_file_that_is_not_a_calendar_is_reported(data: bytes) -> None:
     fetched = await read_bytes(data)
     assert (fetched.meetings, fetched.complete, len(fetched.problems)) == ((), False, 1)
 
@@ -174,7 +174,7 @@ async def test_broken_utf8_is_replaced() -> None:
 
 @pytest.mark.slow
 async def test_a_child_that_takes_too_long_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A child that never answers is ended with its deadline, and leaves nothing running."""
+    """A child process that does not answer is killed at its deadline, and leaves nothing running."""
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.calendar_sleeper")
     monkeypatch.setattr(ics, "PATIENCE", 0.4)
     pid_file = tmp_path / "pid"
@@ -200,13 +200,13 @@ async def test_cancelling_ends_the_child(monkeypatch: pytest.MonkeyPatch, tmp_pa
         os.kill(int(pid_file.read_text()), 0)
 
 
-async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ics, "CHILD_MODULE", "tests.unit.no_such_module")
     assert told(await read_bytes(calendar(FINE))) == ["reading it exceeded the limit of time or memory"]
 
 
 def test_the_child_can_write_no_file(tmp_path: Path) -> None:
-    """What it is allowed is set before it reads a byte: a file that is opened for writing gets none."""
+    """Its rights are limited before it reads a byte: opening a file for writing fails."""
     code = (
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "from donna_tui.calendar.child import confine; confine(1.0)\n"

@@ -44,7 +44,7 @@ class Radicale:
     url: str
 
     def send(self, method: str, path: str, body: str | bytes) -> None:
-        """Ask the server as another calendar program would."""
+        """Send a request as another calendar program would."""
         data = body.encode() if isinstance(body, str) else body
         proof = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         request = urllib.request.Request(
@@ -100,7 +100,7 @@ def wait_for(url: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 @pytest.fixture(scope="module")
 def work(radicale: Radicale) -> str:
-    """The address of a calendar with some meetings."""
+    """Return the address of a calendar with some meetings."""
     radicale.send("MKCOL", "/me/work/", MAKE_CALENDAR)
     radicale.put(
         "/me/work/one.ics",
@@ -149,13 +149,13 @@ async def test_the_address_of_the_account_leads_to_its_calendars(
     assert work.startswith(radicale.url)
 
 
-async def test_a_wrong_password_is_told(work: str, tmp_path: Path) -> None:
+async def test_a_wrong_password_is_reported(work: str, tmp_path: Path) -> None:
     error = await refusal(work, tmp_path, "wrong")
     assert error.message == "127.0.0.1 rejected the user name or password"
     assert error.hint == "check username and password in calendars"
 
 
-async def test_a_calendar_that_is_not_there_is_told(radicale: Radicale, tmp_path: Path) -> None:
+async def test_a_missing_calendar_is_reported(radicale: Radicale, tmp_path: Path) -> None:
     assert (await refusal(f"{radicale.url}/me/none/", tmp_path)).reason == "calendar_failed"
 
 
@@ -181,7 +181,7 @@ CALENDAR_HERE = multistatus("<resourcetype><collection/><C:calendar/></resourcet
         Reply(207, b"<multistatus xmlns='DAV:'", {"Content-Type": "application/xml"}, cut=True),
     ],
 )
-async def test_a_server_that_talks_nonsense_is_told_in_a_sentence(reply: Reply, tmp_path: Path) -> None:
+async def test_a_server_that_answers_nonsense_is_reported_in_a_sentence(reply: Reply, tmp_path: Path) -> None:
     with serving(lambda asked: reply) as site:
         error = await refusal(site.url, tmp_path)
     assert error.reason == "calendar_failed"
@@ -246,14 +246,16 @@ async def test_a_server_that_wants_a_digest_gets_one(tmp_path: Path) -> None:
     assert all(PASSWORD not in f"{asked.headers}" for asked in site.requests)
 
 
-async def test_without_the_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_without_the_library_its_installation_is_explained(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.find_spec", lambda name: None)
     error = await refusal("http://127.0.0.1:1/", tmp_path)
     assert error.hint == "pip install 'donna-tui[calendars]'"
 
 
 def busy(start: str, end: str, number: int, size: int) -> str:
-    """Some large events within the stretch of time that a server is asked for, each at an address of its own."""
+    """Add some large events within the window that is requested, each at its own address."""
     day = datetime.strptime(start, "%Y%m%dT%H%M%SZ")
     step = (datetime.strptime(end, "%Y%m%dT%H%M%SZ") - day) / number
     parts = []
@@ -290,19 +292,19 @@ async def test_what_is_too_large_is_asked_for_in_halves_and_never_parsed_here(tm
 
 
 def imported_by(module: str) -> set[str]:
-    """The modules that a fresh interpreter has after importing one."""
+    """Return the modules that a fresh interpreter has loaded after importing one."""
     code = f"import sys, {module}; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return set(done.stdout.split())
 
 
-async def test_a_server_that_answers_too_much_however_short_the_time_is_told(tmp_path: Path) -> None:
+async def test_a_server_that_answers_too_much_for_any_period_is_reported(tmp_path: Path) -> None:
     large = Reply(207, b"<x>" + b"y" * (ANSWER_BYTES + 1) + b"</x>", {"Content-Type": "application/xml"})
     with serving(lambda asked: CALENDAR_HERE if asked.method == "PROPFIND" else large) as site:
         error = await refusal(site.url, tmp_path)
     assert "more than Donna reads" in error.message
 
 
-async def test_a_child_that_dies_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+async def test_a_child_that_dies_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("donna_tui.calendar.caldav.CHILD_MODULE", "tests.unit.no_such_module")
     assert "time or memory" in (await refusal("http://127.0.0.1:1/", tmp_path)).message

@@ -1,4 +1,4 @@
-"""Calendar files of the world outside: a made one of odd entries, a real one of meetings, folders of them."""
+"""Calendar files from elsewhere: a made-up one with odd entries, a real one with meetings, and folders."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
         found |= {meeting.event_id: meeting for meeting in (await ics.fetch(window)).meetings}
     uids = {event_id.partition("/")[0] for event_id in found}
     expected = {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "event"}
-    assert expected - uids == {"future"}  # it begins when the last window has ended
+    assert expected - uids == {"future"}  # it begins after the end of the window
     assert not uids & {entry["uid"] for entry in manifest["calendar"] if entry["expect"] == "skip"}
     assert (found["folded"].title, found["escaped"].title) == ("Café réunion", "a, b; c\\ d\ne")
     assert found["dup"].title == "New name"
@@ -41,7 +41,7 @@ async def test_of_a_hostile_calendar_all_that_a_sane_reader_finds_is_found(tmp_p
     assert len([name for name in found if name.startswith("weekly/")]) == 34
 
 
-async def test_what_is_odd_in_a_hostile_calendar_is_told_by_entry(tmp_path: Path) -> None:
+async def test_the_oddities_of_a_hostile_calendar_are_reported_by_entry(tmp_path: Path) -> None:
     make_hostile_vault(tmp_path)
     fetched = await source(tmp_path / "calendar.ics").fetch(YEAR)
     assert [(each.number, each.uid) for each in fetched.problems] == [

@@ -1,4 +1,4 @@
-"""A Google calendar, as its API's documentation writes answers: pages, tokens, people, days, and all that goes wrong."""
+"""A Google calendar with answers as in its API's documentation: pages, tokens, people, days, and errors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def item(
 
 @dataclass(slots=True)
 class Google:
-    """The two servers in one: `good` is the token that is accepted now."""
+    """Google's two servers in one: `good` is the token that is accepted."""
 
     pages: list[Any] = field(default_factory=list)
     good: str = "t1"
@@ -145,7 +145,7 @@ async def test_times_days_and_series(harness: TokensHarness) -> None:
     assert [name for name, meeting in found.items() if meeting.cancelled] == ["x/20240527T090000Z"]
 
 
-async def test_people_are_named_once_and_rooms_are_none(harness: TokensHarness) -> None:
+async def test_people_are_named_once_and_rooms_are_not_people(harness: TokensHarness) -> None:
     attendees = [
         {"email": "ana@example.invalid", "displayName": "Ana", "self": True, "responseStatus": "accepted"},
         {"email": "bo@example.invalid"},
@@ -208,7 +208,7 @@ async def test_a_token_that_is_refused_is_renewed_once(harness: TokensHarness) -
     assert len(google.renewals) == 1
 
 
-async def test_leave_that_was_taken_back_is_told_with_what_to_do(harness: TokensHarness) -> None:
+async def test_revoked_access_is_reported_with_what_to_do(harness: TokensHarness) -> None:
     google = Google(good="t2", given=Reply(400, b'{"error": "invalid_grant"}'))
     error = await harness.refusal(google)
     assert (error.message, error.hint) == ("Donna has no access to Mail yet", 'donna meetings connect "Mail"')
@@ -249,12 +249,12 @@ async def test_a_token_that_others_can_read_is_not_used(harness: TokensHarness) 
         (Reply(200, b'{"items": []}', cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
-async def test_an_answer_that_cannot_be_used_is_told(harness: TokensHarness, reply: Reply, expected: str) -> None:
+async def test_an_unusable_answer_is_reported(harness: TokensHarness, reply: Reply, expected: str) -> None:
     assert (await harness.refusal(Google(listing=lambda asked: reply))).message == expected
 
 
 @pytest.mark.parametrize("given", [b"<html>", b"{}", b"[]", b'{"access_token": "x", "expires_in": "soon"}'])
-async def test_a_token_that_cannot_be_read_is_told(harness: TokensHarness, given: bytes) -> None:
+async def test_an_unreadable_token_is_reported(harness: TokensHarness, given: bytes) -> None:
     error = await harness.refusal(Google(good="t2", given=Reply(body=given)))
     assert error.message == "Google's answer cannot be read"
     assert harness.kept()["access_token"] == "t1"
@@ -270,7 +270,7 @@ async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
 async def consent(
     harness: TokensHarness, google: Google, answer: Callable[[dict[str, list[str]]], str]
 ) -> dict[str, list[str]]:
-    """Connect as a user does whose browser is sent back with the query that `answer` makes."""
+    """Connect as a user does whose browser is redirected with the query that `answer` returns."""
     shown: list[str] = []
     with serving(google) as site:
         endpoints = Endpoints(api="", consent=f"{site.url}/auth", renewal=f"{site.url}/token")
@@ -308,7 +308,7 @@ async def test_the_user_may_say_no(harness: TokensHarness) -> None:
     assert harness.kept()["refresh_token"] == "r1"
 
 
-async def test_leave_that_does_not_last_is_none(harness: TokensHarness) -> None:
+async def test_access_that_is_not_permanent_is_refused(harness: TokensHarness) -> None:
     with pytest.raises(DonnaError, match="no permanent access"):
         await consent(harness, Google(), lambda asked: f"code=c1&state={asked['state'][0]}")
     assert harness.kept()["refresh_token"] == "r1"

@@ -1,4 +1,4 @@
-"""The mirror in `memory.db`: what was fetched is there once, what vanished is cancelled, and the past is left alone."""
+"""The mirror in `memory.db`: what was fetched is stored once, what vanished is cancelled, and the past does not change."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_calendar_that_drops_what_is_over_cancels_nothing_that_has_taken_place
     assert {name for name, each in all_of(db).items() if each.cancelled} == {"coming"}
 
 
-def test_a_calendar_that_shows_the_past_tells_what_was_deleted_there(db: MemoryDb) -> None:
+def test_a_past_entry_deleted_in_its_calendar_is_cancelled(db: MemoryDb) -> None:
     first, second = meeting("first", utc(2024, 5, 10)), meeting("second", utc(2024, 5, 14))
     keep(db, first, second)
     assert keep(db, first) == Stored(gone=1)
@@ -131,7 +131,7 @@ def test_an_entry_in_two_calendars_is_shown_once_as_it_was_fetched_last(db: Memo
     assert [each.calendar for each in all_of(db).values()] == ["Work"]
 
 
-def test_a_stretch_of_time_holds_what_touches_it(db: MemoryDb) -> None:
+def test_a_period_includes_what_overlaps_it(db: MemoryDb) -> None:
     names = {"until": (8, 60), "into": (8, 90), "at": (9, 60), "moment": (9, 0), "end": (10, 0), "after": (10, 60)}
     keep(db, *(meeting(name, utc(2024, 5, 20, hour), minutes) for name, (hour, minutes) in names.items()))
     between = (utc(2024, 5, 20, 9).timestamp(), utc(2024, 5, 20, 10).timestamp())

@@ -1,4 +1,4 @@
-"""Meetings that have ended are handed on once each: after sleep, without a network, and whatever fails on the way."""
+"""Meetings that have ended are reported once each: after sleep, without a network, and despite failures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NINE = utc(2024, 5, 20, 9)
 
 @dataclass(slots=True)
 class Calendar:
-    """A source whose meetings a test decides; `fails` is raised instead of answering."""
+    """A source whose meetings a test decides; `fails` is raised instead."""
 
     name: str = "Work"
     kind: CalendarKind = "ics"
@@ -62,7 +62,7 @@ class Calendar:
 
 
 class PollerHarness:
-    """A poller with a clock that stands still until it is moved."""
+    """A poller with a clock that a test moves."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,7 +79,7 @@ class PollerHarness:
         self.poller = self.new_poller()
 
     def new_poller(self) -> MeetingEndPoller:
-        """As after a restart."""
+        """Return a poller as after a restart."""
         self.following = Following(self.thread, self.sources, self.hub, lambda: self.now)
         self.poller = MeetingEndPoller(
             self.thread, self.following, self.dispatch, self.hub, self.config, lambda: self.now
@@ -92,23 +92,23 @@ class PollerHarness:
             raise self.fails[ended.event_id]
 
     def add(self, name: str, ends_after: float, **others: Any) -> None:
-        """A meeting without a length, at so many seconds after nine."""
+        """Add a meeting without a duration, so many seconds after nine."""
         self.add_long(name, ends_after, 0, **others)
 
     def add_long(self, name: str, begins_after: float, minutes: int, **others: Any) -> None:
-        """A meeting that begins so many seconds after nine."""
+        """Add a meeting that begins so many seconds after nine."""
         start = NINE + datetime.timedelta(seconds=begins_after)
         self.calendar.meetings.append(meeting(name, start, minutes, **others))
 
     async def poll(self, at: float | None = None) -> list[str]:
-        """What is handed on by a look so many seconds after nine."""
+        """Poll so many seconds after nine, and return what is reported."""
         self.now = self.now if at is None else NINE.timestamp() + at
         before = len(self.handed)
         await self.poller.poll()
         return self.handed[before:]
 
     async def mark(self) -> float | None:
-        """Where the watermark is, in seconds after nine."""
+        """Return the watermark, in seconds after nine."""
         found = await self.thread.run(lambda db: watermark(db.database, "Work"))
         return None if found is None else found - NINE.timestamp()
 
@@ -158,7 +158,7 @@ async def test_a_meeting_that_is_called_at_short_notice_is_handed_on_at_once(har
 
 
 async def test_after_a_restart_meetings_that_go_on_are_handed_on_again(harness: PollerHarness) -> None:
-    """Who gets them finds the draft that is there."""
+    """Their receiver finds the existing draft."""
     harness.add_long("weekly", 0, 60)
     assert await harness.poll(0) == ["weekly"]
     harness.new_poller()
@@ -192,7 +192,7 @@ async def test_a_machine_that_slept_catches_up_but_no_more_than_a_day(harness: P
     assert CATCH_UP_SECONDS == DAY
 
 
-async def test_a_failure_is_told_and_the_others_are_handed_on(harness: PollerHarness) -> None:
+async def test_a_failure_is_reported_and_the_other_meetings_are_handed_on(harness: PollerHarness) -> None:
     for name in ("a", "b", "c"):
         harness.add(name, MINUTE)
     await harness.poll(0)
@@ -243,7 +243,7 @@ async def test_the_watermark_stays_when_it_all_ends_in_the_middle(harness: Polle
 
 
 async def test_a_meeting_that_is_learnt_of_late_is_handed_on(harness: PollerHarness) -> None:
-    """Without a network, what is asked stays unanswered: the watermark waits for the next answer."""
+    """Without a network a request gets no answer, so the watermark waits for the next one."""
     harness.add("known", 20 * MINUTE)
     await harness.poll(0)
     harness.calendar.fails = CalendarError(Reason.CALENDAR_FAILED, "no network")
@@ -307,7 +307,7 @@ async def test_a_calendar_that_cannot_be_read_hides_no_other(
     assert reasons == {"Broken": "calendar_failed", "Work": ""}
 
 
-async def test_a_calendar_that_gives_nothing_at_all_keeps_what_is_known(harness: PollerHarness) -> None:
+async def test_a_calendar_that_returns_nothing_changes_nothing(harness: PollerHarness) -> None:
     harness.add("a", 30 * MINUTE)
     await harness.poll(0)
     harness.calendar.incomplete = True
@@ -359,7 +359,7 @@ async def test_it_runs_until_it_is_cancelled_and_looks_when_asked(harness: Polle
     assert names == [MeetingEndPollerStarted, MeetingEndDetected, MeetingEndPollerCancelled]
 
 
-async def test_a_look_that_fails_is_told_and_the_next_one_comes(
+async def test_a_failed_poll_is_reported_and_the_next_one_follows(
     harness: PollerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fine = harness.thread.run

@@ -1,4 +1,4 @@
-"""When meetings take place: zones, days, gaps and folds, series and what was changed in them."""
+"""When meetings take place: zones, days, gaps and folds, series and their exceptions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NEW_YORK = ZoneInfo("America/New_York")
         (("DTSTART;TZID=/example.org/America/New_York:20240506T090000", "DURATION:PT1H"), "0506T1300–1400"),
         (("DTSTART;TZID=Eastern Standard Time:20240506T090000", "DURATION:PT45M"), "0506T1300–1345"),
         (('DTSTART;TZID="W. Europe Standard Time":20240106T090000', "DURATION:PT1H"), "0106T0800–0900"),
-        (("DTSTART:20240506T090000", "DTEND:20240506T100000"), "0506T0700–0800"),  # floating: as the local clock shows
+        (("DTSTART:20240506T090000", "DTEND:20240506T100000"), "0506T0700–0800"),  # floating: in the local zone
         (("DTSTART:20240106T090000", "DTEND:20240106T100000"), "0106T0800–0900"),
         (("DTSTART:20240506T090000Z",), "0506T0900–0900"),
         (("DTSTART:20240506T090000Z", "DTEND:20240506T090000Z"), "0506T0900–0900"),
@@ -31,10 +31,10 @@ NEW_YORK = ZoneInfo("America/New_York")
         (("DTSTART:20240506T100000Z", "DTEND:20240506T090000Z"), "0506T1000–1000"),
         (("DTSTART:20240506T100000Z", "DTEND:nonsense"), "0506T1000–1000"),
         (("DTSTART:20240506T090000Z", "DTEND;VALUE=DATE:20240507"), "0506T0900–0900"),
-        # 02:30 does not exist on this day; by the offset before the gap it is 01:30 in UTC, which is when 03:30 is
+        # 02:30 does not exist on this day; with the offset before the gap it is 01:30 in UTC, which is 03:30
         (("DTSTART;TZID=Europe/Berlin:20240331T023000", "DTEND;TZID=Europe/Berlin:20240331T033000"), "0331T0130–0130"),
         (("DTSTART;TZID=Europe/Berlin:20240331T023000", "DTEND;TZID=Europe/Berlin:20240331T031500"), "0331T0130–0130"),
-        # 02:30 comes twice on this day: the first one is meant
+        # 02:30 occurs twice on this day: the first one is meant
         (("DTSTART;TZID=Europe/Berlin:20241027T023000", "DURATION:PT30M"), "1027T0030–0100"),
         (
             ("DTSTART;TZID=Europe/Berlin:20241027T013000", "DTEND;TZID=Europe/Berlin:20241027T033000"),
@@ -76,7 +76,7 @@ def test_the_day_is_that_of_the_local_clock() -> None:
     assert [meeting.day for meeting in read(late, zone=NEW_YORK).meetings] == [datetime.date(2024, 5, 6)]
 
 
-def test_an_unknown_zone_is_taken_as_local_and_told() -> None:
+def test_an_unknown_zone_is_taken_as_local_and_reported() -> None:
     fetched = read(event("DTSTART;TZID=Nowhere/Known:20240506T090000", "DURATION:PT1H"))
     assert times(fetched.meetings) == ["0506T0700–0800"]
     assert told(fetched) == ["its time zone is unknown; its times are treated as local"]
@@ -147,7 +147,7 @@ def test_an_occurrence_without_its_series_has_the_same_name_as_within_it() -> No
     assert (meeting.event_id, meeting.series_id) == ("one/20240520T090000Z", "one")
 
 
-def test_the_newest_version_counts_wherever_it_stands() -> None:
+def test_the_newest_version_counts_wherever_it_is() -> None:
     old, new = event(*MAY_6, "SEQUENCE:0", "SUMMARY:Old"), event(*MAY_6, "SEQUENCE:1", "SUMMARY:New")
     for order in ((old, new), (new, old)):
         assert [meeting.title for meeting in read(*order).meetings] == ["New"]
@@ -181,7 +181,7 @@ def test_extra_dates_and_periods_belong_to_the_series() -> None:
     assert times(read(extra).meetings) == ["0506T0900–1000", "0508T1200–1300", "0509T1200–1230"]
 
 
-def test_a_window_holds_what_touches_it() -> None:
+def test_a_window_includes_what_overlaps_it() -> None:
     window = Window(utc(2024, 5, 6, 9, 30), utc(2024, 5, 6, 12))
     inside = {
         "before": "0800/PT1H30M",

@@ -1,4 +1,4 @@
-"""A calendar at a web address: asked for with a password, followed within its server, and bounded."""
+"""A calendar at a web address: passwords, redirects within its server, and limits."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_a_file_on_a_server_is_read() -> None:
     assert "Authorization" not in site.requests[0].headers
 
 
-async def test_the_password_comes_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
+async def test_the_password_is_read_from_a_file_that_nobody_else_can_read(tmp_path: Path) -> None:
     file = tmp_path / "password"
     file.write_text("open sesame\nand more\n")
     file.chmod(0o600)
@@ -93,7 +93,7 @@ async def test_a_redirect_in_circles_ends() -> None:
         (Reply(200, FILE[:50], cut=True), "127.0.0.1 cannot be reached (RemoteProtocolError)"),
     ],
 )
-async def test_a_refusal_is_told_without_the_address(reply: Reply, expected: str) -> None:
+async def test_a_refusal_is_reported_without_the_address(reply: Reply, expected: str) -> None:
     with serving(lambda asked: reply) as site:
         error = await refusal(f"{site.url}/secret-token")
     assert error.message == expected
@@ -105,13 +105,13 @@ async def test_an_answer_that_is_too_large_is_refused() -> None:
         assert (await refusal(site.url)).reason == "too_large"
 
 
-async def test_a_server_that_is_gone_is_told() -> None:
+async def test_a_server_that_is_gone_is_reported() -> None:
     with serving(lambda asked: Reply()) as site:
         url = site.url
     assert (await refusal(url)).message == "127.0.0.1 cannot be reached (ConnectError)"
 
 
-async def test_a_page_in_the_place_of_a_calendar_is_none() -> None:
+async def test_a_web_page_instead_of_a_calendar_is_refused() -> None:
     with serving(lambda asked: Reply(body=b"<html>Sign in</html>")) as site:
         fetched = await source(site.url).fetch(YEAR)
     assert (fetched.meetings, fetched.complete) == ((), False)

@@ -1,4 +1,4 @@
-"""The zone of this machine, wherever its name comes from, and also where it has none."""
+"""The time zone of this machine, whatever names it, even without a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where very many passages match, only those are ranked that can be among the best: the list is the same."""
+"""If very many passages match, only those that can be among the best are ranked, and the list is the same."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 @pytest.fixture
 def pruning(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a vault of a million passages, but with a few of them."""
+    """Set the limits so that a few passages are pruned like a million."""
     monkeypatch.setattr(candidate_pruning, "ALL_RANKED", 10)
     monkeypatch.setattr(candidate_pruning, "SPARE", 2)
     monkeypatch.setattr(candidate_pruning, "MANY", 45)
 
 
 def fill(store: MemoryStore, words: dict[str, int], notes: int = 120) -> None:
-    """Each word stands in so many of the first notes."""
+    """Write notes in which each word occurs in so many of the first ones."""
     for number in range(notes):
         held = " ".join(word for word, count in words.items() if number < count)
         store.upsert(note(f"{number}.md", f"number{number} {held}"))
@@ -72,7 +72,7 @@ def test_few_matches_are_ranked_whole(store: MemoryStore) -> None:
 
 
 @pytest.mark.usefixtures("pruning")
-def test_what_holds_only_the_common_word_is_not_ranked(store: MemoryStore) -> None:
+def test_a_passage_with_only_the_common_word_is_not_ranked(store: MemoryStore) -> None:
     fill(store, {"heron": 9, "water": 50})
     level = level_for(store, '"heron"', '"water"')
     assert level == Level('"heron" OR "water"', '"heron"')
@@ -86,14 +86,14 @@ def test_of_words_that_are_as_common_both_must_be_there(store: MemoryStore) -> N
 
 
 @pytest.mark.usefixtures("pruning")
-def test_a_level_that_holds_too_few_is_widened(store: MemoryStore) -> None:
+def test_a_level_with_too_few_passages_is_widened(store: MemoryStore) -> None:
     fill(store, {"water": 50, "marsh": 40, "heron": 2})
     level = level_for(store, '"heron"', '"water"', '"marsh"')
     assert level.within == '("heron" OR ("marsh" AND "water"))'
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=5), st.sampled_from(candidate_pruning.LEVELS))
-def test_a_level_admits_what_holds_terms_that_weigh_enough(weights: list[int], share: float) -> None:
+def test_a_level_admits_passages_with_enough_weight_of_terms(weights: list[int], share: float) -> None:
     words = {f"w{number}": weight for number, weight in enumerate(weights)}
     sets = [held for size in range(len(words) + 1) for held in combinations(words, size)]
     level = candidate_pruning._at_least({quoted(word): weight for word, weight in words.items()}, share)
@@ -143,7 +143,7 @@ def test_the_few_that_hold_all_words_are_ranked_beside_the_notes_that_are_named_
 
 
 @pytest.mark.usefixtures("pruning")
-def test_halves_that_are_ranked_beside_each_other_give_the_same(store: MemoryStore) -> None:
+def test_halves_ranked_in_parallel_yield_the_same(store: MemoryStore) -> None:
     for number in range(120):
         held = (("heron", number % 2), ("water", number % 3), ("marsh", number % 5))
         store.upsert(note(f"{number}.md", " ".join(f"{word} " * count for word, count in held) + f" {number}"))
@@ -176,7 +176,7 @@ def test_a_level_that_was_judged_wrongly_costs_no_hit(store: MemoryStore, monkey
 def test_the_best_are_the_same_with_levels_and_without(
     store: MemoryStore, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Words as frequent as in language: the n-th stands in one of n notes."""
+    """Words are as frequent as in language: the n-th is in one of n notes."""
     chance = random.Random(seed)
     vocabulary = [f"word{rank}" for rank in range(1, 60)]
     for number in range(150):

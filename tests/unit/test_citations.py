@@ -1,4 +1,4 @@
-"""Citations: links that Obsidian resolves, and that no title can break out of."""
+"""Citations are links that Obsidian resolves and that no title can break out of."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of commands tells the truth about files that it does not import until one of them is named."""
+"""The table of commands agrees with the files that it does not import until one of their commands is run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def named(name: str) -> typer.core.TyperCommand | TyperGroup:
 
 
 def imported(*args: str) -> set[str]:
-    """The modules of the command line that a run imports."""
+    """Return the modules of the command line that a run imports."""
     code = (
         "import sys\nfrom donna_tui.cli.main import run_command_line\n"
         f"try:\n    run_command_line({list(args)!r})\nexcept SystemExit:\n    pass\n"

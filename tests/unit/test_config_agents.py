@@ -1,4 +1,4 @@
-"""Agents are named in the user's own settings, in YAML's spelling or in that of JSON; what cannot work is refused."""
+"""Agents are named in the user's settings, in the spelling of YAML or of JSON; invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ def test_an_agent_changes_what_it_names_and_nothing_else(
     assert other.search == loaded(tmp_path, text).config.agents.defaults.memory_search
 
 
-def test_a_default_that_is_set_again_holds_against_the_defaults(tmp_path: Path) -> None:
-    """What an agent names holds, also where it is what Donna would take by herself."""
+def test_a_setting_equal_to_the_default_overrides_the_defaults(tmp_path: Path) -> None:
+    """A setting of an agent applies even if it equals Donna's own default."""
     text = """
         agents:
           defaults: {memory_search: {provider: openai, query: {min_score: 0.9}}}
@@ -247,7 +247,7 @@ def test_a_file_in_a_vault_or_workspace_names_no_agent(tmp_path: Path) -> None:
 
 
 def test_settings_in_a_workspace_do_not_count(tmp_path: Path) -> None:
-    """An agent may write there, and must not change how it is searched."""
+    """An agent may write there, and must not change how its memory is searched."""
     file = space_file(tmp_path / "ws")
     file.parent.mkdir(parents=True)
     file.write_text("retrieval: {max_k: 1, default_k: 1}\nthis is no YAML: [")
@@ -268,7 +268,7 @@ def test_variables_may_name_them(tmp_path: Path) -> None:
     assert (peter.workspace, peter.search.query.max_results) == (Path("/w"), 9)
 
 
-def test_what_holds_for_an_agent(tmp_path: Path) -> None:
+def test_the_settings_of_an_agent(tmp_path: Path) -> None:
     text = f"""
         retrieval: {{min_score: 0.1, max_k: 10, default_k: 3}}
         metrics: {{port: 9000}}

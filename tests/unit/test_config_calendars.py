@@ -1,4 +1,4 @@
-"""Which calendars may be followed is said in the user's own settings, and what cannot work is refused with its place."""
+"""Calendars are followed only if the user's settings name them; an invalid entry is refused with its place."""
 
 from __future__ import annotations
 

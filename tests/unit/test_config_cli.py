@@ -1,4 +1,4 @@
-"""`donna config` says what is in force and where it comes from, as words and as JSON."""
+"""`donna config` prints the settings in force and their origin, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_mistake_is_reported_in_words_and_as_json(home: Path) -> None:
     assert "retrieval.maxk" in data["message"]
 
 
-def test_a_vault_that_is_not_there_is_refused(tmp_path: Path) -> None:
+def test_a_missing_vault_is_refused(tmp_path: Path) -> None:
     result = RUNNER.invoke(app, ["config", "show", "--json", "--space", str(tmp_path / "no")])
     assert result.exit_code == ExitCode.REFUSED
     assert json.loads(result.stdout)["reason"] == "root_missing"

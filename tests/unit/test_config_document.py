@@ -57,6 +57,6 @@ def test_deep_nesting_is_refused_instead_of_ending_the_process(text: str) -> Non
 
 
 @pytest.mark.parametrize("text", ["- a\n- b\n", "just words", "12"])
-def test_a_file_that_holds_no_blocks_is_refused(text: str) -> None:
+def test_a_file_without_blocks_is_refused(text: str) -> None:
     with pytest.raises(ConfigError, match="blocks of settings"):
         parse_document(text, FILE)

@@ -1,4 +1,4 @@
-"""Adding to a list in a settings file: nothing else of the file changes, and the result is what was meant."""
+"""Adding to a list in a settings file changes nothing else in the file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layers of the configuration: which wins, where each value came from, and how mistakes are reported."""
+"""The layers of the configuration: precedence, the origin of each value, and error messages."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ Values = Mapping[str, object]
 
 
 class Home:
-    """A private place for one test's settings."""
+    """Temporary folders for settings."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "config" / "memory.yaml"
@@ -312,7 +312,7 @@ def test_a_folder_can_serve_the_model(home: Path, model: str) -> None:
     assert load_config(overrides={"embedding.provider": model}).config.embedding.provider == model
 
 
-def test_a_model_that_nobody_knows_is_refused_with_the_nearest(home: Path) -> None:
+def test_an_unknown_model_is_refused_with_the_nearest(home: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean minilm-l6-v2"):
         load_config(overrides={"embedding.provider": "minilm-l6"})
 

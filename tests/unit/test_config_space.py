@@ -1,4 +1,4 @@
-"""A vault may come from elsewhere: its own settings file can narrow and tune, never send, run or widen."""
+"""The settings file of a vault, which may come from elsewhere, can restrict and tune, but never send, run or widen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPEN_TO_THE_SPACE = {
 
 
 class Space:
-    """A vault with settings of its own, and a user without any."""
+    """A vault with settings, and a user without any."""
 
     def __init__(self, folder: Path) -> None:
         self.root = folder / "vault"

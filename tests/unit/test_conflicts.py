@@ -1,4 +1,4 @@
-"""Conflict copies: recognised by name alone, and resolved as one operation that is undone as a whole."""
+"""Conflict copies are recognised by name alone, and resolved as one operation that is undone as a whole."""
 
 from __future__ import annotations
 
@@ -239,8 +239,8 @@ def test_a_copy_that_the_history_has_is_what_both_began_with(harness: ConflictHa
     assert (harness.vault / NOTE).read_text() == MINE
 
 
-def test_what_a_guessed_beginning_leaves_out_is_said(harness: ConflictHarness) -> None:
-    """The phone's version began before a line that the history has: a merge takes that line for deleted."""
+def test_what_a_guessed_beginning_leaves_out_is_reported(harness: ConflictHarness) -> None:
+    """The phone's version is based on one before a line in the history, so a merge takes that line for deleted."""
     (harness.vault / NOTE).write_text(OLD + "since then\n")
     harness.user.git(harness.vault, "add", NOTE)
     harness.user.git(harness.vault, "commit", "--quiet", "--message", "since then")

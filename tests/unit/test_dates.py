@@ -1,4 +1,4 @@
-"""Dates in questions, and the phrases by which notes name them."""
+"""Dates in questions, and the phrases with which notes mention them."""
 
 from __future__ import annotations
 

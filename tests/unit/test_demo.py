@@ -1,4 +1,4 @@
-"""The demo vault: a copy that is used again as long as nobody changed it."""
+"""The demo vault is a copy that is reused until somebody changes it."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_it_has_history_a_conflict_and_meetings_around_now_and_is_used_again(pat
 
 
 async def drafted(session: Session) -> list[str]:
-    """What waits in Review once the demo was open for a moment."""
+    """Return the drafts in Review shortly after the demo was opened."""
     engine = Engine(session.space, session.config, session.paths)
     await engine.start()
     try:

@@ -1,4 +1,4 @@
-"""Differences of files: what they say, that nothing is lost in them, and that no input makes them slow or fail."""
+"""Differences between files: what they show, that they are complete, and that no input makes them slow or fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY_BYTES = st.one_of(FEW_LINES.map(str.encode), st.binary(max_size=60), st.text
 
 
 def applied(diff: FileDiff) -> tuple[bytes, bytes]:
-    """Both versions of a file, from a difference that leaves nothing out."""
+    """Reconstruct both versions of a file from a complete difference."""
     lines = [line for hunk in diff.hunks for line in hunk.lines]
     old = "".join(line.text + line.ending for line in lines if line.kind is not LineKind.ADDED)
     new = "".join(line.text + line.ending for line in lines if line.kind is not LineKind.REMOVED)
@@ -28,7 +28,7 @@ def applied(diff: FileDiff) -> tuple[bytes, bytes]:
 
 
 @given(ANY_BYTES, ANY_BYTES)
-def test_applying_a_difference_gives_the_other_version(before: bytes, after: bytes) -> None:
+def test_applying_a_difference_yields_the_other_version(before: bytes, after: bytes) -> None:
     diff = diff_bytes("a.md", before, after, context=WHOLE)
     if before == after:
         assert diff.hunks == ()
@@ -62,7 +62,7 @@ def test_spans_lie_within_their_lines_and_partners_are_mutual(before: bytes, aft
 
 
 @given(ANY_BYTES, ANY_BYTES)
-def test_the_unified_text_holds_nothing_that_a_terminal_obeys(before: bytes, after: bytes) -> None:
+def test_the_unified_text_contains_nothing_that_a_terminal_obeys(before: bytes, after: bytes) -> None:
     text = as_unified(diff_bytes("a\x1b.md", before, after))
     assert not any((ord(char) < 32 and char != "\n") or 0x7F <= ord(char) < 0xA0 for char in text)
 
@@ -77,13 +77,13 @@ def test_a_changed_word_is_marked_and_the_heading_is_named() -> None:
     assert (removed.partner, added.partner) == (5, 5)
 
 
-def test_a_heading_inside_the_frontmatter_is_none() -> None:
+def test_a_heading_in_the_frontmatter_does_not_count() -> None:
     before = b"---\n# comment\ntitle: x\n---\ntext\n"
     (hunk,) = diff_bytes("a.md", before, before + b"more\n", context=0).hunks
     assert hunk.heading == ""
 
 
-def test_line_endings_and_a_missing_newline_are_said() -> None:
+def test_line_endings_and_a_missing_newline_are_reported() -> None:
     diff = diff_bytes("a.md", b"one\r\ntwo\r\n", b"one\ntwo", context=3)
     remarks = [(line.kind.value, line.remark) for hunk in diff.hunks for line in hunk.lines]
     assert remarks == [
@@ -141,7 +141,7 @@ def test_a_move_is_one_difference() -> None:
     assert other.path == "other.md"
 
 
-def test_a_file_that_goes_and_another_that_comes_are_no_move() -> None:
+def test_a_deleted_file_and_a_different_new_one_are_not_a_move() -> None:
     gone, come = Change(path="a.md", before=NOTE, after=None), Change(path="b.md", before=None, after=b"x\n")
     assert [diff.old_path for diff in diff_changes((gone, come))] == ["", ""]
 

@@ -1,4 +1,4 @@
-"""The doctor says what syncs the vault, and warns of a git repository that Syncthing would sync."""
+"""The doctor checks the sync method of the vault, and warns of a git repository that Syncthing would sync."""
 
 from __future__ import annotations
 

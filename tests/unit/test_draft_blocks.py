@@ -1,4 +1,4 @@
-"""What of a note is quoted: whole bullets and sentences with their own lines, later statements before earlier ones."""
+"""Whole bullets and sentences of a note are quoted with their own lines, later statements before earlier ones."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def test_a_day_that_means_another_one_at_the_next_meeting_is_not_quoted() -> Non
     assert texts(quoted(text).notes) == ["The queue was slow again", "Costs went up by a tenth"]
 
 
-def test_that_somebody_has_nothing_to_say_is_not_quoted() -> None:
+def test_remarks_without_content_are_not_quoted() -> None:
     text = "## Notes\n- Rafael: nothing to discuss in the public meeting\n- Costs went up by a tenth\n"
     assert texts(quoted(text).notes) == ["Costs went up by a tenth"]
 
@@ -311,7 +311,7 @@ MARKS = st.text(alphabet="abA .\n-*[]()#<>%`!?|:/1~$\\\t>", max_size=300)
 
 
 @given(MARKS)
-def test_any_text_has_blocks_with_lines_of_its_own(text: str) -> None:
+def test_any_text_has_blocks_with_its_own_lines(text: str) -> None:
     blocks = blocks_of(text)
     points_of(blocks, ["a b"])
     for block in blocks:

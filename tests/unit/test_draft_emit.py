@@ -1,4 +1,4 @@
-"""Frontmatter from data: whatever the values are, exactly they are read back."""
+"""Frontmatter written from data is read back as the same values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_the_body_is_never_part_of_it(data: dict[str, Any]) -> None:
 
 
 @given(st.dictionaries(KEYS.filter(bool), VALUES, max_size=6))
-def test_no_command_of_a_plugin_stands_in_it(data: dict[str, Any]) -> None:
+def test_it_contains_no_command_of_a_plugin(data: dict[str, Any]) -> None:
     assert "<%" not in frontmatter_block(data)
 
 

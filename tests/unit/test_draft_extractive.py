@@ -1,4 +1,4 @@
-"""What is composed from passages alone: their own sentences, each once, with the passage that holds it."""
+"""Composing from passages alone: their own sentences, each once, with the passage that contains it."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_without_a_model_nothing_of_a_note_is_guessed(schema: type[Answer]) -> N
 
 
 @pytest.mark.parametrize("schema", [CommitmentsAnswer, DailyReflectionAnswer, WeeklyReviewAnswer, MeetingNoteAnswer])
-def test_of_chats_nothing_is_said_twice(schema: type[Answer]) -> None:
+def test_nothing_of_a_chat_is_repeated(schema: type[Answer]) -> None:
     passages = (chat(1, LAST_TIME.text), chat(2, CHAT.text), chat(3, LAST_TIME.text), chat(4, CHAT.text.upper()))
     answer = extract(Task(task_type="t", about="gateway", schema=schema, passages=passages))
     said = [each.text.casefold() for part in answer.model_dump().values() for each in statements(part, passages)]
@@ -122,7 +122,7 @@ TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(" ".join)
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=4))
-def test_a_sentence_cites_the_passage_that_holds_it(texts: list[str]) -> None:
+def test_a_sentence_cites_the_passage_that_contains_it(texts: list[str]) -> None:
     passages = [passage(number, text) for number, text in enumerate(texts, 1)]
     found = Extract(passages, "gateway plan")
     for said in [*found.promises(), *found.questions(), *found.summary()]:
@@ -134,7 +134,7 @@ HOSTILE = st.text(alphabet="abA .\n-*[]()#<>%`!?\u202e\x1b{}|:/1", max_size=200)
 
 
 @given(st.lists(HOSTILE, max_size=4))
-def test_any_passage_gives_an_answer(texts: list[str]) -> None:
+def test_any_passages_yield_an_answer(texts: list[str]) -> None:
     passages = tuple(passage(number, text) for number, text in enumerate(texts, 1))
     answer = extract(Task(task_type="t", about="a b", schema=MeetingNoteAnswer, passages=passages))
     assert isinstance(answer, MeetingNoteAnswer)
@@ -150,12 +150,12 @@ PROMISE = "Ana will write the plan. [1]"
 LINE = "- [ ] Ana will write the plan. ([[Meetings/1|1]])"
 
 
-def test_what_was_corrected_is_said_as_people_made_it() -> None:
+def test_a_corrected_line_replaces_the_original() -> None:
     answer = corrected(made(PROMISE), [Corrected(LINE, "- [ ] Bo will write the plan. ([[Meetings/1|1]])")])
     assert answer == made("Bo will write the plan. [1]")
 
 
-def test_what_was_left_out_is_not_said_again() -> None:
+def test_an_excluded_line_is_not_repeated() -> None:
     answer = corrected(made(PROMISE, summary=f"First said. [2] {PROMISE} Last said. [3]"), [Corrected(LINE, "")])
     assert answer == made(summary="First said. [2] Last said. [3]")
 

@@ -1,4 +1,4 @@
-"""The parts of a draft that can be left out: they cover all that is said, and what is left out takes nothing along."""
+"""The parts of a draft that can be excluded cover its whole content, and excluding one removes nothing else."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_line_ends_of_other_systems(end: str) -> None:
     assert parse_frontmatter(without_hunks(note, {5})).data == parse_frontmatter(NOTE).data
 
 
-def test_what_looks_like_a_heading_in_a_block_of_code_is_none() -> None:
+def test_a_heading_in_a_code_block_does_not_count() -> None:
     note = "# Title\n\n```sh\n# a comment\nls\n```\n\nend\n"
     assert hunks_of(note) == (Hunk(1, 3, 6), Hunk(2, 8, 8))
     assert without_hunks(note, {1}) == "# Title\n\nend\n"

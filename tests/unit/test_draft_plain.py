@@ -1,4 +1,4 @@
-"""Text of others in a draft: whatever they write, only its words are left, on one line that does nothing."""
+"""Text by others in a draft is reduced to its words, on one line without any effect."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
 
 @given(HOSTILE)
-def test_a_text_is_one_line_without_anything_that_hides(text: str) -> None:
+def test_a_text_is_one_line_without_hidden_characters(text: str) -> None:
     for line in (words_only(text), inline(text)):
         assert not any(unicodedata.category(char) in INVISIBLE for char in line)
         assert len(line.splitlines()) <= 1
@@ -37,25 +37,25 @@ def test_a_text_is_one_line_without_anything_that_hides(text: str) -> None:
 
 
 @given(HOSTILE)
-def test_a_text_holds_no_address(text: str) -> None:
+def test_a_text_contains_no_address(text: str) -> None:
     assert "://" not in words_only(text)
     assert "://" not in inline(text)
 
 
 @given(HOSTILE)
-def test_a_text_holds_nothing_that_obsidian_or_a_plugin_reads(text: str) -> None:
+def test_a_text_contains_nothing_that_obsidian_or_a_plugin_interprets(text: str) -> None:
     line = inline(text)
     bare = re.sub(r"\\.", "", line)
     for mark in ("[[", "]]", "![", "](", "<", ">", "`", "%%", "==", "~~", "$", "{", "}", "|", "^", "::"):
         assert mark not in bare, mark
-    for command in ("<%", "%>", "::", "{{"):  # these are looked for in the raw text
+    for command in ("<%", "%>", "::", "{{"):  # checked in the raw text
         assert command not in line
     assert not re.search(r"(?<![\w&])#[^\s#]", bare)
 
 
 @given(HOSTILE)
 def test_a_text_is_rendered_as_itself(text: str) -> None:
-    """What CommonMark makes of it is one paragraph of the words and nothing else."""
+    """CommonMark renders it as one paragraph of the words and nothing else."""
     words, line = words_only(text), inline(text)
     tokens = MARKDOWN.parse(f"{line}\n")
     assert [token.type for token in tokens] in ([], ["paragraph_open", "inline", "paragraph_close"])

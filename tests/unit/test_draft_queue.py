@@ -1,4 +1,4 @@
-"""When drafts are tried again, which days they cover, and what may be given to a model elsewhere."""
+"""When drafts are retried, which days they cover, and what a model elsewhere may get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Templates may be anybody's: whatever one tries, it is refused with a reason, within bounds, and touches nothing."""
+"""A malicious template is refused with a reason, within limits, and touches nothing."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ ESCAPES = {
     "builtins": "{{ __builtins__ }}",
     "import_call": "{{ __import__('os').system('id') }}",
 }
-"""Ways from a template to Python that were published for Jinja, Flask and their sandboxes, and some that only look so."""
+"""Published escapes from templates of Jinja, Flask and their sandboxes to Python, and some that only look like one."""
 
 BOMBS = {
     "range": "{% for i in range(10**9) %}x{% endfor %}",
@@ -115,7 +115,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def refused(folder: Path, source: str | None, name: str = "bomb", **context: Any) -> DonnaError:
-    """The refusal of a template, after which the folder is as it was."""
+    """Render a template that must be refused. Return the refusal, and check that the folder is unchanged."""
     if source is not None:
         (folder / f"{name}.md.j2").write_text(source)
     before = sorted(folder.parent.rglob("*"))
@@ -208,7 +208,7 @@ def test_a_template_is_one_of_its_folder(folder: Path, name: str) -> None:
     refused(folder, None, name)
 
 
-def test_a_template_that_is_not_there(folder: Path) -> None:
+def test_a_missing_template(folder: Path) -> None:
     assert "there is no template" in refused(folder, None, "absent").message
 
 

@@ -1,4 +1,4 @@
-"""Which notes are of the same meeting, and which of them its people may read."""
+"""Which notes belong to the same meeting, and which of them its people may read."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_one_to_one_without_people_is_for_the_only_person_of_that_name() -> No
     assert found(Notes(**notes, plan=at(6, "Anna Berg", "Ben Koch")), meeting) == []
 
 
-def test_the_user_is_nobody_else() -> None:
+def test_the_user_is_not_one_of_the_others() -> None:
     notes = Notes(one=at(5, "Ben", title="1:1"))
     assert found(notes, invited("1-1", "Mara", "Ben", me=("Mara",))) == ["1:1"]
     assert found(notes, invited("1-1", "Mara", "Ana", me=("Mara",))) == []

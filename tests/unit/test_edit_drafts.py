@@ -1,4 +1,4 @@
-"""Edits that wait are on disk, private, whole, and nobody else's files are taken for one."""
+"""Unsaved edits are stored on disk, complete and readable by the user only; other files are not mistaken for one."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_copy_that_is_no_text_any_more_is_kept(tmp_path: Path) -> None:
     assert gone.value.reason is Reason.IO_ERROR
 
 
-def test_without_room_for_a_copy_it_is_said(tmp_path: Path) -> None:
+def test_a_copy_that_cannot_be_stored_is_reported(tmp_path: Path) -> None:
     (tmp_path / "edits").write_text("a file is in the way")
     with pytest.raises(VaultWriteError) as caught:
         EditDrafts(tmp_path / "edits").begin(EDIT)

@@ -1,4 +1,4 @@
-"""The one door: private text goes to this machine only, to the address that was checked, and answers are bounded."""
+"""The egress check: private text is sent to this machine only, to the address that was checked; answers are limited."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PATIENCE = 20
 
 
 class Listener:
-    """Counts every connection and byte that comes to this machine."""
+    """Counts every connection and byte that this machine receives."""
 
     def __init__(self, answer: bytes = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok") -> None:
         self.answer, self.connections, self.received = answer, 0, b""
@@ -52,7 +52,7 @@ class Listener:
 
 
 def resolving(*answers: Sequence[str]) -> tuple[egress.Resolver, list[str]]:
-    """A resolver that gives these answers one after the other, the last for ever, and the names it was asked for."""
+    """Return a resolver that gives these answers in turn, the last one repeatedly, and the names that it was asked for."""
     asked: list[str] = []
     coming = itertools.chain(answers, itertools.repeat(answers[-1]))
 
@@ -81,7 +81,7 @@ async def refused(url: str, *addresses: Sequence[str]) -> DonnaError:
 
 @pytest.fixture
 def connects(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """Every connection that this process tries to make."""
+    """Record every connection that this process tries to make."""
     made: list[object] = []
     connect = socket.socket.connect
 
@@ -123,7 +123,7 @@ async def test_private_text_goes_nowhere_else_and_not_even_the_name_is_looked_up
     assert (asked, connects) == ([], [])
 
 
-async def test_what_nobody_has_declared_stays_here(connects: list[object]) -> None:
+async def test_undeclared_text_stays_on_this_machine(connects: list[object]) -> None:
     await refused("https://models.example/", ["192.0.2.1"])
     assert connects == []
 
@@ -282,7 +282,7 @@ async def test_addresses_are_not_logged(caplog: pytest.LogCaptureFixture) -> Non
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> tuple[Path, Path]:
-    """A certificate for localhost, and its key."""
+    """Create a certificate for localhost, and its key."""
     if shutil.which("openssl") is None:
         pytest.skip("there is no openssl to make a certificate")
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
@@ -376,7 +376,7 @@ NOTES = [
 
 @pytest.fixture
 def segments(tmp_path: Path) -> list[Segment]:
-    """The canaries as the vault gives them."""
+    """Return the canaries as segments, as the vault classifies them."""
     for number, note in enumerate(NOTES):
         (tmp_path / f"{number}.md").write_bytes(note.encode())
     client = VaultClient(tmp_path)

@@ -1,4 +1,4 @@
-"""Model files are found where they should be and never used when they are not what their manifest says."""
+"""Model files are found where they should be, and not used if they differ from their manifest."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.unit.embedding_files import tokenizer_json, write_export
 
 @pytest.fixture
 def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installed package of weights that are not the published ones."""
+    """Install a package with weights that are not the published ones."""
     folder = tmp_path / "site" / "pretend_weights" / "model"
     folder.mkdir(parents=True)
     (folder.parent / "__init__.py").write_text("raise AssertionError('imported')")
@@ -122,7 +122,7 @@ def test_without_any_model_tokens_are_estimated(tmp_path: Path, no_weights: None
     assert isinstance(build_token_counter("minilm-l6-v2", tmp_path), EstimatedTokens)
 
 
-def test_a_model_folder_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_model_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ModelError) as refusal:
         build_embedding_provider(str(tmp_path / "gone"), tmp_path, lambda phase, detail: None)
     assert refusal.value.reason is Reason.MODEL_MISSING

@@ -1,4 +1,4 @@
-"""The provider for servers that speak as OpenAI's does, against a real one on this machine."""
+"""The provider for servers with OpenAI's API, against a real local server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from donna_tui.embedding.provider import leaves_machine
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.safety import egress
 from donna_tui.types.errors import ModelAwayError, ModelError, Reason
-from tests.embedding_server import DIM, EmbeddingServer, ReceivedRequest, Told, after_the_first, good, well
+from tests.embedding_server import DIM, EmbeddingServer, ReceivedRequest, Response, after_the_first, good, well
 
 KEY = "sk-canary-4711-not-for-any-eye"
 ENVIRON = {"SOME_KEY": KEY}
@@ -33,7 +33,7 @@ def server() -> Iterator[EmbeddingServer]:
 
 
 class Pauses:
-    """Waits not at all, and remembers how long it should have."""
+    """Does not wait, and records how long it should have."""
 
     def __init__(self) -> None:
         self.seconds: list[float] = []
@@ -68,7 +68,7 @@ def test_it_asks_as_openais_server_is_asked(server: EmbeddingServer) -> None:
 def test_the_version_names_model_and_length_and_no_host(server: EmbeddingServer) -> None:
     with EmbeddingServer().serving() as other:
         assert provider(server).version_tag == provider(other).version_tag
-    server.behaviour = lambda asked, number: Told(good(asked.texts, 8))
+    server.behaviour = lambda asked, number: Response(good(asked.texts, 8))
     assert provider(server).version_tag.endswith("@8")
 
 
@@ -93,12 +93,12 @@ def test_lone_surrogates_do_not_end_it(server: EmbeddingServer) -> None:
     assert provider(server).embed("a\udcffb").shape == (DIM,)
 
 
-def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, int], Told]:
-    """Busy for so many requests after the first, then well."""
+def busy(status: int, times: int, **headers: str) -> Callable[[ReceivedRequest, int], Response]:
+    """Answer “busy” to so many requests after the first, then correctly."""
 
-    def behave(asked: ReceivedRequest, number: int) -> Told:
+    def behave(asked: ReceivedRequest, number: int) -> Response:
         if 1 < number <= 1 + times:
-            return Told(f'{{"error": "{KEY} is wrong"}}', status, tuple(headers.items()))
+            return Response(f'{{"error": "{KEY} is wrong"}}', status, tuple(headers.items()))
         return well(asked, number)
 
     return behave
@@ -131,7 +131,7 @@ def test_a_stated_pause_is_kept_if_it_is_short(server: EmbeddingServer) -> None:
     server.behaviour = busy(429, 1, **{"retry-after": "3"})
     built.embed("kestrel")
     assert pauses.seconds == [3.0]
-    server.behaviour = lambda asked, number: Told("", 429, (("retry-after", "3600"),))
+    server.behaviour = lambda asked, number: Response("", 429, (("retry-after", "3600"),))
     before = len(server.requests)
     with pytest.raises(ModelAwayError, match="rate limit"):
         built.embed("kestrel")
@@ -195,7 +195,7 @@ ANSWERS: dict[str, Any] = {
 def test_an_answer_that_is_no_vector_is_refused_and_never_paid_twice(server: EmbeddingServer, name: str) -> None:
     built = provider(server)
     body = ANSWERS[name]
-    server.behaviour = lambda asked, number: Told(json.dumps(body) if isinstance(body, list) else body)
+    server.behaviour = lambda asked, number: Response(json.dumps(body) if isinstance(body, list) else body)
     with pytest.raises(ModelError) as caught:
         built.embed_batch(["kestrel"])
     assert caught.value.reason is Reason.EMBEDDING_FAILED
@@ -204,32 +204,32 @@ def test_an_answer_that_is_no_vector_is_refused_and_never_paid_twice(server: Emb
 
 def test_huge_numbers_are_scaled(server: EmbeddingServer) -> None:
     built = provider(server)
-    server.behaviour = lambda asked, number: Told({"data": [{"embedding": [1e300] * DIM}]})
+    server.behaviour = lambda asked, number: Response({"data": [{"embedding": [1e300] * DIM}]})
     assert abs(float(np.linalg.norm(built.embed("kestrel"))) - 1) < 1e-3
 
 
 def test_an_endless_answer_is_cut_off(server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("donna_tui.embedding.openai_compatible.MOST_ANSWER_BYTES", 10_000)
     built = provider(server)
-    server.behaviour = lambda asked, number: Told(" " * 20_000)
+    server.behaviour = lambda asked, number: Response(" " * 20_000)
     with pytest.raises(ModelAwayError) as caught:
         built.embed("kestrel")
     assert caught.value.reason is Reason.TOO_LARGE
     packed = gzip.compress(b" " * 5_000_000)
-    server.behaviour = lambda asked, number: Told(packed, headers=(("content-encoding", "gzip"),))
+    server.behaviour = lambda asked, number: Response(packed, headers=(("content-encoding", "gzip"),))
     with pytest.raises(ModelAwayError):
         built.embed("kestrel")
 
 
 def test_a_server_that_hangs_is_given_up(server: EmbeddingServer) -> None:
     built = provider(server, timeout=0.4)
-    server.behaviour = lambda asked, number: Told("{}", wait=30)
+    server.behaviour = lambda asked, number: Response("{}", wait=30)
     with pytest.raises(ModelAwayError, match="did not answer in time") as caught:
         built.embed("kestrel")
     assert caught.value.passing
 
 
-def test_a_server_that_is_not_there() -> None:
+def test_a_missing_server() -> None:
     remote = RemoteConfig(base_url="http://127.0.0.1:1/v1")
     with pytest.raises(ModelAwayError, match="cannot be reached") as caught:
         OpenAICompatible("m", remote)
@@ -239,7 +239,7 @@ def test_a_server_that_is_not_there() -> None:
 async def test_closing_does_not_wait_for_a_server_that_hangs(server: EmbeddingServer) -> None:
     built = await asyncio.to_thread(provider, server, timeout=60)
     service = EmbeddingService(built, threads=1, batch=BATCH)
-    server.behaviour = lambda asked, number: Told("{}", wait=60)
+    server.behaviour = lambda asked, number: Response("{}", wait=60)
     waiting = [asyncio.create_task(service.embed_query("q")), asyncio.create_task(service.embed_documents(["d"]))]
     while len(server.requests) < 2:
         await asyncio.sleep(0.01)
@@ -253,19 +253,19 @@ async def test_closing_does_not_wait_for_a_server_that_hangs(server: EmbeddingSe
 def test_giving_up_while_it_is_built(server: EmbeddingServer) -> None:
     stop = threading.Event()
     stop.set()
-    server.behaviour = lambda asked, number: Told("{}", wait=60)
+    server.behaviour = lambda asked, number: Response("{}", wait=60)
     with pytest.raises(ModelAwayError, match="closed"):
         OpenAICompatible("m", RemoteConfig(base_url=server.url, timeout_seconds=60), stop=stop)
 
 
-# Where it goes, and with what
+# What is sent, and where
 
 
 def test_a_redirect_is_not_followed(server: EmbeddingServer) -> None:
     built = provider(server)
     with EmbeddingServer().serving() as other:
         for location in (f"{other.url}/embeddings", "https://elsewhere.example/v1/embeddings"):
-            server.behaviour = lambda asked, number, to=location: Told("", 307, (("location", to),))  # type: ignore[misc]
+            server.behaviour = lambda asked, number, to=location: Response("", 307, (("location", to),))  # type: ignore[misc]
             with pytest.raises(ModelAwayError) as caught:
                 built.embed("kestrel")
             assert caught.value.reason is Reason.EGRESS_REFUSED
@@ -301,7 +301,7 @@ def test_openais_key_goes_to_openai_alone(server: EmbeddingServer, monkeypatch: 
 
 
 @pytest.mark.parametrize("key", ["", "  ", "two words", "sk-\x00", "sk-\nX-Evil: 1", "schlüssel"])
-def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: EmbeddingServer, key: str) -> None:
+def test_an_invalid_key_is_refused_before_anything_is_sent(server: EmbeddingServer, key: str) -> None:
     remote = RemoteConfig(base_url=server.url, api_key_env="SOME_KEY")
     with pytest.raises(ModelAwayError, match="SOME_KEY") as caught:
         OpenAICompatible("m", remote, environ={"SOME_KEY": key})
@@ -312,17 +312,17 @@ def test_a_key_that_is_none_is_refused_before_anything_is_sent(server: Embedding
 @pytest.mark.parametrize(
     "told",
     [
-        Told(f'{{"error": "bad key {KEY}"}}', 401),
-        Told(f'{{"error": "bad key {KEY}"}}', 400),
-        Told(f'{{"error": "bad key {KEY}"}}', 500),
-        Told(f'{{"data": "{KEY}"}}'),
-        Told(KEY),
-        Told("", 307, (("location", f"https://{KEY}.example/"),)),
+        Response(f'{{"error": "bad key {KEY}"}}', 401),
+        Response(f'{{"error": "bad key {KEY}"}}', 400),
+        Response(f'{{"error": "bad key {KEY}"}}', 500),
+        Response(f'{{"data": "{KEY}"}}'),
+        Response(KEY),
+        Response("", 307, (("location", f"https://{KEY}.example/"),)),
     ],
     ids=["401", "400", "500", "data", "text", "redirect"],
 )
 def test_the_key_and_the_text_are_in_no_error(
-    server: EmbeddingServer, told: Told, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+    server: EmbeddingServer, told: Response, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(0)
     built = provider(server)
@@ -340,7 +340,7 @@ def test_the_key_and_the_text_are_in_no_error(
 def test_nothing_but_the_door_is_asked(
     server: EmbeddingServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No proxy, certificate or password of the environment is used."""
+    """No proxy, certificate or password from the environment is used."""
     with EmbeddingServer().serving() as proxy:
         for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "all_proxy"):
             monkeypatch.setenv(name, f"http://127.0.0.1:{proxy.port}")
@@ -349,7 +349,7 @@ def test_nothing_but_the_door_is_asked(
 
 
 def test_the_first_answer_must_have_a_vector(server: EmbeddingServer) -> None:
-    server.behaviour = lambda asked, number: Told({"data": []})
+    server.behaviour = lambda asked, number: Response({"data": []})
     with pytest.raises(ModelError):
         provider(server)
     server.behaviour = after_the_first(well)

@@ -1,4 +1,4 @@
-"""The model is exported once, by one process, in a child that can be stopped; every way to fail has its reason."""
+"""The model is exported once, by one process, in a child that can be stopped; every failure has its reason."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.unit.embedding_files import tokenizer_json, write_export
 
 
 class Machine:
-    """A cache folder, weights that are installed or not, and an export that behaves as told."""
+    """A cache folder, weights that may be installed, and an export with a given behaviour."""
 
     def __init__(self, cache: Path) -> None:
         self.cache = cache
@@ -55,7 +55,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 @pytest.fixture
 def lean(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    """A machine without weights."""
+    """Return a machine without weights."""
     monkeypatch.setattr(files, "find_weights", lambda: None)
     return machine
 

@@ -1,4 +1,4 @@
-"""The embedding queue: edits overtake, a culprit is isolated, and nobody waits for what cannot be embedded."""
+"""The embedding queue: edits first, a failing passage is isolated, and no other passage waits for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PATIENCE_SECONDS = 30.0
 
 
 class Service:
-    """Embeds what does not hold the word `poison`, and remembers what it was asked."""
+    """Embeds texts without the word `poison`, and records its calls."""
 
     provider = None
 
@@ -43,7 +43,7 @@ class Service:
 
 
 class Harness:
-    """A queue at work over a real store."""
+    """A running queue over a real store."""
 
     def __init__(self, store: MemoryStore) -> None:
         self.store, self.service, self.hub = store, Service(), EventHub()
@@ -144,7 +144,7 @@ async def test_a_failing_batch_costs_only_the_culprit(harness: Harness) -> None:
     assert len(harness.of(NoteEmbedded)) == 7
 
 
-async def test_nobody_waits_for_a_passage_that_cannot_be_embedded(harness: Harness) -> None:
+async def test_nothing_waits_for_a_passage_that_cannot_be_embedded(harness: Harness) -> None:
     harness.store.upsert(note("only.md", "poison"))
     async with running(harness):
         await harness.idle()
@@ -169,7 +169,7 @@ async def test_what_failed_is_tried_again(harness: Harness, monkeypatch: pytest.
     assert harness.without_vector() == 0
 
 
-async def test_the_time_since_saving_is_told_once(harness: Harness) -> None:
+async def test_the_time_since_saving_is_reported_once(harness: Harness) -> None:
     harness.store.upsert(note("a.md", "text"))
     harness.embeddings.saved("a.md", 0.0)
     async with running(harness):

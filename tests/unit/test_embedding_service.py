@@ -1,4 +1,4 @@
-"""The threads around a model: order, cancelling, failures and the end, with models that the tests hold by the hand."""
+"""The threads of a model: order, cancelling, failures and shutdown, with models that a test controls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def vector_of(text: str) -> Vector:
 
 
 class FakeProvider:
-    """Vectors from hashes. `before` runs on the calling thread ahead of every text and may block or raise."""
+    """Vectors from hashes. `before` runs on the calling thread before every text, and may block or raise."""
 
     name = "fake"
     dim = DIM
@@ -61,7 +61,7 @@ class FakeProvider:
 
 
 class Gate:
-    """Holds every document at the model until it is opened."""
+    """Blocks every document in the model until it is opened."""
 
     def __init__(self) -> None:
         self._open = threading.Event()
@@ -235,7 +235,7 @@ async def test_what_the_model_refuses_keeps_its_own_reason() -> None:
 
 
 class Poisoned(FakeProvider):
-    """Returns what it is told to, as long as the text says so."""
+    """Returns what it is told to if the text says so."""
 
     def __init__(self, rows: object) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Tokens are counted as the model counts them, and nothing in a note can pass for a special token."""
+"""Tokens are counted as the model counts them, and no text of a note is taken for a special token."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_several_threads_may_share_a_tokenizer(tokens: ModelTokens) -> None:
 
 @pytest.fixture
 def kept_interpreter() -> Iterator[None]:
-    """A thread runs until it lets others run by itself."""
+    """Let a thread run until it releases the interpreter itself."""
     usual = sys.getswitchinterval()
     sys.setswitchinterval(60)
     yield

@@ -1,4 +1,4 @@
-"""Vectors that must never reach an index are refused, whatever the model was."""
+"""Invalid vectors are refused, whatever the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measures of retrieval, questions from files and from a vault itself, and the plainest search."""
+"""Measures of retrieval, questions from files and from a vault, and the plain search to compare with."""
 
 from __future__ import annotations
 

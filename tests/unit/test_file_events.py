@@ -1,4 +1,4 @@
-"""What the watcher noticed, sorted by what is on disk now."""
+"""File events are classified by what is on disk now."""
 
 from __future__ import annotations
 

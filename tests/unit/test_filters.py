@@ -1,4 +1,4 @@
-"""Which notes the filters of a search let through."""
+"""Which notes match the filters of a search."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def paths(store: MemoryStore, **filters: Any) -> set[str]:
-    """The notes with a passage in the scope of some filters."""
+    """Return the notes with a passage that matches some filters."""
     keys = all_in_scope(store.database, Scope(Filters(**filters)))
     rows = store.database.rows(
         "SELECT c.id, d.source_id FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"

@@ -1,4 +1,4 @@
-"""A run in a fork is as a run in an interpreter of its own, as far as the tests of the verbs can tell."""
+"""A run in a fork behaves like one in a new interpreter, as far as the tests of the commands can tell."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ sys.exit({"text": "said", "none": None}.get(sys.argv[1], 7))
 
 
 def environment(**more: str) -> dict[str, str]:
-    """As the tests of the verbs have it."""
+    """Return the environment that the tests of the commands use."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
     return {**inherited, "PYTHONPATH": str(REPOSITORY), "PYTHONWARNINGS": "error::ResourceWarning", **more}
 
 
 @pytest.mark.parametrize("how", ["raise", "text", "none", "number"])
-def test_a_fork_is_like_an_interpreter_of_its_own(tmp_path: Path, how: str) -> None:
+def test_a_fork_is_like_a_new_interpreter(tmp_path: Path, how: str) -> None:
     (tmp_path / "a_program.py").write_text(PROGRAM)
     env = environment(TZ="Asia/Tokyo", HERE="wörd")
     forked = run_module("a_program", [how, "ä"], cwd=tmp_path, env=env, timeout=60, given="told\n")

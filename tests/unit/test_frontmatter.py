@@ -1,4 +1,4 @@
-"""Frontmatter is read as people mean it, and hostile blocks cost nothing but a problem."""
+"""Frontmatter is read as people mean it, and hostile blocks are reported as problems."""
 
 from __future__ import annotations
 

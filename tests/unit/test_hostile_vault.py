@@ -1,4 +1,4 @@
-"""Every note of the hostile vault is listed, read, classified and cut as its manifest asks."""
+"""Every note of the hostile vault is listed, read, classified and chunked as its manifest expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections, names and log lines of the servers on this machine, without any socket."""
+"""Connections, host names and log lines of the local servers, without sockets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LIMITS = Limits(connections=6, untrusted=4, per_address=2, head_seconds=10.0)
 
 
 class Door:
-    """A door with a clock, and the names of the visitors that were sent away."""
+    """A door with a clock, and the names of the connections that it closed."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -40,7 +40,7 @@ def test_who_has_shown_the_secret_stays_and_gets_in_where_all_is_full() -> None:
     known = [here.enter(f"known{number}", f"10.0.0.{number}") for number in range(5)]
     for each in known:
         here.door.trust(each)
-    assert here.closed == ["known0"]  # before it was trusted it was one too many
+    assert here.closed == ["known0"]  # before it was trusted, it exceeded the limit
     here.door.trust(here.enter("known5", "10.0.0.5"))
     here.door.trust(here.enter("known6", "10.0.0.6"))
     assert here.closed == ["known0"]

@@ -1,4 +1,4 @@
-"""One search over a real index: what counts as a hit, what as a near miss, and what is like what."""
+"""A search in a real index: hits, near misses, and similar notes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QUESTION: Vector = unit(np.eye(DIM)[0])
 
 
 def leaning(cosine: float, axis: int = 1) -> Vector:
-    """A unit vector whose cosine with the question is `cosine`."""
+    """Return a unit vector with the given cosine to the question."""
     return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[axis])
 
 
@@ -99,7 +99,7 @@ def test_where_nothing_is_relevant_the_near_misses_are_at_hand(store: MemoryStor
     assert outcome.searched_notes == 3
 
 
-def test_asked_of_one_note_its_nearest_passages_are_hits_though_none_is_close(store: MemoryStore) -> None:
+def test_in_a_search_of_one_note_the_nearest_passages_are_hits_though_none_is_close(store: MemoryStore) -> None:
     for number, cosine in enumerate((0.42, 0.44, 0.1)):
         add(store, f"{number}.md", f"text {number} " * 30, leaning(cosine))
     loose = replace(SETTINGS, min_score=0.25)
@@ -141,7 +141,7 @@ def test_a_note_without_a_vector_yet_is_found_by_its_words(store: MemoryStore) -
     assert (hit.path, hit.score, hit.keyword_rank) == ("new.md", None, 1)
 
 
-def test_a_hit_says_where_it_stands_and_why(store: MemoryStore) -> None:
+def test_a_hit_has_its_place_and_its_reasons(store: MemoryStore) -> None:
     store.upsert(
         note("P/a.md", "intro\n\n# One\n## Two\nthe kestrel\n", title="T", sensitive=True, metadata={"tags": ["x"]})
     )
@@ -192,7 +192,7 @@ def test_a_partial_word_finds_what_it_begins(store: MemoryStore) -> None:
     assert paths(asked(store, "kest")) == []
 
 
-def test_a_word_that_some_passage_holds_is_no_beginning(store: MemoryStore) -> None:
+def test_a_word_that_some_passage_contains_is_not_a_prefix(store: MemoryStore) -> None:
     add(store, "a.md", "a note")
     add(store, "b.md", "a notebook")
     assert paths(asked(store, "note", partial=True, vector=None)) == ["a.md"]
@@ -221,10 +221,10 @@ def test_filters_alone_list_the_notes_that_they_let_through(store: MemoryStore) 
     assert paths(asked(store, "", vector=None)) == []
 
 
-# Both legs at a time
+# Both legs in parallel
 
 
-def test_legs_that_were_asked_before_give_the_same_answer(store: MemoryStore) -> None:
+def test_legs_that_were_searched_before_return_the_same_answer(store: MemoryStore) -> None:
     for number in range(20):
         add(store, f"{number}.md", "kestrel" if number % 3 else "other", leaning(0.9 - number / 50))
     question = replace(ask(SearchRequest(text="kestrel")), vector=QUESTION)

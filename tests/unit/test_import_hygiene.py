@@ -1,4 +1,4 @@
-"""Each room stays in its place: what is slow or dangerous is imported where it is needed and nowhere else."""
+"""Slow or dangerous modules are imported only by the rooms that need them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ DOORS = {
     "agents/http.py": "the server for agents, on this machine, behind its guard",
     "webdav/server.py": "the WebDAV server, where somebody starts it, behind its gate",
 }
-"""The only places that know a network library, and why."""
+"""The only modules that use a network library, and why."""
 
 NETWORK = (
     "httpx2", "httpx", "httpcore", "httpcore2", "h11", "socket", "ssl", "http", "urllib", "urllib3", "requests",
@@ -59,14 +59,14 @@ def tree_of(module: Path) -> ast.Module:
 
 @pytest.fixture(scope="module", autouse=True)
 def forgotten() -> Iterator[None]:
-    """The trees of all modules are large."""
+    """Clear the cache of the modules' syntax trees, which are large."""
     yield
     tree_of.cache_clear()
 
 
 @cache
 def imports(module: Path) -> frozenset[str]:
-    """The modules that a file imports anywhere, with their full names."""
+    """Return the modules that a file imports anywhere, with their full names."""
     return frozenset(_imports(tree_of(module)))
 
 
@@ -83,7 +83,7 @@ def importers(filter_store: str) -> set[str]:
 
 
 def loaded_after(program: str, home: Path, *args: str) -> set[str]:
-    """The top-level modules that are loaded once a program has run in a fresh interpreter."""
+    """Return the top-level modules that a program has loaded in a fresh interpreter."""
     code = (
         "import sys, json\n"
         f"try:\n    exec({program!r})\n"
@@ -117,13 +117,13 @@ def test_the_screens_load_neither_database_nor_model_nor_watcher(tmp_path: Path)
 
 
 @pytest.mark.parametrize("words", [("--version",), ("--help",), ("search", "--help"), ("keys",), ("keys", "--check")])
-def test_small_verbs_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
+def test_small_commands_load_little(tmp_path: Path, words: tuple[str, ...]) -> None:
     loaded = loaded_after(verb(*words), tmp_path)
     assert "donna_tui" in loaded
     assert not loaded & {"apsw", "numpy", "onnxruntime", "textual", "watchfiles", "tokenizers", *TORCH}
 
 
-def test_the_verbs_never_load_the_screens(tmp_path: Path) -> None:
+def test_the_commands_never_load_the_screens(tmp_path: Path) -> None:
     (tmp_path / "vault").mkdir()
     loaded = loaded_after(verb("status", "--space", str(tmp_path / "vault")), tmp_path / "home")
     assert "apsw" in loaded
@@ -171,14 +171,14 @@ def test_only_the_screens_know_textual() -> None:
 
 @pytest.mark.slow
 def test_only_the_index_knows_sqlite() -> None:
-    examined = {"ops/doctor.py"}  # names SQLite's version, from a function
+    examined = {"ops/doctor.py"}  # reads SQLite's version in a function
     assert {each.split("/")[0] for each in importers("apsw") - examined} == {"index"}
     assert importers("sqlite_vec") == set()  # its library is loaded without its package
     assert importers("sqlite3") == set()
 
 
 def test_only_embedding_knows_the_models_libraries() -> None:
-    examined = {"ops/doctor.py"}  # names ONNX Runtime's version, from a function
+    examined = {"ops/doctor.py"}  # reads ONNX Runtime's version in a function
     for filter_store in ("onnxruntime", "onnx", "tokenizers", *TORCH):
         assert {each.split("/")[0] for each in importers(filter_store) - examined} <= {"embedding"}, filter_store
 
@@ -231,7 +231,7 @@ def test_only_its_room_knows_the_sdk_of_mcp() -> None:
         assert {each.split("/")[0] for each in importers(filter_store)} <= {"agents"}, filter_store
 
 
-def test_the_verb_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
+def test_the_command_for_agents_is_listed_without_its_sdk(tmp_path: Path) -> None:
     for words in (("mcp", "--help"), ("mcp", "--skill")):
         assert not loaded_after(verb(*words), tmp_path) & {"mcp", "mcp_types", "uvicorn", "starlette"}
 
@@ -301,7 +301,7 @@ SPECIALISED = {
     "CallError": "an error of one module, caught by the others as what it is",
     "VecTable": "an engine of its own, which another one warms up",
 }
-"""Bases with one subclass in another file that are useful without it, and why."""
+"""Base classes with one subclass in another file that are useful without it, and why."""
 
 
 def test_no_class_is_spread_over_files() -> None:
@@ -346,7 +346,7 @@ def test_the_layers_hold() -> None:
 
 
 def test_handlers_are_named_after_their_messages() -> None:
-    """Textual finds a handler by a name that it derives from the message's class: a wrong one is never called."""
+    """Textual finds a handler by a name derived from the message's class: one with a wrong name is never called."""
 
     def handler_of(message: ast.Attribute) -> str:
         words = (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", each).lower() for each in ast.unparse(message).split("."))

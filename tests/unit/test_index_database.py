@@ -1,4 +1,4 @@
-"""One connection: transactions that roll back, and SQLite's errors in Donna's words."""
+"""A connection: transactions that roll back, and SQLite's errors as Donna's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from donna_tui.index.database import open_database
 from donna_tui.types.errors import DatabaseError, Reason
 
 
-def test_what_fails_inside_a_transaction_is_taken_back(tmp_path: Path) -> None:
+def test_a_failed_transaction_is_rolled_back(tmp_path: Path) -> None:
     database = open_database(tmp_path / "a.db")
     database.run("CREATE TABLE t (x)")
     with pytest.raises(apsw.SQLError), database.transaction():

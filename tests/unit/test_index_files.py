@@ -1,4 +1,4 @@
-"""File states: when a file may be taken as unchanged without being read, and which generation is in use."""
+"""File states: when a file counts as unchanged without being read, and which generation is in use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Migrations: all or nothing, once, and never on a file that a newer Donna wrote."""
+"""Migrations are applied completely or not at all, once, and never to the file of a newer version."""
 
 from __future__ import annotations
 

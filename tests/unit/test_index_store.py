@@ -1,4 +1,4 @@
-"""`MemoryStore`: text, words and vectors in step through every kind of change."""
+"""`MemoryStore`: text, words and vectors stay consistent through every kind of change."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TWO_SECTIONS = "# Cache\nWe keep sessions in Redis.\n\n# Queue\nJobs wait in Pos
 
 
 class Counting:
-    """Cuts, and counts how often it was asked to."""
+    """Chunks, and counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0
@@ -47,7 +47,7 @@ def store(tmp_path: Path, chunker: Counting) -> Iterator[MemoryStore]:
 
 
 def consistent(store: MemoryStore) -> None:
-    """The keyword index agrees with the text, and the vector table with the chunks; raises if not."""
+    """Check that the keyword index agrees with the text, and the vector table with the chunks."""
     database = store.database
     database.run("INSERT INTO memory_fts (memory_fts) VALUES ('integrity-check')")
     assert words_of(store, "main.memory_fts") == words_of_a_fresh_index(store)
@@ -61,7 +61,7 @@ def consistent(store: MemoryStore) -> None:
 
 
 def words_of_a_fresh_index(store: MemoryStore, which: str = "true") -> list[tuple[object, ...]]:
-    """Build a keyword index of some documents from the text, and list what it holds."""
+    """Build a keyword index of some documents from the text, and return its words."""
     store.database.run(
         "DROP TABLE IF EXISTS temp.words_fresh; DROP TABLE IF EXISTS temp.fresh;"
         "CREATE VIRTUAL TABLE temp.fresh USING fts5"
@@ -74,14 +74,14 @@ def words_of_a_fresh_index(store: MemoryStore, which: str = "true") -> list[tupl
 
 
 def words_of(store: MemoryStore, table: str) -> list[tuple[object, ...]]:
-    """Every word of a keyword index, with its row, column and place."""
+    """Return every word of a keyword index, with its row, column and position."""
     schema, name = table.split(".")
     store.database.run(f"CREATE VIRTUAL TABLE temp.words_{name} USING fts5vocab ('{schema}', '{name}', 'instance')")
     return store.database.rows(f'SELECT term, doc, col, "offset" FROM temp.words_{name} ORDER BY 1, 2, 3, 4')
 
 
 def found(store: MemoryStore, words: str) -> set[str]:
-    """The paths that the keyword index gives for a phrase."""
+    """Return the paths that the keyword index finds for a phrase."""
     ids = [match.id for match in search_words(store.database, [quoted(words)], Scope(Filters()), 50)]
     marks = ", ".join("?" * len(ids))
     sql = (
@@ -96,7 +96,7 @@ def count(store: MemoryStore, table: str) -> int:
     return number
 
 
-# Putting and replacing
+# Adding and replacing
 
 
 def test_put_stores_a_document_once(store: MemoryStore) -> None:
@@ -362,7 +362,7 @@ def test_waiting_names_the_paths_without_all_their_vectors(store: MemoryStore) -
     assert store.waiting([done, *store.pending(10)]) == {"b.md"}
 
 
-# What the keyword index understands
+# Keyword queries
 
 
 def test_decomposed_text_is_found_by_a_composed_query_and_the_other_way_round(store: MemoryStore) -> None:
@@ -399,7 +399,7 @@ def test_odd_text_is_stored_as_it_is(store: MemoryStore) -> None:
     assert store.delete("vault", 'o\'dd "name".md')
 
 
-# Around a note
+# Neighbours in a note
 
 
 def test_backlinks_are_found_whatever_form_the_link_has(store: MemoryStore) -> None:
@@ -417,7 +417,7 @@ def test_folders_and_sources_are_listed_once(store: MemoryStore) -> None:
     assert sources_of(store.database) == ("chat", "vault")
 
 
-# Room
+# File size
 
 
 def fill_and_empty(store: MemoryStore, notes: int, left: int, words: int = 200) -> None:
@@ -434,7 +434,7 @@ def file_size(store: MemoryStore) -> int:
 
 
 @pytest.mark.slow
-def test_deleting_gives_room_back(store: MemoryStore) -> None:
+def test_deleting_frees_space(store: MemoryStore) -> None:
     fill_and_empty(store, 300, 10)
     full = file_size(store)
     store.tidy()
@@ -443,7 +443,7 @@ def test_deleting_gives_room_back(store: MemoryStore) -> None:
     assert found(store, "word9") == {"1.md", "3.md", "9.md"}
 
 
-def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
+def test_some_space_is_reserved(store: MemoryStore) -> None:
     fill_and_empty(store, 100, 95)
     full = file_size(store)
     store.tidy()
@@ -451,7 +451,7 @@ def test_a_little_room_is_kept_for_what_comes_next(store: MemoryStore) -> None:
 
 
 @pytest.mark.slow
-def test_a_vector_table_that_is_mostly_empty_is_made_anew(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_vector_table_that_is_mostly_empty_is_rebuilt(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "FEW_PLACES", 0)
     fill_and_empty(store, 1_100, 30, words=2)
     query = unit(np.eye(1, DIM)[0])

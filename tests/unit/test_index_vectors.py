@@ -1,4 +1,4 @@
-"""The vector table is rebuilt after a time without sqlite-vec, and both engines agree."""
+"""The vector table is rebuilt after use without sqlite-vec, and both engines agree."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_catching_up_stops_when_it_is_told_to(tmp_path: Path, monkeypatch: pytes
 
 @pytest.fixture
 def long_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An index with more vectors than a search takes in at once."""
+    """Create an index with more vectors than one search loads."""
     monkeypatch.setattr(vector_backend, "SCAN_FROM", 2)
     monkeypatch.setattr(vector_backend, "AT_ONCE", 1)
     store = open_store(index_path(tmp_path, 1))
@@ -209,7 +209,7 @@ async def test_searches_do_not_wait_for_vectors_that_are_read_into_memory(long_l
     readers.close()
 
 
-async def test_what_reading_them_fails_with_is_told_once(long_log: Path) -> None:
+async def test_a_failure_to_read_them_is_raised_once(long_log: Path) -> None:
     readers = Readers(long_log, stays=True)
     failure = DatabaseError(Reason.IO_ERROR, "the disk is gone")
     with mock.patch.object(ExactScan, "catch_up", side_effect=failure):
@@ -226,7 +226,7 @@ async def until_the_scan_serves(readers: Readers) -> None:
 
 
 async def names(readers: Readers) -> str:
-    """Which engine answers a search."""
+    """Return the name of the engine that answers a search."""
 
     def searched(database: Database, engine: VectorIndex) -> str:
         assert len(engine.search(database, vector_of("q"), EVERYTHING, 10)) == 6
@@ -245,7 +245,7 @@ async def test_vectors_are_read_into_memory_for_the_first_search(long_log: Path)
         assert reading.called
 
 
-def test_vectors_of_gives_those_that_are_there(tmp_path: Path) -> None:
+def test_vectors_of_returns_the_stored_ones(tmp_path: Path) -> None:
     store = open_store(tmp_path / "i.db")
     store.upsert(note("a.md", "one"))
     (chunk,) = store.pending(1)

@@ -1,4 +1,4 @@
-"""The invocation log: a row a text, hashes instead of text, keyed where the text is sensitive, and bounded."""
+"""The invocation log: a row for each text, with hashes instead of text, keyed if the text is sensitive, and bounded."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_two_spaces_have_two_keys(tmp_path: Path) -> None:
     assert load_key(tmp_path / "one") != load_key(tmp_path / "two")
 
 
-def test_a_damaged_key_is_made_anew(tmp_path: Path) -> None:
+def test_a_damaged_key_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "log.key").write_bytes(b"short")
     key = load_key(tmp_path)
     assert len(key) == 32

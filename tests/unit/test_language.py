@@ -1,4 +1,4 @@
-"""Whether a vault is mostly not English, which `donna doctor` then says."""
+"""Whether `donna doctor` considers most of a vault not to be English."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CODE = "```python\nfor each in range(10):\n    print(each)\n```\n- [ ] call Ana"
         ([], False),
     ],
 )
-def test_a_vault_is_told_by_its_prose(tmp_path: Path, texts: Sequence[str], expected: bool) -> None:
+def test_a_vault_is_judged_by_its_prose(tmp_path: Path, texts: Sequence[str], expected: bool) -> None:
     store = open_store(index_path(tmp_path, 1))
     for number, text in enumerate(texts):
         store.upsert(note(f"{number}.md", f"{text} {number}"))

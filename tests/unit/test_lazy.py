@@ -1,4 +1,4 @@
-"""What is made when it is first wanted."""
+"""Values that are created when they are first used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How NumPy comes: when it is first used, with one thread, and without a trace in the environment."""
+"""NumPy is imported when it is first used, with one thread, and leaves the environment unchanged."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def said(**environ: str) -> list[str]:
     return subprocess.run(command, env=clean | environ, check=True, capture_output=True, text=True).stdout.split()
 
 
-def test_it_begins_no_threads_of_its_own() -> None:
+def test_it_starts_no_threads() -> None:
     assert said() == ["1", "None"]
 
 

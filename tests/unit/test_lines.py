@@ -23,7 +23,7 @@ def test_lines_start_after_lf_crlf_and_cr_only(text: str, starts: list[int]) -> 
     assert line_starts(text) == starts
 
 
-def test_an_offset_belongs_to_the_line_that_holds_it() -> None:
+def test_an_offset_belongs_to_the_line_that_contains_it() -> None:
     starts = line_starts("one\r\ntwo\nthree")
     assert [line_of(starts, offset) for offset in (0, 2, 4, 5, 8, 9, 14)] == [1, 1, 1, 2, 2, 3, 3]
 

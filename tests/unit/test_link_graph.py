@@ -1,4 +1,4 @@
-"""Where links lead, and who links to a note: on files on disk."""
+"""The targets of links, and backlinks, in files on disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wikilinks give the bare names of what a note points to."""
+"""Wikilinks are read as the bare names of the notes that they link to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The log: one JSON object a line, private, rotated, without progress and without any note's text."""
+"""The log: one JSON object a line, private, rotated, without progress and without text of notes."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_it_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert lines(tmp_path)[-1]["path"] == "199.md"
 
 
-def test_a_log_that_cannot_be_written_disturbs_nobody(
+def test_a_log_that_cannot_be_written_disturbs_nothing(
     log: LogFile, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "donna.log").unlink()

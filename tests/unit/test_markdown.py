@@ -1,4 +1,4 @@
-"""Sections begin at headings, and only at what Markdown and Obsidian hold to be one."""
+"""Sections begin at headings, as Markdown and Obsidian define them."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_lines_that_hide_nothing(line: str) -> None:
     assert found(f"{line}\n# B\n") == [(1, "B")]
 
 
-def test_a_fence_ends_with_the_list_item_that_holds_it() -> None:
+def test_a_fence_ends_with_the_list_item_that_contains_it() -> None:
     assert found("- item\n  ```\n  code\n# B\n") == [(1, "B")]
 
 

@@ -1,4 +1,4 @@
-"""Chats as a source: which turns count, when the buffer is flushed, and what becomes of it."""
+"""Chats as a source: which turns are indexed, when the buffer is flushed, and what becomes of it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_buffer_is_flushed_when_it_is_full() -> None:
     assert [buffer.add(each) for each in (first, second, third)] == [[], [], [(first, second)]]
 
 
-def test_without_merging_every_turn_stands_alone() -> None:
+def test_without_merging_every_turn_is_separate() -> None:
     buffer = ChatBuffer(EstimatedTokens(), 256, merge=False)
     first, second = turn(1, LONG), turn(2, LONG)
     assert buffer.add(first) == []
@@ -109,7 +109,7 @@ def test_a_session_is_called_by_its_title_its_people_or_its_day() -> None:
 
 
 def embedded(store: MemoryStore) -> dict[str, str]:
-    """The text that is embedded for each document, by its source id."""
+    """Return the text that is embedded for each document, by its source id."""
     return {chunk.path: chunk.text for chunk in store.pending(50)}
 
 

@@ -1,4 +1,4 @@
-"""`memory.db` is the truth of what has no file: it survives damage, is backed up, and forgets when it is told to."""
+"""`memory.db` is the source of truth of what has no file: it survives damage, is backed up, and forgets on request."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def correction(identity: str = "c1", **others: str) -> Correction:
     return Correction(id=identity, task_type="parse_task", created_at=START, **values)
 
 
-# Into the index
+# Indexing
 
 
-def test_what_is_told_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_stored_fact_is_found_in_the_index(sandbox: Sandbox, tmp_path: Path) -> None:
     set_label(sandbox, fact("m1", "The gateway runs on port 8080"))
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", f"{LONG} as well")))
     with sandbox.db.change():
@@ -131,7 +131,7 @@ def test_a_new_index_gets_everything(sandbox: Sandbox, tmp_path: Path) -> None:
     other.close()
 
 
-def test_other_settings_make_the_documents_anew(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_other_settings_rebuild_the_documents(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, "short", f"{LONG} too")))
     sandbox.follow()
     assert sandbox.ids("chat") == ["s1:1-3"]
@@ -245,13 +245,13 @@ def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Pa
         ("", Reason.MISSING),
     ],
 )
-def test_what_cannot_be_forgotten_is_said(sandbox: Sandbox, identity: str, reason: Reason) -> None:
+def test_what_cannot_be_forgotten_is_reported(sandbox: Sandbox, identity: str, reason: Reason) -> None:
     with pytest.raises(DonnaError) as refused:
         find_target(sandbox.db.database, identity)
     assert refused.value.reason is reason
 
 
-def test_pinning_is_told_to_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_pinning_reaches_the_index_without_embedding(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
     sandbox.follow()
     embed_all(sandbox.store)
@@ -292,7 +292,7 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
 
 
 def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
-    """Sum a session up in its own sentences."""
+    """Summarise a session by quoting sentences from it."""
     found = material(db, session, rules)
     return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
 
@@ -314,7 +314,7 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
     assert sandbox.store.database.rows(flags) == [(0,), (0,)]
 
 
-def test_a_summary_goes_with_what_it_is_made_of(sandbox: Sandbox, tmp_path: Path) -> None:
+def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)
     summed_up(sandbox.db, session, TurnRules(chat_config()))
@@ -361,7 +361,7 @@ def test_the_index_follows_a_memory_that_was_replaced(sandbox: Sandbox) -> None:
     assert sandbox.ids("memory") == ["m1"]
 
 
-def test_without_a_backup_damage_is_said_and_nothing_is_changed(tmp_path: Path) -> None:
+def test_without_a_backup_damage_is_reported_and_nothing_is_changed(tmp_path: Path) -> None:
     db_path(tmp_path).write_bytes(b"garbage" * 1_000)
     with pytest.raises(DatabaseError, match=r"memory\.db is damaged") as refused:
         open_db(tmp_path)

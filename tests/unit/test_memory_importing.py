@@ -1,4 +1,4 @@
-"""Imports of chats: every format, what is malformed and hostile, and doing it again."""
+"""Imports of chats: every format, malformed and hostile data, and repeated imports."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_turns_are_read_in_the_order_of_their_numbers(db: MemoryDb, tmp_path: Pa
     assert texts(db, "s") == ["one", "two", "three", "four"]
 
 
-def test_sessions_of_one_name_and_two_people_are_told_apart(db: MemoryDb, tmp_path: Path) -> None:
+def test_sessions_of_one_name_and_two_people_are_distinguished(db: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "mine", user_id="ann"), *said("s", "yours", user_id="bo")]
     file = jsonl(tmp_path / "t.jsonl", rows)
     import_file(db, file, one_user=True)
@@ -113,7 +113,7 @@ MALFORMED: list[tuple[object, str]] = [
 
 
 @pytest.mark.parametrize(("line", "why"), MALFORMED, ids=[why + str(n) for n, (_, why) in enumerate(MALFORMED)])
-def test_a_malformed_line_is_told_and_nothing_else_is_lost(
+def test_a_malformed_line_is_reported_and_nothing_else_is_lost(
     db: MemoryDb, tmp_path: Path, line: object, why: str
 ) -> None:
     first, last = said("s", "before", "after")
@@ -131,7 +131,7 @@ def test_a_line_that_never_ends_takes_no_memory(db: MemoryDb, tmp_path: Path, mo
     assert texts(db, "s") == ["before", "after"]
 
 
-def test_a_line_of_ten_megabytes_is_told_if_it_is_no_message(db: MemoryDb, tmp_path: Path) -> None:
+def test_a_line_of_ten_megabytes_is_reported_if_it_is_not_a_message(db: MemoryDb, tmp_path: Path) -> None:
     rows = [*said("s", "before", "x" * 10_000_000, "after")]
     report = import_file(db, jsonl(tmp_path / "t.jsonl", rows))
     assert report.bad == (BadLine(2, "the message has more than 2,000,000 characters"),)
@@ -149,7 +149,7 @@ def test_an_empty_message_is_left_out(db: MemoryDb, tmp_path: Path) -> None:
     assert (report.turns, report.left_out, report.malformed) == (1, 1, 0)
 
 
-def test_a_file_that_is_not_there_is_said(db: MemoryDb, tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(db: MemoryDb, tmp_path: Path) -> None:
     with pytest.raises(DonnaError, match="cannot be read"):
         import_file(db, tmp_path / "nothing.jsonl")
 
@@ -225,7 +225,9 @@ def test_progress_of_an_archive_reaches_its_size(db: MemoryDb, tmp_path: Path) -
 @pytest.mark.parametrize(
     "damage", [lambda data: data[:40] + b"\xff" * 40 + data[80:], lambda data: data.replace(b"conv", b"xonv")]
 )
-def test_an_archive_that_cannot_be_read_is_said(db: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+def test_an_archive_that_cannot_be_read_is_reported(
+    db: MemoryDb, tmp_path: Path, damage: Callable[[bytes], bytes]
+) -> None:
     file = zipped(tmp_path / "export.zip", **{"conversations.json": json.dumps([chatgpt()]).encode()})
     file.write_bytes(damage(file.read_bytes()))
     with pytest.raises(DonnaError, match="cannot be read"):
@@ -234,7 +236,7 @@ def test_an_archive_that_cannot_be_read_is_said(db: MemoryDb, tmp_path: Path, da
 
 
 @pytest.mark.parametrize("current", ["d", None, "gone"])
-def test_a_chatgpt_export_gives_the_branch_that_it_ended_on(db: MemoryDb, tmp_path: Path, current: str | None) -> None:
+def test_of_a_chatgpt_export_the_last_branch_is_imported(db: MemoryDb, tmp_path: Path, current: str | None) -> None:
     report = import_file(db, write_json(tmp_path / "conversations.json", [chatgpt(current)]))
     assert (report.format, report.turns, report.malformed) == ("ChatGPT export", 3, 0)
     assert texts(db, "chatgpt/6512-ab") == ["How do kestrels hover?", "They fly into the wind.", "Thanks"]

@@ -1,4 +1,4 @@
-"""The steps of remembering, one by one, with numbers that can be worked out by hand."""
+"""The steps of remembering, one by one, with figures that can be computed by hand."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COUNTER = EstimatedTokens()
 
 
 class WordTokens:
-    """A token is a word, so that lengths can be counted by eye."""
+    """Counts words as tokens, so that lengths can be seen."""
 
     name = "words"
 

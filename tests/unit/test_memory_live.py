@@ -1,4 +1,4 @@
-"""Memory that fills by itself: followed logs, users kept apart, suggestions, passages that end, preferences replaced."""
+"""Memory that grows by itself: followed logs, separate users, suggestions, ends of passages, replaced preferences."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def log_line(number: int, text: str, session: str = "abc") -> str:
 
 
 def follow(db: MemoryDb, logs: LogFolder) -> tuple[int, int]:
-    """One round: how many turns are new, and how many bytes were read."""
+    """Follow the logs once. Return the numbers of new turns and of bytes read."""
     importing = Import(Recorder(db))
     return_bytes = sum(logs.read_new(importing))
     return importing.report.turns, return_bytes
@@ -70,7 +70,7 @@ def test_a_log_is_followed_by_whole_lines_and_resumed_where_it_was(db: MemoryDb,
 
 
 @pytest.mark.parametrize("marks", ["kept", "lost", "damaged"])
-def test_a_log_that_was_truncated_or_replaced_is_read_anew_and_adds_nothing_twice(
+def test_a_log_that_was_truncated_or_replaced_is_read_again_and_adds_nothing_twice(
     db: MemoryDb, tmp_path: Path, marks: str
 ) -> None:
     folder, state = tmp_path / "logs", tmp_path / "state"

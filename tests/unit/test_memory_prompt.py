@@ -1,4 +1,4 @@
-"""The block of a prompt, the budget that it keeps, and the order that a second opinion gives."""
+"""The block of a prompt, its budget, and the order by a cross-encoder."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_does_not_fit_is_passed_over_for_what_does() -> None:
 
 
 @pytest.mark.parametrize("budget", [0, 1, 2])
-def test_a_budget_without_room_gives_nothing(budget: int) -> None:
+def test_a_budget_without_room_packs_nothing(budget: int) -> None:
     packed = pack([], [memory("a", "one")], top_k=5, budget=budget, counter=Words())
     assert (packed.memories, packed.tokens) == ((), 0)
 
@@ -104,7 +104,7 @@ contents = st.lists(st.integers(0, 30), max_size=12)
 
 
 class Seams:
-    """Counts a whole as more than its parts, as no tokenizer should and one might."""
+    """Counts more tokens in a whole than in its parts, which a tokenizer might do."""
 
     name = "seams"
 
@@ -134,7 +134,7 @@ def test_a_pack_never_exceeds_its_budget(
 
 @given(contents, contents, st.integers(1, 8), st.integers(3, 120))
 def test_a_pack_is_the_best_scoring_set_that_fits(first: list[int], then: list[int], top_k: int, budget: int) -> None:
-    """The set is the one that comes first if sets are compared by their best memory, then by their second, and so on."""
+    """It is the set that is first if sets are compared by their best memory, then by their second, and so on."""
     preferences = [memory(f"p{n}", "w " * size, MemoryType.PROCEDURAL) for n, size in enumerate(first)]
     others = [memory(f"o{n}", "w " * size) for n, size in enumerate(then)]
     packed = pack(preferences, others, top_k=top_k, budget=budget, counter=Words())
@@ -172,7 +172,7 @@ def test_an_estimate_is_at_least_the_count_of_cl100k_and_little_more(text: str, 
 
 
 def test_a_vocabulary_that_is_not_the_genuine_one_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """tiktoken would fetch another one in its place."""
+    """tiktoken would download another one instead."""
     (tmp_path / tokens._FILE).write_bytes(b"something else")
     monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
     assert prompt_tokens({"TIKTOKEN_CACHE_DIR": str(tmp_path)}).name == "estimate"
@@ -183,7 +183,7 @@ def test_the_name_of_the_vocabulary_is_that_of_tiktokens_cache() -> None:
     assert hashlib.sha1(address.encode()).hexdigest() == tokens._FILE
 
 
-# The second opinion
+# Reranking
 
 
 def scored(name: str, score: float, importance: float | None = None, at: float = 0.0) -> MemoryChunk:

@@ -1,4 +1,4 @@
-"""Novelty against the centroid: worked numbers, exact under deletion, the same in whatever order memories came."""
+"""Novelty against the centroid: computed examples, exact after deletions, and independent of the order of memories."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 def put(
     store: MemoryStore, name: str, vector: np.ndarray, at: float, user: str = "me", *, sensitive: bool = False
 ) -> str:
-    """A memory of one passage with this vector."""
+    """Store a memory of one passage with this vector."""
     document = note(name, f"text {name}", source_type="memory", modified_at=at, user_id=user, sensitive=sensitive)
     stored = store.upsert(document)
     store_scores(store.database, stored.id, document, COUNTER)
@@ -72,7 +72,7 @@ def test_the_first_memory_is_wholly_new_and_its_like_is_not(store: MemoryStore) 
     assert waiting(store.database)
     assert score(store) == 4
     assert not waiting(store.database)
-    # The centroid is east; then two easts and a north, whose cosine with the direction between is 3/√10.
+    # The centroid is east; then two easts and a north, whose cosine with the direction between them is 3/√10.
     expected = {"a": 1.0, "b": 0.0, "c": 1.0, "d": 1.0 - 3.0 / np.sqrt(10.0)}
     assert novelties(store) == pytest.approx(expected, abs=1e-3)
 
@@ -94,7 +94,7 @@ def test_what_is_opposite_is_not_more_than_wholly_new(store: MemoryStore) -> Non
     assert novelties(store)["b"] == 1.0
 
 
-def test_memories_are_as_new_as_when_they_were_said(store: MemoryStore) -> None:
+def test_memories_are_as_recent_as_their_messages(store: MemoryStore) -> None:
     put(store, "later", EAST, 2.0)
     put(store, "earlier", EAST, 1.0)
     score(store)
@@ -145,7 +145,7 @@ def test_a_deleted_task_leaves_no_trace_where_nothing_else_is_remembered(store: 
     parts = MemoryIndexerParts(
         folder=tmp_path, sources=SourcesConfig(), client=VaultClient(tmp_path / "vault"), splitter=CUT, hub=EventHub()
     )
-    assert sum(ChangeFollower(parts, store).follow()) == 0  # there is no memory.db
+    assert sum(ChangeFollower(parts, store).follow()) == 0  # memory.db is missing
     assert store.database.rows("SELECT * FROM memory_departed") == []
     assert read_centroid(store.database, "me", DIM).count == 0
 
@@ -164,7 +164,7 @@ def test_a_changed_memory_is_scored_again(store: MemoryStore) -> None:
     assert centroid.total.tolist() == in_steps(unpacked(packed(NORTH))).tolist()
 
 
-def test_a_vector_that_was_gone_before_its_memory_is_no_harm(store: MemoryStore) -> None:
+def test_a_vector_deleted_before_its_memory_is_harmless(store: MemoryStore) -> None:
     put(store, "a", EAST, 1.0)
     put(store, "b", NORTH, 2.0)
     score(store)

@@ -1,4 +1,4 @@
-"""Check boxes as tasks: read as Obsidian Tasks writes them, followed as their notes change, written and checked."""
+"""Check boxes as tasks: read as Obsidian Tasks writes them, updated as their notes change, written and ticked."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_dataview_fields_are_read_too() -> None:
     )  # fmt: skip
 
 
-def test_a_day_that_no_calendar_has_is_none() -> None:
+def test_a_day_that_does_not_exist_is_not_a_date() -> None:
     assert parse_task(" ", "Party 📅 2026-02-30").due == ""
 
 
@@ -142,9 +142,7 @@ def test_tasks_of_a_private_note_are_private(sandbox: Sandbox) -> None:
     assert list_tasks(sandbox.store.database)[0].sensitive
 
 
-def test_what_goes_wrong_with_a_task_is_told_and_goes_no_further(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_of_a_task_is_reported_and_does_not_spread(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(text: str) -> list[Task]:
         raise RuntimeError("a fault")
 

@@ -1,4 +1,4 @@
-"""Frontmatter is merged so that no byte changes but those of the keys that change, or it is refused."""
+"""A merge of frontmatter changes only the bytes of the keys that change, or is refused."""
 
 from __future__ import annotations
 
@@ -260,7 +260,7 @@ def test_prose_after_a_rule_is_body(prose: str) -> None:
     assert merge_frontmatter(prose, "new") == "new"
 
 
-def test_a_refusal_never_holds_text_of_the_note() -> None:
+def test_a_refusal_never_contains_text_of_the_note() -> None:
     secret = refusal(note("secret: &x 1\n"), note("secret: 2\n"))
     assert "secret" not in f"{secret.message} {secret.hint}"
 
@@ -294,7 +294,7 @@ def test_every_note_of_the_evaluation_keeps_its_bytes(vault: Path) -> None:
 
 
 def check_edits(text: str, key: str) -> None:
-    """Change, remove and add a key; the lines of the note's other keys must be the very same ones."""
+    """Change, remove and add a key; the lines of the note's other keys must be exactly the same."""
     body = text[parse_frontmatter(text).body_start :]
     head = text[: len(text) - len(body)]
     assert merge_frontmatter(text, text) == text
@@ -311,7 +311,7 @@ def check_edits(text: str, key: str) -> None:
         assert merge_frontmatter(text, note(f"{key}:\n  - new\n", body)) == f"{before}{key}:\n  - new\n{after}{body}"
 
 
-def test_conflict_markers_stand_around_what_both_changed_and_nothing_else() -> None:
+def test_conflict_markers_enclose_what_both_changed_and_nothing_else() -> None:
     base, mine, theirs = "a\nb\nc\nd\n", "a\nB\nc\nd\nmine\n", "a\nbb\nc\nd\n"
     assert marked_text(base, mine, theirs) == ("a\n<<<<<<< mine\nB\n=======\nbb\n>>>>>>> theirs\nc\nd\nmine\n")
     assert marked_text("x", "y", "z") == "<<<<<<< mine\ny\n=======\nz\n>>>>>>> theirs\n"

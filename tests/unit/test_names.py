@@ -1,4 +1,4 @@
-"""Notes are found by their names first, whatever their text, and the switcher finds names and headings fuzzily."""
+"""Notes are found by their names first, whatever their text, and the switcher matches names and headings fuzzily."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vaults that Obsidian knows are found, and its links are escaped."""
+"""Obsidian's vaults are found, and links to it are escaped."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_existing_folders_once_and_the_last_opened_first(tmp_path: Path) -> None
         "\udcff",
     ],
 )
-def test_a_damaged_registry_holds_no_vaults(tmp_path: Path, content: str) -> None:
+def test_a_damaged_registry_lists_no_vaults(tmp_path: Path, content: str) -> None:
     folder = tmp_path / REGISTRIES[0]
     folder.mkdir(parents=True)
     (folder / "obsidian.json").write_bytes(os.fsencode(content))

@@ -1,4 +1,4 @@
-"""Inside one note, words are ranked by how rare they are in it too."""
+"""In a search of one note, words are also ranked by their rarity in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.unit.index_parts import note, open_store
 
 MEETING = "Meetings/remote.md"
 SPOKEN = "the designer and again the designer", "then we take the shape now", *["the designer nods here"] * 10
-"""The designer is in the whole meeting and in no other note; of shapes, a quarter of all notes speak."""
+"""“Designer” is throughout the meeting and in no other note; “shapes” is in a quarter of all notes."""
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def store(tmp_path: Path) -> Iterator[MemoryStore]:
 
 
 def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple[str, ...] = ()) -> list[str]:
-    """What each passage says below its heading, best first."""
+    """Return the text of each passage below its heading, best first."""
     scope = Scope(filters, forbidden=tuple(map(quoted, forbidden)))
     found = search_words(store.database, [quoted(term) for term in terms], scope, 100)
     assert [match.score for match in found] == sorted((match.score for match in found), reverse=True)
@@ -38,9 +38,7 @@ def passages(store: MemoryStore, filters: Filters, *terms: str, forbidden: tuple
 
 
 @pytest.mark.parametrize("filters", [Filters(within=(MEETING,)), Filters(path_prefix=MEETING)])
-def test_a_word_that_a_whole_note_is_about_tells_none_of_its_passages_apart(
-    store: MemoryStore, filters: Filters
-) -> None:
+def test_a_word_throughout_a_note_does_not_distinguish_its_passages(store: MemoryStore, filters: Filters) -> None:
     assert passages(store, filters, "designer", "shape")[0] == SPOKEN[1]
 
 
@@ -49,7 +47,7 @@ def test_among_several_notes_only_the_vault_says_which_word_is_rare(store: Memor
     assert passages(store, filters, "designer", "shape")[0] == SPOKEN[0]
 
 
-def test_every_passage_with_a_word_is_found_also_by_one_that_all_of_them_hold(store: MemoryStore) -> None:
+def test_every_passage_with_a_word_is_found_even_by_a_word_of_all_passages(store: MemoryStore) -> None:
     assert sorted(passages(store, Filters(within=(MEETING,)), "designer", "shape")) == sorted(SPOKEN)
     assert len(passages(store, Filters(within=(MEETING,)), "part")) == len(SPOKEN)
     assert passages(store, Filters(within=(MEETING,)), "heron") == []

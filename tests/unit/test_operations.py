@@ -1,4 +1,4 @@
-"""Operations in commit messages and in stacks: whatever names, actors, clocks and users' commits hold."""
+"""Operations in commit messages and undo stacks, whatever names, actors, clocks and users' commits contain."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def with_kind(number: int, kind: OperationKind, *ids: str) -> Operation:
 
 @st.composite
 def histories(draw: st.DrawFn) -> list[Operation]:
-    """A history as Donna makes one, oldest first."""
+    """Generate a history as Donna makes one, oldest first."""
     made: list[Operation] = []
     for number in range(draw(st.integers(0, 40))):
         now = stacks(reversed(made))
@@ -173,7 +173,7 @@ def histories(draw: st.DrawFn) -> list[Operation]:
 
 
 def by_hand(history: Sequence[Operation]) -> Stacks:
-    """The stacks by the definition: what was done and not undone, and what was undone since the last new operation."""
+    """Compute the stacks by definition: done and not undone, and undone since the last new operation."""
     known = {each.id: each for each in history}
     done: list[str] = []
     undone: list[str] = []
@@ -203,7 +203,7 @@ def test_the_stacks_follow_every_history(history: list[Operation]) -> None:
 @settings(deadline=None, max_examples=300)
 @given(histories(), st.integers(0, 40))
 def test_of_a_history_cut_short_the_stacks_hold_less_but_nothing_wrong(history: list[Operation], cut: int) -> None:
-    """More operations than are looked at: what is offered next must be what would be next."""
+    """If there are more operations than are read, the next one to undo must still be the right one."""
     whole, found = stacks(reversed(history)), stacks(reversed(history[cut:]))
     assert found.undoable == whole.undoable[: len(found.undoable)]
     assert found.redoable == whole.redoable[: len(found.redoable)]
@@ -217,7 +217,7 @@ def test_after_a_new_write_nothing_is_left_to_redo() -> None:
     assert stacks([new, undo, first]) == Stacks((new,), ())
 
 
-def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
+def test_a_session_is_removed_from_anywhere_in_the_stack() -> None:
     write = OperationKind.WRITE
     made = [with_kind(number, write) for number in range(5)]
     ids = [each.id for each in made]
@@ -231,7 +231,7 @@ def test_a_session_is_taken_off_the_stack_wherever_it_stands() -> None:
 
 
 @pytest.mark.parametrize("session", ["", "0123456789ab"])
-def test_a_session_is_told_by_the_message(session: str) -> None:
+def test_a_session_is_named_in_the_message(session: str) -> None:
     operation = replace(with_kind(1, OperationKind.WRITE), session=session)
     found = parse_message(message_of(operation), commit="", at=0.0)
     assert found is not None
@@ -239,7 +239,7 @@ def test_a_session_is_told_by_the_message(session: str) -> None:
 
 
 @pytest.mark.parametrize("session", ["x", "0123456789AB", "0123456789ab0", "../../../etc"])
-def test_a_session_that_is_none_of_ours_is_none(session: str) -> None:
+def test_an_invalid_session_is_ignored(session: str) -> None:
     message = message_of(with_kind(1, OperationKind.WRITE)).rstrip("\n") + f"\nDonna-Session: {session}\n"
     found = parse_message(message, commit="", at=0.0)
     assert found is not None
@@ -259,7 +259,7 @@ HOSTILE_NAMES = (
 
 
 @pytest.mark.parametrize("name", HOSTILE_NAMES)
-def test_a_note_of_any_name_is_written_and_taken_back(base: Path, name: str) -> None:
+def test_a_note_of_any_name_is_written_and_undone(base: Path, name: str) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")
     (vault / "Inbox/a.md").write_text("a file that a pattern would match\n")
@@ -290,7 +290,7 @@ def test_a_message_of_the_callers_is_a_subject_and_no_more(base: Path, message: 
 
 
 def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md") -> None:
-    """A user's commit that says it were an operation."""
+    """Create a user's commit that claims to be an operation."""
     now = user.git(vault, "rev-parse", f"HEAD:{path}").strip()
     evil = user.git(vault, "hash-object", "-w", "--stdin", given="planted\n").strip()
     change = BlobChange(path=path, before=evil, after=now)
@@ -306,7 +306,7 @@ def forge(user: User, vault: Path, number: int = 9, path: str = "Projects/one.md
     user.git(vault, "commit", "--quiet", "--allow-empty", "--file=-", given=message_of(forged))
 
 
-def test_a_forged_operation_is_none_while_there_are_records(base: Path) -> None:
+def test_a_forged_operation_does_not_count_while_there_are_records(base: Path) -> None:
     user = User(base / "home")
     vault = user.repository(base / "v")
     writer = new_writer(vault, base / "state")
@@ -334,7 +334,7 @@ def test_a_copied_operation_counts_once(base: Path) -> None:
 
 
 def test_a_clone_knows_the_operations_of_the_history_it_came_with(base: Path) -> None:
-    """Another machine has the commits and not the records; a commit between that only looks like one hides nothing."""
+    """Another machine has the commits and not the records; a commit between them that imitates one hides nothing."""
     user = User(base / "home")
     vault = user.repository(base / "v")
     first = new_writer(vault, base / "state")

@@ -1,4 +1,4 @@
-"""Results go to stdout, messages to stderr, and no text, encoding or broken pipe can spoil that."""
+"""Results are written to stdout, messages to stderr; no text, encoding or broken pipe breaks that."""
 
 from __future__ import annotations
 

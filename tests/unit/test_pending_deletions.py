@@ -1,4 +1,4 @@
-"""Missing notes: held for the rename window, removed when due, and kept when far too many go at once."""
+"""Missing notes are retained for the rename window, then removed, except if far too many disappear at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Clock:
 
 
 class Vault:
-    """What the index holds, whether notes are being read, and what was removed."""
+    """The notes of an index, whether reading is paused, and what was removed."""
 
     def __init__(self, known: int) -> None:
         self.known, self.reading, self.removed, self.moved = known, False, list[str](), set[str]()
@@ -94,7 +94,7 @@ async def test_a_missing_note_stays_for_the_rename_window(clock: Clock) -> None:
     assert not vault.deletions.waiting
 
 
-async def test_expecting_again_does_not_begin_anew(clock: Clock) -> None:
+async def test_expecting_again_does_not_start_over(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(["a.md"])
@@ -118,7 +118,7 @@ async def test_nothing_is_removed_while_notes_are_read(clock: Clock) -> None:
     assert vault.removed == ["a.md"]
 
 
-async def test_far_too_many_at_once_are_held_and_told_once(clock: Clock) -> None:
+async def test_far_too_many_at_once_are_held_and_reported_once(clock: Clock) -> None:
     vault = Vault(100)
     gone = some(60)
     async with watched(vault):
@@ -148,7 +148,7 @@ async def test_notes_that_were_moved_meanwhile_are_not_missing(clock: Clock) -> 
     assert (vault.deletions.held, vault.problems) == (0, [])
 
 
-async def test_when_the_user_says_so_what_was_held_is_removed(clock: Clock) -> None:
+async def test_held_notes_are_removed_once_the_user_confirms(clock: Clock) -> None:
     vault = Vault(100)
     async with watched(vault):
         vault.deletions.expect(some(60))

@@ -1,4 +1,4 @@
-"""The log: percentiles, throughput, and the problems that hold now."""
+"""The problem log: percentiles, throughput, and the current problems."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_embedded_and_reused_are_counted() -> None:
     assert (log.embedded, log.reused) == (5, 5)
 
 
-def test_a_problem_holds_until_it_is_cleared() -> None:
+def test_a_problem_stays_until_it_is_cleared() -> None:
     log = ProblemLog()
     log(ProblemRaised(reason=Reason.DISK_FULL, message="full"))
     log(ProblemRaised(reason=Reason.DISK_FULL, message="still full", hint="free some"))

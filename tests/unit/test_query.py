@@ -1,4 +1,4 @@
-"""The query syntax: words, phrases, what to avoid, and filters. Nothing that is typed is an error."""
+"""The query syntax: words, phrases, exclusions and filters. No input is an error."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_hyphen_inside_a_word_avoids_nothing() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "-", "--", '"', '""', "- -", "\x00", "…", "()", "*", ":", '-"'])
-def test_what_holds_no_word_asks_nothing(text: str) -> None:
+def test_a_text_without_words_asks_nothing(text: str) -> None:
     query = parse_query(text)
     assert query.literals == ()
     assert query.text == ""
@@ -84,7 +84,7 @@ def test_filters_narrow_those_of_the_request() -> None:
         ("before:yesterdy", "before:yesterdy", "before:2026-11-25"),
     ],
 )
-def test_what_looks_like_a_filter_and_is_none_is_named(text: str, problem: str, nearest: str) -> None:
+def test_an_invalid_filter_is_named(text: str, problem: str, nearest: str) -> None:
     (found,) = parse_query(text, now=datetime(2026, 11, 25)).problems
     assert (found.text, found.nearest) == (problem, nearest)
 
@@ -109,7 +109,7 @@ def test_a_filter_without_a_value_is_left_out(text: str) -> None:
     assert query.words in ((), ("x",))
 
 
-def test_what_looks_like_a_filter_but_is_none_is_a_word() -> None:
+def test_an_unknown_filter_is_a_word() -> None:
     assert parse_query("http://example.com note:this").words == ("http://example.com", "note:this")
     assert parse_query("mypath:x").words == ("mypath:x",)
 
@@ -136,7 +136,7 @@ def test_dates(value: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["", "soon", "2026-13", "2026-02-30", "12.03.2026", "99999d", "-1d", "0000"])
-def test_what_is_no_date_is_none(value: str) -> None:
+def test_invalid_dates_are_ignored(value: str) -> None:
     assert parse_day(value, NOW) is None
     assert parse_query(f'before:"{value}"', now=NOW).filters == Filters()
 

@@ -1,4 +1,4 @@
-"""`MemoryIngestQueue`: one job a path, edits before imports, sixteen at a time, and a bound."""
+"""`MemoryIngestQueue`: one job for each path, edits before imports, sixteen at a time, with a limit."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def test_taking_waits_for_work() -> None:
     assert paths(await taker) == ["a"]
 
 
-async def test_putting_nothing_wakes_nobody() -> None:
+async def test_putting_nothing_wakes_no_thread() -> None:
     queue = MemoryIngestQueue()
     queue.put([])
     taker = asyncio.create_task(queue.take())

@@ -1,4 +1,4 @@
-"""Fusion: a score from 0 to 1 that never falls when a leg likes a passage better."""
+"""Fusion: a score from 0 to 1 that never falls if a leg ranks a passage higher."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from donna_tui.search.ranking import LEAD_WEIGHT, MEANING_WEIGHT, NEIGHBOUR_SHARE, Candidate, Ranked, fuse, lifted
 
 ALONE = 1 / (1 + NEIGHBOUR_SHARE)
-"""What the best score is where no neighbour was found."""
+"""The best score if no neighbour was found."""
 
 cosines = st.floats(-1.0, 1.0, allow_nan=False)
 bm25 = st.floats(0.001, 60.0)
@@ -21,7 +21,7 @@ def in_order(scores: dict[int, float]) -> list[int]:
 
 
 def fused(words: dict[int, float], meaning: dict[int, float], more: dict[int, float] | None = None) -> list[Ranked]:
-    """Passages of a note each; `more` has cosines of passages that only the words found."""
+    """Fuse passages of separate notes; `more` has cosines of passages that only the keyword leg found."""
     cosines = {**meaning, **(more or {})}
     found = [Candidate(each, f"note {each}", 0, words.get(each), cosines.get(each)) for each in {**words, **meaning}]
     return fuse(found, in_order(words), in_order(meaning))
@@ -97,7 +97,7 @@ def test_one_note_does_not_fill_the_list() -> None:
 
 
 def passages(*, in_one_note: bool, is_turn: bool = False) -> list[Candidate]:
-    """The best, one directly beside it, and one far away that is a little worse than that."""
+    """Return the best passage, one directly beside it, and a slightly worse one far away."""
     places = [(1, 4, 10.0), (2, 5, 8.0), (3, 20, 7.5)]
     notes = {each: "a" if in_one_note else f"note {each}" for each, _, _ in places}
     return [Candidate(each, notes[each], place, score, score / 20, is_turn=is_turn) for each, place, score in places]
@@ -107,7 +107,7 @@ def ids(ranked: list[Ranked]) -> list[int]:
     return [one.id for one in ranked]
 
 
-def test_in_one_note_what_stands_beside_a_better_passage_gives_way_to_another_place() -> None:
+def test_in_one_note_a_neighbour_of_a_better_passage_ranks_below_another_place() -> None:
     ranked = fuse(passages(in_one_note=True), [1, 2, 3], [1, 2, 3])
     assert ids(ranked) == [1, 3, 2]
     assert [one.rank_score for one in ranked] == sorted((one.rank_score for one in ranked), reverse=True)

@@ -1,4 +1,4 @@
-"""Threads that read: a part of a search beside another, none free, closed, and an index that is replaced meanwhile."""
+"""Reader threads: parallel parts of a search, no free thread, closing, and an index that is replaced meanwhile."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ async def test_where_all_threads_wait_for_a_part_each_does_its_own(readers: Read
     assert found == [True] * THREADS
 
 
-async def test_a_part_that_nobody_asks_for_is_not_begun(readers: Readers) -> None:
+async def test_a_dropped_part_is_not_begun(readers: Readers) -> None:
     together, go_on, begun = threading.Barrier(THREADS + 1, timeout=30), threading.Event(), list[str]()
 
     def work(*_: object) -> None:
@@ -142,7 +142,7 @@ async def test_a_part_that_is_asked_for_while_they_close_is_read_where_it_is_ask
     await closed
 
 
-async def test_what_is_closed_says_so(readers: Readers) -> None:
+async def test_closed_readers_report_busy(readers: Readers) -> None:
     readers.close()
     with pytest.raises(DatabaseError) as caught:
         await readers.run(lambda database, _: count_notes(database))
@@ -166,7 +166,7 @@ async def test_an_index_that_is_replaced_during_a_search_is_not_missed(readers: 
     newer.close()
 
 
-async def test_an_index_that_is_closed_and_not_replaced_is_told(readers: Readers) -> None:
+async def test_a_search_in_a_closed_index_without_a_successor_fails(readers: Readers) -> None:
     sandbox = SearchService(lambda: readers, Settings(0.25, 8), EventHub(), InputHash(b"key"))
     readers.close()
     with pytest.raises(DatabaseError, match="no longer"):

@@ -37,7 +37,7 @@ class ReconcileHarness:
         return file
 
     def know(self, path: str, **others: object) -> None:
-        """Record a file as it is now, as if it had been checked an hour from now: nothing is recent then."""
+        """Record a file as it is now, as if checked an hour from now, so that no change counts as recent."""
         stat = self.client.stat(path)
         values = {
             "state": "indexed", "size": stat.size, "mtime_ns": stat.mtime_ns, "ctime_ns": stat.ctime_ns,
@@ -110,7 +110,7 @@ def test_a_note_that_is_no_text_is_not_read_again_until_it_changes(harness: Reco
     assert harness.compare().changed == ("a.md",)
 
 
-def test_skipped_files_are_told_once(harness: ReconcileHarness) -> None:
+def test_skipped_files_are_reported_once(harness: ReconcileHarness) -> None:
     harness.write("big.md", "x" * 2_000)
     (entry,) = harness.compare().skipped
     assert (entry.path, entry.reason) == ("big.md", Reason.TOO_LARGE)
@@ -119,7 +119,7 @@ def test_skipped_files_are_told_once(harness: ReconcileHarness) -> None:
     assert (found.skipped, found.new, found.missing, found.seen) == ((), (), (), 0)
 
 
-def test_a_note_that_became_too_large_is_told(harness: ReconcileHarness) -> None:
+def test_a_note_that_became_too_large_is_reported(harness: ReconcileHarness) -> None:
     harness.write("a.md")
     harness.know("a.md")
     harness.write("a.md", "x" * 2_000)

@@ -12,14 +12,14 @@ def coverage(question: str, text: str, *, partial: bool = False) -> float:
     return query_content(parse_query(question), partial=partial).coverage(text)
 
 
-def test_coverage_counts_the_words_that_a_passage_holds_in_any_form() -> None:
+def test_coverage_counts_the_words_that_a_passage_contains_in_any_form() -> None:
     assert coverage("why do redis sessions expire", "A session in Redis never expired.") == 1.0
     assert coverage("redis sessions", "sessions of the parliament") == 0.5
     assert coverage("redis sessions", "the weather") == 0.0
     assert coverage("Ann's piano", "It's the weather") == 0.0
 
 
-def test_a_word_that_is_being_typed_counts_if_it_may_become_one_of_the_passage() -> None:
+def test_a_half_typed_word_counts_if_it_may_become_one_of_the_passage() -> None:
     assert coverage("redis sess", "sessions in redis", partial=True) == 1.0
     assert coverage("redis sess", "sessions in redis") == 0.5
 

@@ -1,4 +1,4 @@
-"""What becomes of each form of link when the note that it points to moves, and when the note that holds it does."""
+"""How each form of link changes when its target moves, and when the note that contains it does."""
 
 from __future__ import annotations
 

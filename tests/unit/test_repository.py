@@ -1,4 +1,4 @@
-"""`GitRepo` alone: where a repository is and is not, what git is asked and answers, the branch that moves by comparison."""
+"""`GitRepo` alone: where a repository is, its git commands, and moving the branch by compare-and-swap."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_relative_vault_is_that_of_the_start(base: Path, user: User, monkeypat
 
 
 @pytest.mark.parametrize("inside", [".git", ".git/objects", "bare.git"])
-def test_inside_gits_own_folder_is_no_vault(base: Path, user: User, inside: str) -> None:
+def test_a_git_folder_is_not_a_vault(base: Path, user: User, inside: str) -> None:
     user.repository(base)
     user.git(base, "init", "--quiet", "--bare", "bare.git")
     error = refusal_of(GitRepo(base / inside))
@@ -80,7 +80,7 @@ def test_inside_gits_own_folder_is_no_vault(base: Path, user: User, inside: str)
 
 
 def test_a_repository_that_moved_away_is_not_replaced_by_a_new_one(base: Path, user: User) -> None:
-    """A work tree or submodule whose repository is gone says so; only where there is none at all may one be made."""
+    """A work tree or submodule without its repository is an error; one may be created only if there is none at all."""
     fill(base / "v")
     (base / "v/.git").write_text("gitdir: ../gone.git\n")
     error = refusal_of(GitRepo(base / "v"))
@@ -106,7 +106,7 @@ def test_the_repository_of_another_user_is_not_trusted(base: Path, user: User) -
 
 
 def test_without_git_a_vault_can_be_read_but_not_written(base: Path) -> None:
-    """Also where GitPython was not imported before git went: it looks for git when it is imported."""
+    """GitPython looks for git when it is imported, so the second attempt fails too."""
     code = f"""
 import sys
 from pathlib import Path
@@ -200,7 +200,7 @@ def test_the_blobs_of_a_commit_are_those_below_the_vault(base: Path, user: User)
     assert repo.blob_id(commit, "Inbox/old.md") is None
 
 
-def test_what_git_ignores_is_told_by_the_path_alone(base: Path, user: User) -> None:
+def test_what_git_ignores_is_determined_by_the_path_alone(base: Path, user: User) -> None:
     vault = user.repository(base / "repo", vault="v")
     fill(base / "repo", {".gitignore": "*.secret.md\n/v/Private/\n", "v/.gitignore": "!shown.secret.md\n"})
     fill(vault, {"Inbox/known.secret.md": "committed before it was ignored\n"})

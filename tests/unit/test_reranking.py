@@ -1,4 +1,4 @@
-"""Hits that a cross-encoder ranks again: what was found stays, its order and the value beside it agree."""
+"""Hits reranked by a cross-encoder: the same hits, with an order and scores that agree."""
 
 from __future__ import annotations
 

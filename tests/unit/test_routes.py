@@ -1,4 +1,4 @@
-"""Which models are asked: read from the user's own file alone, with every mistake named by file, line and setting."""
+"""Language models are read from the user's own file alone, and every mistake is reported with file, line and setting."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def refusal(home: Path, text: str) -> ConfigError:
     return caught.value
 
 
-def test_nothing_is_asked_unless_somebody_says_so(home: Path) -> None:
+def test_no_model_is_used_unless_configured(home: Path) -> None:
     assert load(home) == Routes()
     assert load(home).route("reasoner") is None
 

@@ -1,4 +1,4 @@
-"""What is known of a scope between two searches, and for how long."""
+"""The cache of the passages in a scope, and its lifetime."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def database(store: MemoryStore) -> Database:
 
 
 class CountingRunner:
-    """Other connections, which work at once when they are asked to, or later."""
+    """Other connections, which run their work at once or later."""
 
     def __init__(self, database: Database) -> None:
         self.database, self.runs = database, 0
@@ -78,7 +78,7 @@ def test_a_longer_one_is_listed_beside_the_second_search(database: Database, mon
     assert runner.runs == 1
 
 
-def test_while_it_is_being_listed_nobody_begins_again(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_scope_is_listed_once_at_a_time(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scope_module, "LISTED_AT_ONCE", 2)
     waiting: list[Callable[[Database], object]] = []
 
@@ -143,7 +143,7 @@ def test_a_program_that_does_not_stay_remembers_nothing(store: MemoryStore) -> N
     assert known_members(store.database, FOLDER) is None
 
 
-def test_a_folder_that_is_not_there_has_no_members(database: Database) -> None:
+def test_a_missing_folder_has_no_members(database: Database) -> None:
     estimate = estimate_scope(database, Scope(Filters(path_prefix="Nowhere")))
     assert estimate.members is not None
     assert (list(estimate.members.keys), estimate.members.ranges, estimate.members.listed) == ([], [], "[]")

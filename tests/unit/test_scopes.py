@@ -1,4 +1,4 @@
-"""What part of an index is in a scope, and by which index SQLite finds it."""
+"""Which part of an index is in a scope, and which SQL index finds it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDERS = ("Archive", "Garden", "Meetings", "People", "Projects", "Reading", "Re
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    """Notes in ten folders, one folder after the other, as a vault is read; every third is of a later date."""
+    """Create notes in ten folders, one folder after the other, as a vault is read; every third has a later date."""
     store = open_store(tmp_path_factory.mktemp("scopes") / "index.db")
     with store.database.transaction():
         store.database.run_many(
@@ -31,11 +31,11 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_the_share_of_a_folder_whose_notes_stand_beside_each_other(database: Database, folder: str) -> None:
+def test_the_share_of_a_folder_whose_notes_are_contiguous(database: Database, folder: str) -> None:
     assert share_in_scope(database, Scope(Filters(path_prefix=folder))) == pytest.approx(0.1, abs=0.01)
 
 
-def test_the_share_of_notes_that_stand_all_over(database: Database) -> None:
+def test_the_share_of_scattered_notes(database: Database) -> None:
     assert share_in_scope(database, Scope(Filters(after=2.0))) == pytest.approx(1 / 3, abs=0.05)
     assert share_in_scope(database, Scope(Filters())) == 1.0
     assert share_in_scope(database, Scope(Filters(path_prefix="None"))) == 0.0

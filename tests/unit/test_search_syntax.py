@@ -1,4 +1,4 @@
-"""What the query syntax demands is demanded of the text, and a filter that matches nothing is named."""
+"""The text must contain what the query syntax requires, and a filter that matches nothing is named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snippets: the stretch that shows why a passage matched, as one line, with the matched words marked."""
+"""Snippets: the part of a passage that shows why it matched, on one line, with the matched words marked."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_a_late_snippet_is_the_same() -> None:
     assert (late.text, late.marks) == (made.text, made.marks)
 
 
-def test_a_phrase_is_seen_whole_where_its_words_stand_apart_too() -> None:
+def test_a_phrase_is_shown_whole_even_if_its_words_also_occur_separately() -> None:
     text = f"A walrus is big. {'filler words here ' * 12}the walrus certificate was renewed. {'more filler ' * 12}"
     for width in (40, 60, 120):
         snippet = LateSnippet(text, ("walrus certificate",)).fitted(width)

@@ -1,4 +1,4 @@
-"""Which vault a command means, and what is remembered of it."""
+"""Which vault a command uses, and what is stored about it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_odd_names_make_plain_folders(tmp_path: Path, paths: AppPaths, name: str
     assert state.parent == paths.state / "spaces"
 
 
-def test_what_is_not_there_or_no_folder_is_refused(tmp_path: Path, paths: AppPaths) -> None:
+def test_a_path_that_is_missing_or_not_a_folder_is_refused(tmp_path: Path, paths: AppPaths) -> None:
     (tmp_path / "file").write_text("x")
     for place, reason in (
         (tmp_path / "none", Reason.ROOT_MISSING),

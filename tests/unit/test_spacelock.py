@@ -1,4 +1,4 @@
-"""The lock on a space: one process at a time, and free again however that process ends."""
+"""The lock on a space: held by one process at a time, and released however that process ends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ sys.stdin.read()
 
 
 def holder(folder: Path) -> subprocess.Popen[str]:
-    """Another process that takes the lock and keeps it until its stdin is closed."""
+    """Take the lock in another process until its stdin is closed."""
     child = subprocess.Popen(
         [sys.executable, "-c", HOLDER, str(folder)],
         cwd=ROOT,
@@ -64,7 +64,7 @@ def test_releasing_twice_or_without_the_lock_is_no_error(tmp_path: Path) -> None
     assert SpaceLock(tmp_path).acquire("again")
 
 
-def test_an_owner_that_cannot_be_told_is_empty(tmp_path: Path) -> None:
+def test_an_unknown_owner_is_empty(tmp_path: Path) -> None:
     lock = SpaceLock(tmp_path)
     assert lock.owner() == ""
     for text in ("", "{}", "[]", '{"what": "x", "pid": "y"}', "\xff"):

@@ -1,4 +1,4 @@
-"""Whether a conversation tells of the other person what a question asks of one."""
+"""Whether a conversation is about the other person, rather than the one in question."""
 
 from __future__ import annotations
 
@@ -75,11 +75,11 @@ def test_you_is_the_listener() -> None:
         "",
     ],
 )
-def test_a_question_that_does_not_name_one_of_both_is_not_judged(question: str) -> None:
+def test_a_question_that_names_neither_person_is_not_judged(question: str) -> None:
     assert not of_another(question)
 
 
-def test_any_other_passage_counts_for_the_one_who_is_asked_about() -> None:
+def test_any_other_passage_counts_for_the_person_in_question() -> None:
     question = "Where does Ben take pottery lessons?"
     assert of_another(question, TALK, TALK, "The weather was fine.")
     assert not of_another(question, *["Ben takes pottery lessons."] * 2, *[TALK] * 3)
@@ -92,7 +92,7 @@ def test_most_of_the_passages_must_be_of_the_conversation() -> None:
     assert compared(question, TALK, "The weather was fine.") == Compared()
 
 
-def test_the_farther_down_a_passage_stands_the_less_its_turns_count() -> None:
+def test_the_farther_down_a_passage_is_the_less_its_turns_count() -> None:
     barely = [Share(about_named=0.0, other=0.5)]
     assert Compared([barely], words=10).is_of_another
     assert not Compared([[], [], barely], words=10).is_of_another
@@ -148,5 +148,5 @@ def test_any_passage_is_read_quickly(part: str) -> None:
     def read() -> None:
         assert not of_another("What did Ab do?", part * 3_000, TALK)
 
-    # Seconds of this thread alone, so that a busy machine does not count: 0.004 at most, on a slow one.
+    # CPU seconds of this thread alone, so that a busy machine does not matter: 0.004 at most, on a slow one.
     assert min(repeat(read, number=1, repeat=3, timer=time.thread_time)) < 0.1

@@ -1,4 +1,4 @@
-"""The monitor: one `Status` from what was counted and what was heard, and no more counting than needed."""
+"""The status reporter: one `Status` from counts and events, and no more counting than necessary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from donna_tui.types.status import Coverage, ModelPhase, Problem, Status
 
 
 class Harness:
-    """A monitor over an index that a test makes up."""
+    """A reporter over a made-up index."""
 
     def __init__(self) -> None:
         self.hub, self.counted = EventHub(), 0
@@ -51,7 +51,7 @@ class Harness:
         return [event for event in self.events if isinstance(event, IndexProgress)]
 
 
-async def test_a_status_holds_what_was_heard_and_counted(tmp_path: Path) -> None:
+async def test_a_status_contains_what_was_reported_and_counted(tmp_path: Path) -> None:
     harness = Harness()
     harness.problems = (Problem(id="x", reason=Reason.TOO_LARGE, message="big", path="b.md"),)
     harness.hub.post(EngineStateChanged(state="paused", detail="the vault is gone"))
@@ -139,7 +139,7 @@ async def test_notes_that_wait_count_as_many_chunks_as_others_have(monkeypatch: 
     assert harness.progress[-1].seconds_left == (2 + 10 * 2) / 11.0
 
 
-async def test_without_a_rate_nobody_guesses() -> None:
+async def test_without_a_rate_there_is_no_estimate() -> None:
     harness = Harness()
     harness.hub.post(IngestBatch(notes=0, chunks=0, latency_ms=1.0))
     await harness.reporter.refresh()

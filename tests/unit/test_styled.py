@@ -1,4 +1,4 @@
-"""Lines in pieces: never too wide, nothing of them lost but what an ellipsis stands for, every letter in its style."""
+"""Lines of styled pieces: never too wide, complete except for what an ellipsis replaces, every letter in its style."""
 
 from __future__ import annotations
 

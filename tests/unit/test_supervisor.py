@@ -1,4 +1,4 @@
-"""Background tasks: a failure is told and the task starts again; stopping ends them all."""
+"""Background tasks: a failure is reported and the task restarts; stopping ends all tasks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from donna_tui.types.events import EngineEvent, EventHub, ProblemCleared, Proble
 
 
 class Harness:
-    """A supervisor whose events are kept."""
+    """A supervisor whose events are recorded."""
 
     def __init__(self) -> None:
         self.events: list[EngineEvent] = []
@@ -38,7 +38,7 @@ async def test_work_that_returns_is_done(monkeypatch: pytest.MonkeyPatch) -> Non
     assert harness.problems == []
 
 
-async def test_a_failure_is_told_and_the_work_starts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_failure_is_reported_and_the_task_restarts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor_module, "FIRST_PAUSE_SECONDS", 0.0)
     harness, runs, done = Harness(), 0, asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Which paths Donna may write to, as a table; and what counts as a twin of a path, among real files."""
+"""Which paths Donna may write to, as a table; and which existing files count as the same path."""
 
 from __future__ import annotations
 
@@ -242,7 +242,7 @@ def test_no_link_is_followed_to_look_for_twins(root: VaultRoot) -> None:
     assert caught.value.reason is Reason.PATH_ESCAPE
 
 
-def test_a_vault_that_is_gone_has_no_twins_to_tell(tmp_path: Path) -> None:
+def test_a_twin_in_a_missing_vault_is_refused(tmp_path: Path) -> None:
     with pytest.raises(VaultReadError) as caught:
         find_twin(VaultRoot(tmp_path / "gone"), "a.md")
     assert caught.value.reason is Reason.ROOT_MISSING

@@ -1,4 +1,4 @@
-"""Nothing that a terminal obeys gets through, and ordinary text is left as it is."""
+"""Control sequences are removed for the terminal, and ordinary text stays unchanged."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_stacked_marks_are_cut_to_four() -> None:
 
 
 def test_every_control_and_invisible_character_is_replaced() -> None:
-    # Marks that the scripts of Arabic and its neighbours draw with a width of their own.
+    # Marks that Arabic and related scripts draw with a width of their own.
     drawn = {0x600, 0x601, 0x602, 0x603, 0x604, 0x605, 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
     hieroglyphs = set(range(0x13430, 0x13440))
     for code in range(0x110000):

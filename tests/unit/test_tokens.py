@@ -1,4 +1,4 @@
-"""The estimate gives more tokens than a model does, and spans that belong to the text."""
+"""The estimate of tokens is higher than a model's count, and its spans are within the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Undoing one operation of the history, or of a session, whatever was done since to other notes."""
+"""Undoing one operation of the history, or of a session, whatever was done to other notes since."""
 
 from __future__ import annotations
 

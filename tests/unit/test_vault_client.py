@@ -1,4 +1,4 @@
-"""The client lists what is a note, reads it whole, and says why a file is none."""
+"""The client lists all notes, reads them whole, and says why a file is not one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from donna_tui.vault.client import Entry, VaultClient, decode
 
 
 class Vault:
-    """A vault in the making, and a client for it."""
+    """A vault that a test fills, and a client for it."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -82,7 +82,7 @@ def test_the_key_of_sensitive_notes_is_a_setting(vault: Vault) -> None:
     assert client.read("note.md").sensitivity is Sensitivity.DONNA_SENSITIVE
 
 
-def test_listing_is_sorted_and_holds_notes_only(vault: Vault) -> None:
+def test_listing_is_sorted_and_contains_notes_only(vault: Vault) -> None:
     notes = ["b.md", "a/x.md", "a/b/y.MARKDOWN", "folder.md/inside.md", "C.MD", "-rf.md", "a\\b.md"]
     others = [
         "image.png",
@@ -201,7 +201,7 @@ def test_one_note_can_be_scanned_by_its_path(vault: Vault) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root can read everything")
-def test_an_unreadable_folder_is_said_and_the_others_are_listed(vault: Vault) -> None:
+def test_an_unreadable_folder_is_reported_and_the_others_are_listed(vault: Vault) -> None:
     vault.write("shut/x.md")
     vault.write("open/x.md")
     (vault.root / "shut").chmod(0)
@@ -213,7 +213,7 @@ def test_an_unreadable_folder_is_said_and_the_others_are_listed(vault: Vault) ->
     assert entries["open/x.md"].reason is None
 
 
-def test_a_missing_root_is_said_by_every_method(tmp_path: Path) -> None:
+def test_a_missing_root_is_reported_by_every_method(tmp_path: Path) -> None:
     client = VaultClient(tmp_path / "none")
     for call in (lambda: client.read("x.md"), lambda: client.stat("x.md"), client.list, lambda: list(client.scan())):
         with pytest.raises(VaultReadError) as caught:
@@ -282,7 +282,7 @@ def test_what_is_no_text_is_refused(vault: Vault, data: bytes) -> None:
     assert vault.refusal("data.md") is Reason.NOT_TEXT
 
 
-def test_text_never_holds_lone_surrogates(vault: Vault) -> None:
+def test_text_never_contains_lone_surrogates(vault: Vault) -> None:
     vault.write("s.md", b"words and more words around \xed\xa0\xbd\xed\xb8\x80 here")
     note = vault.client.read("s.md")
     assert note.lossy

@@ -1,4 +1,4 @@
-"""No path and no link leads out of the vault, and nothing but a regular file is opened."""
+"""No path and no link leads out of the vault, and only regular files are opened."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_pipes_sockets_and_devices_are_refused_at_once(vault: VaultRoot, monkeyp
         assert [reason(vault, name) for name in ("pipe.md", "socket.md")] == [Reason.NOT_REGULAR] * 2
 
 
-def test_a_missing_root_is_said(tmp_path: Path) -> None:
+def test_a_missing_root_is_reported(tmp_path: Path) -> None:
     assert reason(VaultRoot(tmp_path / "none"), "note.md") is Reason.ROOT_MISSING
     (tmp_path / "file").write_text("x")
     assert reason(VaultRoot(tmp_path / "file"), "note.md") is Reason.ROOT_MISSING

@@ -1,4 +1,4 @@
-"""Notes are not indexed where their source is switched off."""
+"""Notes are not indexed if their source is disabled."""
 
 from __future__ import annotations
 

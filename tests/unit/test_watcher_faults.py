@@ -1,4 +1,4 @@
-"""The watcher goes on after a storm of events, a remount, and failures that pass."""
+"""The watcher continues after a storm of events, a remount, and temporary failures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE_SECONDS = 20.0
 
 
 class Heard:
-    """What a watcher hinted at."""
+    """Records the hints of a watcher."""
 
     def __init__(self) -> None:
         self.hints: list[Hint] = []
@@ -72,7 +72,7 @@ async def test_a_root_that_is_away_for_long_is_no_failure(tmp_path: Path) -> Non
         root.rename(tmp_path / "away")
         await heard.until(lambda: any(hint.everything for hint in heard.hints))
         await asyncio.sleep(watching.POLL_SECONDS * 1.5)
-        assert sum(hint.everything for hint in heard.hints) == 1, "a folder that is missing is one event"
+        assert sum(hint.everything for hint in heard.hints) == 1, "a missing folder must be one event"
         (tmp_path / "away").rename(root)
         await heard.until(lambda: _touched(root / "new.md") and heard.names("new.md"))
         assert watcher.mode == "native"

@@ -1,4 +1,4 @@
-"""Why a note is not among the hits: each step of a search that keeps it out is named."""
+"""Why a note is not among the hits: the step of a search that excludes it is named."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUESTION: Vector = unit(np.eye(DIM)[0])
 
 
 def leaning(cosine: float) -> Vector:
-    """A unit vector whose cosine with the question is `cosine`."""
+    """Return a unit vector with the given cosine to the question."""
     return unit(cosine * np.eye(DIM)[0] + np.sqrt(1 - cosine**2) * np.eye(DIM)[1])
 
 
@@ -50,7 +50,7 @@ def explained(store: MemoryStore, path: str, text: str, *, k: int = 8, mode: Mod
     return why_not(store.database, store.vectors, asked, SETTINGS, path)
 
 
-def test_a_hit_is_said_to_be_one(store: MemoryStore) -> None:
+def test_a_hit_has_no_cause(store: MemoryStore) -> None:
     found = explained(store, "Projects/near.md", "kestrel")
     assert (found.cause, found.rank, found.keyword_rank, found.vector_rank) == (Cause.NOTHING, 1, 2, 1)
     assert found.cosine == pytest.approx(0.9, abs=1e-3)
@@ -114,7 +114,7 @@ def test_by_words_alone_there_is_no_cosine(store: MemoryStore) -> None:
     assert (found.keyword_rank, found.vector_rank, found.cosine) == (2, None, None)
 
 
-def test_it_is_told_to_people_and_to_programs(store: MemoryStore) -> None:
+def test_it_is_reported_to_people_and_to_programs(store: MemoryStore) -> None:
     found = explained(store, "Meetings/far.md", "kestrel")
     fields = why_not_fields(found, "kestrel")
     assert (fields["cause"], fields["score"], fields["vector_rank"]) == ("below_threshold", 0.2, 2)

@@ -1,4 +1,4 @@
-"""A small vault that is served."""
+"""A small vault that is served over WebDAV."""
 
 from __future__ import annotations
 

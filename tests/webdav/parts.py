@@ -1,4 +1,4 @@
-"""A WebDAV server on a test's own vault, and clients of it: webdav4, and raw HTTP for what no client would send."""
+"""A WebDAV server on a temporary vault, and its clients: webdav4, and raw HTTP for what no client would send."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Served:
         return sorted(str(each) for each in self.client().ls(path, detail=False))
 
     def request(self, method: str, target: str, body: bytes = b"", **headers: str) -> http.client.HTTPResponse:
-        """A request with exactly these headers, and the right password unless another is given."""
+        """Send a request with exactly these headers, and the right password unless another is given."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
         given = {"Authorization": basic(), **{name.replace("_", "-"): value for name, value in headers.items()}}
         connection.request(method, target, body or None, {name: value for name, value in given.items() if value})
@@ -74,7 +74,7 @@ class Served:
         return self.request(method, target, body, **headers).status
 
     def begin_put(self, target: str, sent: bytes, *headers: str) -> socket.socket:
-        """Send the head of an upload and a part of its body."""
+        """Send the header of an upload and a part of its body."""
         lines = [f"PUT {target} HTTP/1.1", f"Host: 127.0.0.1:{self.port}", f"Authorization: {basic()}", *headers]
         connection = socket.create_connection(("127.0.0.1", self.port), timeout=20)
         connection.sendall("\r\n".join([*lines, "", ""]).encode() + sent)
@@ -94,7 +94,7 @@ def serving(
     max_bytes: int = 4_000_000,
     address: Address | None = None,
 ) -> Iterator[Served]:
-    """Serve a vault from a thread. With `private` what is private is kept back, as it is unless its owner says otherwise."""
+    """Serve a vault from a thread. With `private`, private notes are excluded, as is the default."""
     vault = VaultRoot(root)
     withheld = PrivateFiles(vault, max_bytes=1_000_000, key="donna_sensitive")
     tree = ServedTree(vault, GlobSet(IGNORE), withheld) if private else ServedTree(vault, GlobSet(IGNORE))
@@ -113,7 +113,7 @@ def serving(
 
 
 def certificate(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine that nobody else signed, and its key."""
+    """Create a self-signed certificate for this machine, and its key."""
     cert, key = folder / "cert.pem", folder / "key.pem"
     subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
@@ -125,5 +125,5 @@ def certificate(folder: Path) -> tuple[Path, Path]:
 
 
 def temporary_files(root: Path) -> list[Path]:
-    """Files that an upload left."""
+    """Return the temporary files that an upload left."""
     return sorted(root.rglob(".donna-*"))

@@ -1,4 +1,4 @@
-"""`donna serve-webdav` as a process: the index and the history follow what clients do, and it refuses plainly."""
+"""`donna serve-webdav` as a process: the index and the history follow what clients do, and refusals say why."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def donna(tmp_path: Path) -> Donna:
 
 @contextlib.contextmanager
 def served_by(donna: Donna, vault: Path, *options: str) -> Iterator[tuple[Served, subprocess.Popen[str]]]:
-    """A real `donna serve-webdav`, ended as a service manager ends it."""
+    """Run `donna serve-webdav`, and end it as a service manager does."""
     environ = {name: value for name, value in os.environ.items() if not name.startswith("DONNA_")}
     environ |= {"PYTHONPATH": str(REPOSITORY), "DONNA_HOME": str(donna.home), "DONNA_WEBDAV_PASSWORD": PASSWORD}
     words = ["serve-webdav", "--port", "0", "--json", "--space", str(vault), *options]
@@ -58,7 +58,7 @@ def served_by(donna: Donna, vault: Path, *options: str) -> Iterator[tuple[Served
 def soon(condition: Callable[[], object], what: str) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not condition():
-        assert time.monotonic() < deadline, f"it never came to be that {what}"
+        assert time.monotonic() < deadline, f"this was never true: {what}"
         time.sleep(0.1)
 
 
@@ -105,7 +105,7 @@ def test_the_index_and_the_history_follow(donna: Donna, vault: Path, tmp_path: P
 
 
 @pytest.mark.slow
-def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Path) -> None:
+def test_a_vault_has_one_server_and_remains_of_a_killed_one_are_removed(donna: Donna, vault: Path) -> None:
     with served_by(donna, vault) as (served, process):
         second = donna("serve-webdav", "--json", "--space", vault, DONNA_WEBDAV_PASSWORD=PASSWORD)
         assert second.json["reason"] == "busy"
@@ -123,7 +123,7 @@ def test_only_one_server_and_what_a_killed_one_left_goes(donna: Donna, vault: Pa
 
 
 @pytest.mark.slow
-def test_private_notes_are_served_only_if_their_owner_says_so(donna: Donna, vault: Path) -> None:
+def test_private_notes_are_served_only_on_request(donna: Donna, vault: Path) -> None:
     (vault / "secret.md").write_text("---\ndonna_sensitive: true\n---\nosprey\n")
     with served_by(donna, vault) as (served, _):
         assert served.names() == ["Projects", "a.md"]

@@ -1,4 +1,4 @@
-"""What a client of another hand does to a vault: files come, change, move and go, each of them whole."""
+"""What an independent client does to a vault: files are created, changed, moved and deleted, each completely."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ NAMES = [
 def soon(condition: Callable[[], object]) -> None:
     deadline = time.monotonic() + 20
     while not condition():
-        assert time.monotonic() < deadline, "it never came to be"
+        assert time.monotonic() < deadline, "the condition was never true"
         time.sleep(0.02)
 
 
-def test_a_note_comes_changes_and_goes(served: Served) -> None:
+def test_a_note_is_created_changed_and_deleted(served: Served) -> None:
     served.put("new.md", b"one", overwrite=False)
     assert (served.root / "new.md").read_bytes() == b"one"
     with pytest.raises(ResourceAlreadyExists):
@@ -139,7 +139,7 @@ def test_a_name_that_wsgidav_would_cut_is_refused(served: Served) -> None:
     ]
 
 
-def test_a_big_body_arrives_whole_and_a_bigger_one_not_at_all(served: Served) -> None:
+def test_a_large_body_is_accepted_and_a_larger_one_is_refused(served: Served) -> None:
     big = os.urandom(3_900_000)
     served.put("big.bin", big)
     assert served.get("big.bin") == big
@@ -175,7 +175,7 @@ def test_a_client_that_dies_in_the_middle_leaves_nothing(served: Served, path: s
     assert served.names() == ["Projects", "a.md"]
 
 
-def test_nobody_sees_half_a_note(served: Served) -> None:
+def test_a_reader_never_sees_half_a_note(served: Served) -> None:
     connection = served.begin_put("/vault/a.md", b"x" * 500, "Content-Length: 1000")
     soon(lambda: temporary_files(served.root))
     assert served.get("a.md") == b"# A\n"
@@ -279,7 +279,7 @@ def test_a_server_for_reading_changes_nothing(vault: Path) -> None:
     assert (vault / "a.md").read_text() == "# A\n"
 
 
-def test_over_tls_with_a_certificate_of_its_own(vault: Path, tmp_path: Path) -> None:
+def test_over_tls_with_its_own_certificate(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     with serving(vault, address=Address(certificate=cert, key=key)) as served:
         assert served.url.startswith("https://127.0.0.1:")
@@ -305,7 +305,7 @@ def test_without_tls_only_this_machine_is_served(host: str) -> None:
         Address(host=own).check()
 
 
-def test_a_certificate_that_is_none_is_told(vault: Path, tmp_path: Path) -> None:
+def test_an_invalid_certificate_is_reported(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     with pytest.raises(DonnaError):
         Address(certificate=cert).check()
@@ -315,7 +315,7 @@ def test_a_certificate_that_is_none_is_told(vault: Path, tmp_path: Path) -> None
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # cheroot leaves the socket to Python
-def test_a_port_that_is_taken_is_told(vault: Path) -> None:
+def test_a_port_in_use_is_reported(vault: Path) -> None:
     with serving(vault) as served:
         taken = Address(port=served.port)
         with pytest.raises(DonnaError, match="is not available"), serving(vault, address=taken):
@@ -331,7 +331,7 @@ def test_what_a_killed_server_left_is_removed(vault: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_path: Path) -> None:
+def test_a_silent_client_does_not_block_others_during_tls(vault: Path, tmp_path: Path) -> None:
     cert, key = certificate(tmp_path)
     context = ssl.create_default_context(cafile=str(cert))
     with serving(vault, address=Address(certificate=cert, key=key)) as served:
@@ -343,8 +343,8 @@ def test_a_client_that_says_nothing_keeps_no_other_from_tls(vault: Path, tmp_pat
                 assert answer.text == "# A\n"
 
 
-def test_connections_on_which_nobody_asks_anything_keep_nobody_waiting(vault: Path, tmp_path: Path) -> None:
-    """Clients open some ahead of need. The client gives up long before the server tires of the silent ones."""
+def test_silent_connections_delay_no_client(vault: Path, tmp_path: Path) -> None:
+    """Clients open some connections in advance. The client gives up long before the server closes silent ones."""
     cert, key = certificate(tmp_path)
     context = ssl.create_default_context(cafile=str(cert))
     for address, verify in ((Address(), True), (Address(certificate=cert, key=key), context)):
@@ -358,7 +358,7 @@ def test_connections_on_which_nobody_asks_anything_keep_nobody_waiting(vault: Pa
 
 
 def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
-    """Somebody saves this note each time, just after the server has looked at it."""
+    """Save a note each time just after the server has examined it."""
     find = ServedTree.find
 
     def then_edited(self: ServedTree, path: str) -> Item | None:
@@ -370,14 +370,14 @@ def edited_once_seen(monkeypatch: pytest.MonkeyPatch, note: Path) -> None:
     monkeypatch.setattr(ServedTree, "find", then_edited)
 
 
-def test_a_version_that_nobody_judged_is_not_removed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchecked_version_is_not_removed(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     note = served.root / "a.md"
     edited_once_seen(monkeypatch, note)
     assert served.status("DELETE", "/vault/a.md") == 409
     assert note.read_text() == "# A\n\nedited meanwhile\n"
 
 
-def test_a_version_that_nobody_judged_is_not_moved(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchecked_version_is_not_moved(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     note = served.root / "a.md"
     edited_once_seen(monkeypatch, note)
     for target in ("/vault/b.md", "/vault/Projects/gateway.md"):
@@ -387,7 +387,7 @@ def test_a_version_that_nobody_judged_is_not_moved(served: Served, monkeypatch: 
     assert (served.root / "Projects" / "gateway.md").read_text() == "# Gateway\n"
 
 
-def test_a_version_that_nobody_judged_is_not_sent(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchecked_version_is_not_sent(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     edited_once_seen(monkeypatch, served.root / "a.md")
     for method, headers in (("GET", {}), ("GET", {"Range": "bytes=0-9"}), ("COPY", {"Destination": "/vault/b.md"})):
         (served.root / "a.md").write_text("# A\n")

@@ -1,4 +1,4 @@
-"""Who gets in: the right password from the right place, and not too often the wrong one."""
+"""Access control: the right password from an allowed place, and a limit on wrong ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.webdav.parts import PASSWORD, Served, basic, serving
         "Basic " + "QUFB" * 1_000,
     ],
 )  # fmt: skip
-def test_without_the_password_nothing_is_told(served: Served, header: str) -> None:
+def test_without_the_password_nothing_is_revealed(served: Served, header: str) -> None:
     for method in ("OPTIONS", "PROPFIND", "GET", "PUT"):
         answer = served.request(method, "/vault/a.md", Authorization=header)
         assert answer.status == 401
@@ -60,7 +60,7 @@ def test_a_client_with_the_wrong_password_is_told_so_and_then_slowed_down(
     assert answers[0] == 401
     assert answers[-1] == 429
     assert pauses == [LATE_SECONDS] * answers.count(429)
-    assert served.status("GET", "/vault/a.md") == 200  # the right one is never locked out
+    assert served.status("GET", "/vault/a.md") == 200  # the right password is never locked out
 
 
 def test_a_body_with_the_wrong_password_is_thrown_away(served: Served) -> None:
@@ -162,7 +162,7 @@ def test_a_made_password_is_kept_as_a_hash_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "{}", "[]", "null", '{"salt": 1, "scrypt": "00"}', '{"salt": "zz", "scrypt": ""}']
 )
-def test_a_kept_password_that_is_none_lets_nobody_in(tmp_path: Path, text: str) -> None:
+def test_an_invalid_stored_password_is_ignored(tmp_path: Path, text: str) -> None:
     (tmp_path / "password.json").write_text(text)
     assert stored_password(tmp_path) is None
 
@@ -255,7 +255,7 @@ def test_no_target_makes_the_server_fail(served: Served) -> None:
 
 @pytest.mark.slow
 def test_slow_and_silent_connections_keep_nobody_out(served: Served) -> None:
-    """200 connections: silent ones, half a head, a head whose body never comes, and one byte at a time."""
+    """Open 200 connections: silent ones, half a header, a header without its body, and one byte at a time."""
     beginnings = (
         b"", b"G", b"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor",
         f"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\nAuthorization: {basic('wrong')}\r\n\r\n".encode(),
@@ -287,5 +287,5 @@ def test_a_connection_that_never_shows_the_password_is_closed(vault: Path, monke
             with socket.create_connection(("127.0.0.1", served.port), timeout=20) as connection:
                 connection.sendall(beginning)
                 with contextlib.suppress(ConnectionError):
-                    connection.recv(1_000)  # ends long before the patience of the server for a silent client
+                    connection.recv(1_000)  # it ends long before the server's timeout for silent clients
         assert served.get("a.md") == b"# A\n"

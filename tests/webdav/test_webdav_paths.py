@@ -1,4 +1,4 @@
-"""Where no client gets: out of the vault, into hidden places, through links, to private notes."""
+"""Clients cannot get out of the vault, into hidden places, through links, or to private notes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def vault(vault: Path, tmp_path: Path) -> Path:
 
 
 def everything(folder: Path) -> dict[str, bytes | str]:
-    """All files and links below a folder with what they hold."""
+    """Return all files and links below a folder with their content."""
     found: dict[str, bytes | str] = {}
     for path in sorted(folder.rglob("*")):
         if path.is_symlink():
@@ -62,7 +62,7 @@ def test_closed_places_are_neither_read_nor_changed(served: Served, tmp_path: Pa
     assert everything(tmp_path) == before
 
 
-def test_only_what_is_in_sight_is_listed(served: Served) -> None:
+def test_only_what_is_visible_is_listed(served: Served) -> None:
     assert served.names() == ["Projects", "a.md"]
     assert served.names("Projects") == ["Projects/gateway.md"]
     for method in ("PROPFIND", "GET", "PUT", "DELETE", "MKCOL"):
@@ -117,7 +117,7 @@ PRIVATE = {
 
 @pytest.fixture
 def without_private(vault: Path) -> Iterator[Served]:
-    """The vault as clients get it unless its owner says otherwise."""
+    """Serve the vault with private notes, which are excluded by default."""
     for name, text in PRIVATE.items():
         (vault / name).write_text(text)
     with serving(vault, private=True) as served:
@@ -125,7 +125,7 @@ def without_private(vault: Path) -> Iterator[Served]:
 
 
 @pytest.mark.parametrize("name", PRIVATE)
-def test_private_notes_are_not_there(without_private: Served, name: str) -> None:
+def test_private_notes_do_not_exist_for_clients(without_private: Served, name: str) -> None:
     client, before = without_private.client(), (without_private.root / name).read_bytes()
     assert name not in without_private.names()
     with pytest.raises(ResourceNotFound):

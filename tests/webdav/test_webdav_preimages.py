@@ -1,4 +1,4 @@
-"""What WebDAV clients overwrite or delete, with no condition given, is kept before it goes, and `donna undo` restores it."""
+"""What WebDAV clients overwrite or delete without a condition is saved first, and `donna undo` restores it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, use
             head = user.git(vault, "rev-parse", "HEAD")
             assert request(served) in (201, 204), request
             assert not (vault / "n.md").exists() or (vault / "n.md").read_bytes() != TEXT
-            assert user.git(vault, "rev-parse", "HEAD") == head, "the branch is the user's"
+            assert user.git(vault, "rev-parse", "HEAD") == head, "the branch must not move"
             user.git(vault, "-c", "gc.reflogExpire=now", "gc", "--quiet", "--prune=now")
             undo(donna, vault)
             assert ((vault / "n.md").read_bytes(), (vault / "o.md").read_bytes()) == (TEXT, OTHER), request
@@ -89,7 +89,7 @@ def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, use
 
 @pytest.mark.slow
 def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, vault: Path, user: User) -> None:
-    """A picture, a note marked sensitive, one that git ignores."""
+    """A picture, a note marked sensitive, and one that git ignores."""
     donna("write", "Inbox/mine.md", "--space", vault, stdin="Mine.\n")
     marked = b"---\ndonna_sensitive: true\n---\nThe osprey is secret.\n"
     (vault / ".gitignore").write_text("ignored.md\n")
@@ -103,7 +103,7 @@ def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, v
     objects = user.git(vault, "cat-file", "--batch-all-objects", "--batch")
     assert all(data.decode("utf-8", "surrogateescape") in objects for data in texts.values())
     undo(donna, vault)
-    assert not (vault / "Inbox/mine.md").exists(), "the newest step of undo is still Donna's own"
+    assert not (vault / "Inbox/mine.md").exists(), "the newest step of undo must still be Donna's"
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def tree(vault: Path, tmp_path: Path, user: User) -> ServedTree:
 
 
 def test_a_record_that_was_cut_short_is_kept(vault: Path, tmp_path: Path, user: User) -> None:
-    """The server is killed between the request and its record."""
+    """Kill the server between the request and its record."""
     (vault / "n.md").write_bytes(TEXT)
     writer = new_writer(vault, tmp_path / "state")
     touched = json.dumps("n.md")
@@ -157,7 +157,7 @@ def test_two_clients_at_once_lose_nothing(vault: Path, tree: ServedTree, user: U
             upload.write(data)
             try:
                 upload.keep()
-            except VaultWriteError:  # refused: it was not acknowledged
+            except VaultWriteError:  # refused, and so not acknowledged
                 continue
             done.append(data)
 

@@ -1,4 +1,4 @@
-"""A pane with one action, for `extended_app`; imported by its name after the app."""
+"""A pane with one action, for `extended_app`. The app imports it by name."""
 
 from __future__ import annotations
 
