@@ -85,7 +85,7 @@ class Following:
         self._fetches[source.name] = _Fetch(now, version)
         began = time.perf_counter()
         try:
-            fetched = await _fetched(source, window_around(now))
+            fetched = await fetch_from(source, window_around(now))
         except DonnaError as error:
             await self._store_problem(source, error, began)
         else:
@@ -125,7 +125,7 @@ def window_around(now: float) -> Window:
     return Window(moment - datetime.timedelta(days=DAYS_BACK), moment + datetime.timedelta(days=DAYS_AHEAD))
 
 
-async def _fetched(source: CalendarSource, window: Window) -> Fetched:
+async def fetch_from(source: CalendarSource, window: Window) -> Fetched:
     """Fetch from a source; an empty incomplete result is an error. Raises only DonnaError."""
     try:
         async with asyncio.timeout(FETCH_SECONDS):
