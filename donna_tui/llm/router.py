@@ -25,6 +25,7 @@ from donna_tui.llm.failures import (
     ModelCallError,
     Usage,
     address_of,
+    kind_of,
 )
 from donna_tui.llm.ledger import CallLedger, ModelCall
 from donna_tui.llm.questions import MOST_BYTES, Question, compose, parse_answer, read_object
@@ -33,7 +34,7 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import Payload, carrying
 from donna_tui.types.draft_events import ModelCalled
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub, ProblemRaised
 
 MOST_WAIT_SECONDS = 20.0
@@ -88,19 +89,13 @@ async def _once(send: Send) -> bytes:
     except (httpx2.HTTPError, httpx2.InvalidURL):
         raise CallError(FailureKind.UNREACHABLE, charged=True) from None
     except DonnaError as error:
-        raise _stopped(error) from None
+        kind = kind_of(error)
+        raise CallError(kind, charged=kind is FailureKind.TOO_LARGE, cause=error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
     retry_after = stated_pause(response.headers.get("retry-after", ""))
     again = _AGAIN.get(response.status_code, 0)
     raise _UnpaidError(_kind(response.status_code), again, retry_after, response.status_code)
-
-
-def _stopped(error: DonnaError) -> CallError:
-    """Classify an error of the egress door: a refused request, a redirect, or an answer that is too large."""
-    if error.reason is Reason.TOO_LARGE:
-        return CallError(FailureKind.TOO_LARGE, charged=True, cause=error)
-    return CallError(FailureKind.EGRESS_REFUSED, charged=False, cause=error)
 
 
 def _kind(status: int) -> FailureKind:

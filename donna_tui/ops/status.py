@@ -10,6 +10,7 @@ from typing import Any, Literal
 from donna_tui.config.agent_settings import settings_of, workspace_of
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
+from donna_tui.embedding.prepare import prepared_model
 from donna_tui.engine.status_reporter import file_bytes
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.exact_scan import ExactScan
@@ -107,11 +108,13 @@ def maintainer_of(space: Space) -> str:
 def is_model_available(paths: AppPaths) -> str:
     """Return `prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
-        if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):
+        if prepared_model(paths.cache):
             return "prepared"
     except ModelError:
         return "damaged"
-    return "installed" if files.weights_folder(files.models_folder(paths.cache)) else "missing"
+    if files.weights_folder(files.models_folder(paths.cache)):
+        return "installed"
+    return "damaged" if files.export_folder(paths.cache).exists() else "missing"
 
 
 State = Literal["indexed", "not_indexed", "failed"]
