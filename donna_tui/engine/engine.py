@@ -392,7 +392,7 @@ class Engine:
             await self.context.maintainer.retry(path)
 
     async def install_model(self) -> None:
-        """Download and prepare the default embedding model, and use it for searches from then on. Raises ModelError."""
+        """Download and prepare the default embedding model, and use it for searches from then on. Raises DonnaError."""
         await self._model.install()
 
     async def resume(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
@@ -15,7 +16,7 @@ from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL
-from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason, SpaceError
+from donna_tui.types.errors import DonnaError, ModelAwayError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared, ProblemRaised
 from donna_tui.types.status import ModelPhase
 
@@ -43,30 +44,24 @@ class ModelLoader:
         self._cancelled.set()
 
     async def install(self) -> None:
-        """Download and prepare the model's weights. Raises ModelError, after reporting it."""
+        """Download and prepare the model's weights. Raises DonnaError, after reporting it."""
         from donna_tui.embedding.download import configured_sources
 
-        try:
+        with self._reporting():
             sources = configured_sources()
             await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
-        except ModelError as error:
-            self._report(error)
-            raise
 
     async def load(self) -> EmbeddingService | None:
         """Load the model. Return None if there is none or it cannot be used, after reporting it."""
         before, self.failure = self.failure, None
         try:
-            service = await self._build()
-            if before:
-                self.hub.post(ProblemCleared(reason=before.reason))
-            return service
-        except DonnaError as error:
-            self._report(error)
-        except OSError as error:
-            message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
-            self._report(DonnaError(Reason.IO_ERROR, message, hint="check its permissions and the free space"))
-        return None
+            with self._reporting():
+                service = await self._build()
+        except DonnaError:
+            return None
+        if before:
+            self.hub.post(ProblemCleared(reason=before.reason))
+        return service
 
     async def _build(self) -> EmbeddingService:
         """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
@@ -83,6 +78,20 @@ class ModelLoader:
         self.phase = phase
         if phase is not ModelPhase.READY:  # READY is posted once searches use the model
             self.hub.post(ModelStateChanged(phase=phase, detail=detail))
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Report an error of the block, and raise it as a DonnaError."""
+        try:
+            try:
+                yield
+            except OSError as error:
+                message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
+                hint = "check its permissions and the free space"
+                raise DonnaError(Reason.IO_ERROR, message, hint=hint) from error
+        except DonnaError as error:
+            self._report(error)
+            raise
 
     def _report(self, error: DonnaError) -> None:
         self.failure = error
@@ -127,19 +136,21 @@ class ModelManager:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
-        """Download, prepare and load the model. Raises ModelError if that fails."""
+        """Download, prepare and load the model. Raises DonnaError if that fails."""
         await self._loader.install()
         await self._loaded()
 
     async def _loaded(self) -> bool:
         """Try to load once; return whether no retry is needed."""
-        self._service = await self._loader.load()
+        before, self._service = self._service, await self._loader.load()
         if self._service is None:
             self._context.searcher.use(None, *_excuse(self._loader.failure))
         if maintainer := self._context.maintainer:
             await maintainer.use_model(self._service)
         self.follow()
         self.known.set()
+        if before:
+            await before.close()
         if self._service:
             model = self._service.provider.version_tag
             self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
