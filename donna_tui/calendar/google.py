@@ -9,8 +9,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -80,11 +79,18 @@ class Tokens:
 
     async def access(self, client: httpx2.AsyncClient, *, renew: bool = False) -> str:
         """Return a valid access token; with `renew` a new one. Raises CalendarError."""
-        known = self._known()
+        if not self.file.exists():
+            raise self._not_connected()
+        known = _object(private_text(self.file), self.file)
         token, ends = known.get("access_token"), known.get("expires_at")
         if not renew and isinstance(token, str) and isinstance(ends, int | float) and self.clock() < ends:
             return token
-        return await self._renewed(client, known)
+        refresh = known.get("refresh_token")
+        if not isinstance(refresh, str):
+            raise self._not_connected()
+        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.store({"refresh_token": refresh, **given})
+        return str(given["access_token"])
 
     def store(self, tokens: dict[str, Any]) -> None:
         """Store tokens, atomically replacing the old ones. Raises CalendarError."""
@@ -95,24 +101,11 @@ class Tokens:
                 f"Donna's access to {self.config.name} cannot be stored: {error.message}", hint=error.hint
             ) from error
 
-    def _known(self) -> dict[str, Any]:
-        if not self.file.exists():
-            raise self._not_connected()
-        return _object(private_text(self.file), self.file)
-
     def _not_connected(self) -> CalendarError:
         return failed(
             f"Donna has no access to {self.config.name} yet",
             hint=f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}",
         )
-
-    async def _renewed(self, client: httpx2.AsyncClient, known: dict[str, Any]) -> str:
-        refresh = known.get("refresh_token")
-        if not isinstance(refresh, str):
-            raise self._not_connected()
-        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
-        self.store({"refresh_token": refresh, **given})
-        return str(given["access_token"])
 
     async def request_tokens(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
         """Post a form to the token server; return `access_token`, `expires_at` and possibly a `refresh_token`.
@@ -352,7 +345,10 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
     `show` is called with the URL to open. Raises CalendarError.
     """
-    async with _listening() as waiting:
+    waiting = _Waiting()
+    server = SmallServer(waiting.take, LIMITS)
+    async with server.listening():
+        waiting.place = f"http://127.0.0.1:{server.port}"
         show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
         code = await waiting.code()
         form = {
@@ -415,12 +411,3 @@ class _Waiting:
             else:
                 self.answer.set_exception(failed("access to the calendar was denied, by Google or by you"))
         return page(200, DONE)
-
-
-@asynccontextmanager
-async def _listening() -> AsyncIterator[_Waiting]:
-    waiting = _Waiting()
-    server = SmallServer(waiting.take, LIMITS)
-    async with server.listening():
-        waiting.place = f"http://127.0.0.1:{server.port}"
-        yield waiting

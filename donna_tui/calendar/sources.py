@@ -122,10 +122,11 @@ class IcsUrl(ConfiguredCalendar):
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
     """Return the sources of the calendars in the settings. `state` is the folder of the space, which holds tokens."""
-    return tuple(_source(each, zone, state) for each in calendars)
+    return tuple(source_for(each, zone, state) for each in calendars)
 
 
-def _source(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
+def source_for(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
+    """Return the source of a calendar."""
     match config.kind:
         case "ics" if config.path is not None:
             return IcsFiles(config.name, config.path, zone)
