@@ -323,9 +323,10 @@ class ParsedEvent:
 
 def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
     """Parse an entry; times without a zone are in `zone`. Raises UnusableError and the errors of the library."""
-    event: Any = Event.from_ical(entry.text)
-    if not isinstance(event, Event):
+    parsed = Event.from_ical(entry.text)
+    if not isinstance(parsed, Event):
         raise UnusableError("it cannot be read")
+    event: Any = parsed
     uid = str(event.get("UID", "")).strip()
     if not uid or not uid.isprintable() or len(uid) > UID_CHARS:  # a hash of the content takes its place
         identifying = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]

@@ -10,7 +10,7 @@ from pathlib import Path
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
+from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
@@ -144,19 +144,16 @@ class MemoryService:
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
 
     async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
+        """Summarise a session, with a language model if one is configured and answers."""
         rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
-        summary = await self._summarized(found) or summary_of(found.title, found.turns, splitter.counter)
+        summary = ""
+        if router := self._context.router:
+            from donna_tui.llm.summaries import summarize
+
+            summary = await summarize(router, found)
+        summary = summary or summary_of(found.title, found.turns, splitter.counter)
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
-
-    async def _summarized(self, found: Material) -> str:
-        """Summarise a session with a language model; return an empty text if none is configured or it fails."""
-        router = self._context.router
-        if router is None:
-            return ""
-        from donna_tui.llm.summaries import summarize
-
-        return await summarize(router, found)
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Undo the compression of a session. Return False if it has no summary."""
@@ -206,16 +203,14 @@ class MemoryService:
         splitter = await self._splitter()
         facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
         await self.wait_until_indexed(patience)
-        return tuple([await self._stored(fact) for fact in facts])
+        return tuple([await self.memory(f"memory:{fact.id}") or memory_of_fact(fact) for fact in facts])
 
     async def would_replace(
         self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
         """Return the preferences that remembering this text would replace, each with its replacement."""
-        request, splitter = (
-            RememberRequest(text, user_id, "", memory_type_hint, sensitive=sensitive),
-            await self._splitter(),
-        )
+        request = RememberRequest(text, user_id, "", memory_type_hint, sensitive=sensitive)
+        splitter = await self._splitter()
         return await self.db.run(lambda db: would_replace(db, request, splitter))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
@@ -250,12 +245,14 @@ class MemoryService:
         """Return the preferences that remembering this text would replace."""
         return tuple(held.content for held, _ in await self.would_replace(text))
 
-    async def _stored(self, fact: Fact) -> MemoryChunk:
-        return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)
-
     async def log_correction(self, correction: Correction) -> bool:
         """Store a correction; return False if it was stored before."""
-        return await self.db.change(lambda db: _add_correction(db, correction))
+
+        def add(db: MemoryDb) -> bool:
+            with db.change():
+                return add_correction(db, correction)
+
+        return await self.db.change(add)
 
     async def correct(
         self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
@@ -351,30 +348,23 @@ class MemoryService:
             include_compressed=include_compressed,
             remote=remote,
         )
-        return await (await self._recall_parts()).recall(request)
-
-    @staticmethod
-    def prompt(result: RecallResult) -> str:
-        """Render the `<memory>` block of a recall."""
-        return assemble(result.memories)
-
-    async def _recall_parts(self) -> Recaller:
         if self._recaller is None:
-            settings = self._context.config.recall
             model = settings.reranker_model if settings.reranker_enabled else None
             self._recaller = Recaller(
                 search=self._context.search,
                 read=self._context.read,
-                preferences=self._preferences,
+                preferences=lambda user: self.db.run(lambda db: procedural(db.database, user)),
                 counter=await asyncio.to_thread(prompt_tokens),
                 min_score=self._context.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,
                 reranks=settings.reranker_enabled,
             )
-        return self._recaller
+        return await self._recaller.recall(request)
 
-    async def _preferences(self, user_id: str) -> list[Fact]:
-        return await self.db.run(lambda db: procedural(db.database, user_id))
+    @staticmethod
+    def prompt(result: RecallResult) -> str:
+        """Render the `<memory>` block of a recall."""
+        return assemble(result.memories)
 
     # The index
 
@@ -407,8 +397,3 @@ class MemoryService:
 
     async def _splitter(self) -> TextSplitter:
         return await self.db.run(lambda _: self._context.splitter)
-
-
-def _add_correction(db: MemoryDb, correction: Correction) -> bool:
-    with db.change():
-        return add_correction(db, correction)

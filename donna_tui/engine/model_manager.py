@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
-from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
+from donna_tui.embedding.build import build_embedding_service, unloaded_model
 from donna_tui.embedding.prepare import install_model
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.engine.space_context import SpaceContext
@@ -34,10 +34,6 @@ class ModelLoader:
     def passing(self) -> bool:
         """Return whether the last failure is transient, such as an unreachable server."""
         return isinstance(self.failure, ModelAwayError) and self.failure.passing
-
-    async def unloaded(self) -> UnloadedModel | None:
-        """Return what is known of the model without loading it, or None."""
-        return await asyncio.to_thread(unloaded_model, self._config, self._cache)
 
     def cancel(self) -> None:
         """Cancel the download and preparation of the model."""
@@ -144,7 +140,11 @@ class ModelManager:
         """Try to load once; return whether no retry is needed."""
         before, self._service = self._service, await self._loader.load()
         if self._service is None:
-            self._context.searcher.use(None, *_excuse(self._loader.failure))
+            failure = self._loader.failure
+            if failure is None or failure.reason is Reason.MODEL_MISSING:
+                self._context.searcher.use(None, NO_MODEL, Reason.MODEL_MISSING)
+            else:
+                self._context.searcher.use(None, f"keyword only: {failure.message}", failure.reason)
         if maintainer := self._context.maintainer:
             await maintainer.use_model(self._service)
         self.follow()
@@ -198,7 +198,8 @@ class ModelManager:
         """Return whether the model need not be loaded: it is available, and all passages have vectors or another
         process maintains the index.
         """
-        model, maintainer = await self._loader.unloaded(), self._context.maintainer
+        embedding, cache = self._context.config.embedding, self._context.paths.cache
+        model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
         self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
@@ -207,13 +208,10 @@ class ModelManager:
     async def prepared(self) -> None:
         """Wait while the model is prepared for this machine; giving up would begin again at each start."""
         self._wanted.set()
-        while self._is_prepared_now:
+        while not (self.known.is_set() or self._context.tasks.failure) and (
+            self._loader.phase in (None, ModelPhase.PREPARING)
+        ):
             await set_within(self.known, 0.05)
-
-    @property
-    def _is_prepared_now(self) -> bool:
-        is_unknown = not self.known.is_set() and self._context.tasks.failure is None
-        return is_unknown and self._loader.phase in (None, ModelPhase.PREPARING)
 
     def cancel(self) -> None:
         """Cancel the loading of the model."""
@@ -223,10 +221,3 @@ class ModelManager:
         """Release the model."""
         if self._service:
             await self._service.close()
-
-
-def _excuse(failure: DonnaError | None) -> tuple[str, str]:
-    """Return the explanation for keyword-only search, and its code."""
-    if failure is None or failure.reason is Reason.MODEL_MISSING:
-        return NO_MODEL, Reason.MODEL_MISSING
-    return f"keyword only: {failure.message}", failure.reason

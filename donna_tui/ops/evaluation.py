@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -214,8 +214,14 @@ def read_turn_set(folder: Path) -> TurnSet:
     people: dict[str, list[Question]] = defaultdict(list)
     for path in queries:
         for row in _rows(path, TurnQuestion, "question with id, query, vault and gold"):
-            gold = tuple(_gold(row.vault, row.gold, places)) if row.answerable else ()
-            people[row.vault].append(Question(row.id, row.query, gold, row.kind or row.category, row.vault))
+            gold: list[Gold] = []
+            for each in row.gold if row.answerable else ():
+                if each.turns:
+                    gold.append(Gold(each.session_id, lines=(min(each.turns), max(each.turns))))
+                elif (row.vault, each.dia_id) in places:
+                    session, number = places[row.vault, each.dia_id]
+                    gold.append(Gold(session, lines=(number, number)))
+            people[row.vault].append(Question(row.id, row.query, tuple(gold), row.kind or row.category, row.vault))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
 
 
@@ -223,19 +229,7 @@ def with_turns_around(places: Sequence[ResultRange], turns: int) -> list[ResultR
     """Widen each hit by this number of turns before and after. A hit within an earlier one is removed."""
     seen: list[ResultRange] = []
     for place in places:
-        if not any(_holds(each, place) for each in seen):
-            seen.append(replace(place, start_line=max(1, place.start_line - turns), end_line=place.end_line + turns))
+        first, last = place.start_line, place.end_line
+        if not any(each.path == place.path and each.start_line <= first and last <= each.end_line for each in seen):
+            seen.append(replace(place, start_line=max(1, first - turns), end_line=last + turns))
     return seen
-
-
-def _holds(whole: ResultRange, part: ResultRange) -> bool:
-    return whole.path == part.path and whole.start_line <= part.start_line and part.end_line <= whole.end_line
-
-
-def _gold(person: str, rows: Iterable[TurnGold], places: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Gold]:
-    for each in rows:
-        if each.turns:
-            yield Gold(each.session_id, lines=(min(each.turns), max(each.turns)))
-        elif (person, each.dia_id) in places:
-            session, number = places[person, each.dia_id]
-            yield Gold(session, lines=(number, number))

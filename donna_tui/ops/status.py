@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -141,22 +140,15 @@ class SpaceRow:
 
 def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
     """List the vaults, last opened first, then the agents in the order of the settings."""
-    return [*(_row(space, paths) for space in _vaults(config, paths)), *_agents(config, paths)]
-
-
-def _vaults(config: MemoryConfig, paths: AppPaths) -> Iterator[Space]:
-    known = known_spaces(paths)
-    root = config.vault.root
-    if root and root.is_dir() and (configured := space_at(root, paths)) not in known:
-        yield configured
-    yield from known
-
-
-def _agents(config: MemoryConfig, paths: AppPaths) -> Iterator[SpaceRow]:
+    vaults, root = known_spaces(paths), config.vault.root
+    if root and root.is_dir() and (configured := space_at(root, paths)) not in vaults:
+        vaults.insert(0, configured)
+    rows = [_row(space, paths) for space in vaults]
     for agent in config.agents.resolved():
         space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
         why = settings_of(agent, config).not_indexed
-        yield _row(space, paths, why, root=str(space.root) if agent.workspace else "")
+        rows.append(_row(space, paths, why, root=str(space.root) if agent.workspace else ""))
+    return rows
 
 
 def _row(space: Space, paths: AppPaths, why: str = "", root: str | None = None) -> SpaceRow:
