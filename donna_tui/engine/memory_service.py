@@ -75,7 +75,7 @@ class MemoryService:
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def add_turns(
-        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False
+        self, turns: list[NewTurn], *, sensitive: bool = False, closed: bool = False
     ) -> tuple[int, int]:
         """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
 
@@ -83,7 +83,7 @@ class MemoryService:
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(db, user_id, sensitive, one_user=True)
+            recorder = Recorder(db, ME, sensitive, one_user=True)
             recorder.add(turns)
             if closed:
                 recorder.close_sessions()
@@ -91,14 +91,12 @@ class MemoryService:
 
         return await self.db.change(add)
 
-    async def follow(
-        self, logs: LogFolder, *, sensitive: bool = False, on_step: Callable[[int], None] = lambda _: None
-    ) -> ImportReport:
+    async def follow(self, logs: LogFolder, *, sensitive: bool = False) -> ImportReport:
         """Import the new lines of a folder of logs; their sessions stay open. Cancelling loses no turn."""
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
         steps = logs.read_new(importing)
-        while (step := await self.db.run(lambda _: next(steps, None))) is not None:
-            on_step(step)
+        while await self.db.run(lambda _: next(steps, None)) is not None:
+            pass
         if importing.report.turns:
             self._request_check()
         return importing.report
@@ -107,9 +105,9 @@ class MemoryService:
         """Close the sessions without a turn since `before` (Unix time); return their number."""
         return await self.db.change(lambda db: expire_sessions(db, before))
 
-    async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
+    async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
         """List unanswered suggestions, which are preferences stated in chats, latest first."""
-        return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit, user_id)))
+        return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit)))
 
     async def import_chat(
         self,
@@ -206,10 +204,10 @@ class MemoryService:
         return tuple([await self.memory(f"memory:{fact.id}") or memory_of_fact(fact) for fact in facts])
 
     async def would_replace(
-        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
+        self, text: str, *, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
         """Return the preferences that remembering this text would replace, each with its replacement."""
-        request = RememberRequest(text, user_id, "", memory_type_hint, sensitive=sensitive)
+        request = RememberRequest(text, ME, "", memory_type_hint, sensitive=sensitive)
         splitter = await self._splitter()
         return await self.db.run(lambda db: would_replace(db, request, splitter))
 
@@ -220,7 +218,7 @@ class MemoryService:
         )
         return tuple(fact.content for fact, _ in replaced)
 
-    async def answer_suggestion(self, identity: str, *, accepted: bool, user_id: str = ME) -> Suggestion:
+    async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
         """Remember a preference that was offered, or never offer it again.
 
         Raises DonnaError (`missing`) if there is no open suggestion of that id.
@@ -228,7 +226,7 @@ class MemoryService:
 
         def answer(db: MemoryDb) -> Suggestion | None:
             with db.change():
-                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED, user_id)
+                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED)
 
         found = await self.db.change(answer)
         if found is None:
@@ -236,9 +234,7 @@ class MemoryService:
                 Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
             )
         if accepted:
-            await self.remember(
-                found.text, user_id=user_id, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive
-            )
+            await self.remember(found.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive)
         return found
 
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
@@ -254,9 +250,7 @@ class MemoryService:
 
         return await self.db.change(add)
 
-    async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = "content", original: str = ""
-    ) -> Correction:
+    async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
         """Correct a memory or a hit. A remembered fact is replaced; no note is written.
 
         `original` is the wrong passage where the memory has several, as a note does.
@@ -266,7 +260,7 @@ class MemoryService:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         correction = Correction(
             id=new_id(),
-            field=field_name,
+            field="content",
             original=original or memory.content,
             corrected=corrected,
             input=query or identity,
