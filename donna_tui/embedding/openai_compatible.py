@@ -81,7 +81,10 @@ class OpenAICompatible:
         """Query the server once for the length of its vectors; `stop` cancels that. Raises ModelError."""
         self.name, self._remote, self._pause = model, remote, pause
         self._host = host_of(remote.base_url)
-        self._key = self._read_key(environ)
+        try:
+            self._key = key_in(environ, remote.key_variable)
+        except ValueError as error:
+            raise ModelAwayError(Reason.MODEL_CALL_FAILED, str(error), passing=False) from None
         self._stop = stop or threading.Event()
         first = self._requested(["A first sentence"])
         self.dim = int(first.shape[1])
@@ -212,13 +215,6 @@ class OpenAICompatible:
 
     def _unusable(self, what: str) -> ModelError:
         return ModelError(Reason.EMBEDDING_FAILED, f"the answer of {self._host} {what}")
-
-    def _read_key(self, environ: Mapping[str, str]) -> str:
-        """Read the key for the server; empty if it needs none. Raises ModelError, which never shows the key."""
-        try:
-            return key_in(environ, self._remote.key_variable)
-        except ValueError as error:
-            raise ModelAwayError(Reason.MODEL_CALL_FAILED, str(error), passing=False) from None
 
 
 def _windows(text: str) -> Iterator[str]:

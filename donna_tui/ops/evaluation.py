@@ -30,20 +30,20 @@ _LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:#[^\]|\n]{0,200})?\|([^\]\n]{3,200
 _WORD = re.compile(r"\w+")
 
 
-class GoldRow(BaseModel):
-    """A gold place in a file of questions."""
-
+class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class GoldRow(_Row):
+    """A gold place in a file of questions."""
 
     path: str
     heading_path: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
 
 
-class QuestionRow(BaseModel):
+class QuestionRow(_Row):
     """A line of a file of questions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     query: str
@@ -159,10 +159,8 @@ def _stretches(note: VaultNote) -> Iterator[tuple[ResultRange, str]]:
 TURNS = "turns.jsonl"
 
 
-class TurnRow(BaseModel):
+class TurnRow(_Row):
     """A turn, with its id in the data set if it has one."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     user_id: str
     session_id: str
@@ -170,20 +168,16 @@ class TurnRow(BaseModel):
     dia_id: str = ""
 
 
-class TurnGold(BaseModel):
+class TurnGold(_Row):
     """A gold place of a question: turns by their id in the data set, or by session and numbers."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     dia_id: str = ""
     session_id: str = ""
     turns: tuple[int, ...] = ()
 
 
-class TurnQuestion(BaseModel):
+class TurnQuestion(_Row):
     """A line of a file of questions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     query: str
