@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from donna_tui.calendar.following import window_around
+from donna_tui.calendar.following import fetch_from, window_around
 from donna_tui.calendar.http import store_password
-from donna_tui.calendar.sources import sources_for
+from donna_tui.calendar.sources import source_for
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
 from donna_tui.config.files import add_item
@@ -34,15 +34,10 @@ async def find_calendar(
     for fields in _candidates(where.strip()):
         config = _config(name=name or _name(where), **fields, **login)
         try:
-            (source,) = sources_for((config,), zone, state)
-            fetched = await source.fetch(window_around(now))
+            return config, await fetch_from(source_for(config, zone, state), window_around(now))
         except DonnaError as error:
             failures.append(error.message)
             reason = error.reason if error.reason is Reason.LOGIN_REFUSED else reason
-            continue
-        if fetched.meetings or fetched.complete:
-            return config, fetched
-        failures.append(fetched.problems[0].message)
     details = "; ".join(dict.fromkeys(failures))
     raise CalendarError(reason, f"{_name(where)} cannot be read: {details}", hint="nothing was added")
 

@@ -6,12 +6,10 @@ import asyncio
 import datetime
 import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 
-from donna_tui.calendar.mirror import Stored, delete_unfollowed, note_problem, store
+from donna_tui.calendar.mirror import delete_unfollowed, note_problem, store
 from donna_tui.calendar.sources import CalendarSource
 from donna_tui.calendar.values import Fetched, Window
-from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.types.draft_events import CalendarFetched
 from donna_tui.types.errors import CalendarError, DonnaError, Reason
@@ -26,18 +24,6 @@ FETCH_SECONDS = 300.0
 DAYS_BACK, DAYS_AHEAD = 31, 62
 
 
-@dataclass(frozen=True, slots=True)
-class _Fetch:
-    """The time of the last fetch of a calendar, and its version then."""
-
-    at: float
-    version: Hashable | None
-
-    def holds(self, now: float, version: Hashable | None) -> bool:
-        """Check whether the fetch is still fresh."""
-        return version == self.version and 0 <= now - self.at < FRESH_SECONDS
-
-
 class Following:
     """The followed calendars. `clock` returns Unix time; `changed` is set by requested updates of the mirror."""
 
@@ -49,7 +35,8 @@ class Following:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._db_thread, self._sources, self._hub, self._clock = db_thread, sources, hub, clock
-        self._fetches: dict[str, _Fetch] = {}
+        self._fetches: dict[str, tuple[float, Hashable | None]] = {}
+        """The time of the last fetch of each calendar, and its version then."""
         self.changed = asyncio.Event()
 
     @property
@@ -79,23 +66,22 @@ class Following:
 
     async def _refresh(self, source: CalendarSource, *, everything: bool) -> None:
         now, version = self._clock(), await source.version()
-        last = self._fetches.get(source.name)
-        if last and not everything and last.holds(now, version):
+        at, known = self._fetches.get(source.name, (-FRESH_SECONDS, None))
+        if not everything and version == known and 0 <= now - at < FRESH_SECONDS:
             return
-        self._fetches[source.name] = _Fetch(now, version)
+        self._fetches[source.name] = now, version
         began = time.perf_counter()
         try:
-            fetched = await _fetched(source, window_around(now))
+            fetched = await fetch_from(source, window_around(now))
         except DonnaError as error:
-            await self._store_problem(source, error, began)
-        else:
-            await self._store(source, fetched, now, began)
-
-    async def _store(self, source: CalendarSource, fetched: Fetched, now: float, began: float) -> None:
-        def work(db: MemoryDb) -> Stored:
-            return store(db, source.name, source.kind, window_around(now), fetched, now)
-
-        stored = await self._db_thread.run(work)
+            problem, reason = f"{error.message}; {error.hint}" if error.hint else error.message, error.reason
+            await self._db_thread.run(lambda db: note_problem(db, source.name, source.kind, problem))
+            latency = _milliseconds_since(began)
+            self._hub.post(CalendarFetched(calendar=source.name, kind=source.kind, reason=reason, latency_ms=latency))
+            return
+        stored = await self._db_thread.run(
+            lambda db: store(db, source.name, source.kind, window_around(now), fetched, now)
+        )
         self._hub.post(
             CalendarFetched(
                 calendar=source.name,
@@ -109,15 +95,6 @@ class Following:
             )
         )
 
-    async def _store_problem(self, source: CalendarSource, error: DonnaError, began: float) -> None:
-        problem = f"{error.message}; {error.hint}" if error.hint else error.message
-        await self._db_thread.run(lambda db: note_problem(db, source.name, source.kind, problem))
-        self._hub.post(
-            CalendarFetched(
-                calendar=source.name, kind=source.kind, reason=error.reason, latency_ms=_milliseconds_since(began)
-            )
-        )
-
 
 def window_around(now: float) -> Window:
     """Return the mirrored window: a month back and two ahead."""
@@ -125,7 +102,7 @@ def window_around(now: float) -> Window:
     return Window(moment - datetime.timedelta(days=DAYS_BACK), moment + datetime.timedelta(days=DAYS_AHEAD))
 
 
-async def _fetched(source: CalendarSource, window: Window) -> Fetched:
+async def fetch_from(source: CalendarSource, window: Window) -> Fetched:
     """Fetch from a source; an empty incomplete result is an error. Raises only DonnaError."""
     try:
         async with asyncio.timeout(FETCH_SECONDS):

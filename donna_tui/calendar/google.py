@@ -9,8 +9,7 @@ import hashlib
 import json
 import secrets
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 import httpx2
+from pydantic import BaseModel, Field
 
 from donna_tui.calendar.http import Answer, Request, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, named
@@ -55,6 +55,14 @@ class OAuthClient:
     client_secret: str
 
 
+class _Given(BaseModel):
+    """The answer of the token server."""
+
+    access_token: str
+    expires_in: float = Field(0.0, allow_inf_nan=False)
+    refresh_token: str = ""
+
+
 @dataclass(slots=True)
 class Tokens:
     """The OAuth tokens of one calendar; `token_url` is the renewal endpoint."""
@@ -71,11 +79,18 @@ class Tokens:
 
     async def access(self, client: httpx2.AsyncClient, *, renew: bool = False) -> str:
         """Return a valid access token; with `renew` a new one. Raises CalendarError."""
-        known = self._known()
+        if not self.file.exists():
+            raise self._not_connected()
+        known = _object(private_text(self.file), self.file)
         token, ends = known.get("access_token"), known.get("expires_at")
         if not renew and isinstance(token, str) and isinstance(ends, int | float) and self.clock() < ends:
             return token
-        return await self._renewed(client, known)
+        refresh = known.get("refresh_token")
+        if not isinstance(refresh, str):
+            raise self._not_connected()
+        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
+        self.store({"refresh_token": refresh, **given})
+        return str(given["access_token"])
 
     def store(self, tokens: dict[str, Any]) -> None:
         """Store tokens, atomically replacing the old ones. Raises CalendarError."""
@@ -86,24 +101,11 @@ class Tokens:
                 f"Donna's access to {self.config.name} cannot be stored: {error.message}", hint=error.hint
             ) from error
 
-    def _known(self) -> dict[str, Any]:
-        if not self.file.exists():
-            raise self._not_connected()
-        return _object(private_text(self.file), self.file)
-
     def _not_connected(self) -> CalendarError:
         return failed(
             f"Donna has no access to {self.config.name} yet",
             hint=f"donna meetings connect {json.dumps(self.config.name, ensure_ascii=False)}",
         )
-
-    async def _renewed(self, client: httpx2.AsyncClient, known: dict[str, Any]) -> str:
-        refresh = known.get("refresh_token")
-        if not isinstance(refresh, str):
-            raise self._not_connected()
-        given = await self.request_tokens(client, {"grant_type": "refresh_token", "refresh_token": refresh})
-        self.store({"refresh_token": refresh, **given})
-        return str(given["access_token"])
 
     async def request_tokens(self, client: httpx2.AsyncClient, form: dict[str, str]) -> dict[str, Any]:
         """Post a form to the token server; return `access_token`, `expires_at` and possibly a `refresh_token`.
@@ -121,17 +123,12 @@ class Tokens:
         answer = await exchange(client, request)
         if answer.status in (400, 401):
             raise self._not_connected()
-        return self._given(answer.accepted().body)
-
-    def _given(self, body: bytes) -> dict[str, Any]:
         try:
-            answer = json.loads(body)
-            lasts = float(answer.get("expires_in", 0))
-            stored = {"access_token": str(answer["access_token"]), "expires_at": self.clock() + lasts - SPARE_SECONDS}
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            given = _Given.model_validate_json(answer.accepted().body)
+        except ValueError as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
-        refresh = answer.get("refresh_token")
-        return stored | ({"refresh_token": refresh} if isinstance(refresh, str) else {})
+        stored = {"access_token": given.access_token, "expires_at": self.clock() + given.expires_in - SPARE_SECONDS}
+        return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
 
 
 def oauth_client(config: CalendarConfig) -> OAuthClient:
@@ -259,54 +256,30 @@ class GoogleCalendar(ConfiguredCalendar):
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings in the window, with series expanded by the server."""
-        listing = _Listing(self)
-        async with calendar_client(PAGE_BYTES) as client:
-            await listing.read(client, window)
-        return listing.fetched()
-
-
-class _Listing:
-    """A listing of the calendar, read page by page."""
-
-    def __init__(self, calendar: GoogleCalendar) -> None:
-        self._calendar = calendar
-        self._tokens = Tokens(calendar.config, calendar.state, calendar.endpoints.renewal)
-        self._meetings: dict[str, Meeting] = {}
-        self._problems: list[EntryProblem] = []
-        self._seen = 0
-        self._text = 0
-        self._complete = True
-
-    def fetched(self) -> Fetched:
-        return Fetched(tuple(self._meetings.values()), tuple(self._problems[:MOST_PROBLEMS]), self._complete)
-
-    async def read(self, client: httpx2.AsyncClient, window: Window) -> None:
+        tokens = Tokens(self.config, self.state, self.endpoints.renewal)
         parameters = {
             "singleEvents": "true",
             "maxResults": str(PAGE_ITEMS),
             "timeMin": window.start.isoformat(),
             "timeMax": window.end.isoformat(),
         }
-        for _ in range(MOST_PAGES):
-            page = await self._page(client, parameters)
-            self._take(page["items"])
-            following = page.get("nextPageToken")
-            if not isinstance(following, str) or not following:
-                return
-            parameters["pageToken"] = following
-        self._complete = False
-        self._problems.append(EntryProblem(f"it is too large; only {len(self._meetings):,} meetings are read"))
-
-    async def _page(self, client: httpx2.AsyncClient, parameters: dict[str, str]) -> dict[str, Any]:
-        """Fetch a page of the listing. A refused token is renewed once."""
-        answer = await self._answer(client, parameters, await self._tokens.access(client))
-        if answer.status == UNAUTHORISED:
-            answer = await self._answer(client, parameters, await self._tokens.access(client, renew=True))
-        return _page_of(answer.accepted())
+        listing = _Listing(self.name, self.zone)
+        async with calendar_client(PAGE_BYTES) as client:
+            for _ in range(MOST_PAGES):
+                answer = await self._answer(client, parameters, await tokens.access(client))
+                if answer.status == UNAUTHORISED:  # a refused token is renewed once
+                    answer = await self._answer(client, parameters, await tokens.access(client, renew=True))
+                page = _page_of(answer.accepted())
+                if not all(map(listing.take, page.items)):
+                    break
+                if not page.following:
+                    return listing.fetched(complete=True)
+                parameters["pageToken"] = page.following
+        listing.problems.append(EntryProblem(f"it is too large; only {len(listing.meetings):,} meetings are read"))
+        return listing.fetched(complete=False)
 
     async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> Answer:
-        calendar = self._calendar
-        place = f"{calendar.endpoints.api}/calendars/{quote(calendar.config.calendar_id, safe='')}/events"
+        place = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
         request = Request(
             method="GET",
             url=f"{place}?{urlencode(parameters)}",
@@ -314,30 +287,49 @@ class _Listing:
         )
         return await exchange(client, request)
 
-    def _take(self, items: list[Any]) -> None:
-        for item in items:
-            self._seen += 1
-            try:
-                meeting = google_meeting(item, self._calendar.name, self._calendar.zone)
-            except UnusableError as error:
-                self._problems.append(EntryProblem(str(error), self._seen))
-                continue
-            self._text += len(meeting.title) + len(meeting.location) + len(meeting.description)
-            if self._text > MOST_TEXT:
-                self._complete = False
-                continue
-            self._meetings[meeting.event_id] = meeting
+
+@dataclass(slots=True)
+class _Listing:
+    """The meetings of a listing, read page by page."""
+
+    calendar: str
+    zone: ZoneInfo
+    meetings: dict[str, Meeting] = field(default_factory=dict)
+    problems: list[EntryProblem] = field(default_factory=list)
+    seen: int = 0
+    text: int = 0
+
+    def take(self, item: Any) -> bool:
+        """Add an entry; return whether there is room for more."""
+        self.seen += 1
+        try:
+            meeting = google_meeting(item, self.calendar, self.zone)
+        except UnusableError as error:
+            self.problems.append(EntryProblem(str(error), self.seen))
+            return True
+        self.text += len(meeting.title) + len(meeting.location) + len(meeting.description)
+        if self.text > MOST_TEXT:
+            return False
+        self.meetings[meeting.event_id] = meeting
+        return True
+
+    def fetched(self, *, complete: bool) -> Fetched:
+        return Fetched(tuple(self.meetings.values()), tuple(self.problems[-MOST_PROBLEMS:]), complete)
 
 
-def _page_of(answer: Answer) -> dict[str, Any]:
+class _Page(BaseModel):
+    """A page of the listing; `following` is the token of the next one."""
+
+    items: list[Any]
+    following: str = Field("", alias="nextPageToken")
+
+
+def _page_of(answer: Answer) -> _Page:
     """Parse a page of the listing. Raises CalendarError."""
     try:
-        page = json.loads(answer.body)
+        return _Page.model_validate(json.loads(answer.body))  # pydantic's own parser rejects lone surrogates
     except (ValueError, RecursionError) as error:
         raise failed(f"{answer.host} did not answer like a calendar server", hint="it will be retried later") from error
-    if not isinstance(page, dict) or not isinstance(page.get("items"), list):
-        raise failed(f"{answer.host} did not answer like a calendar server", hint="it will be retried later")
-    return page
 
 
 PATIENCE_SECONDS = 300.0
@@ -353,7 +345,10 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
 
     `show` is called with the URL to open. Raises CalendarError.
     """
-    async with _listening() as waiting:
+    waiting = _Waiting()
+    server = SmallServer(waiting.take, LIMITS)
+    async with server.listening():
+        waiting.place = f"http://127.0.0.1:{server.port}"
         show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
         code = await waiting.code()
         form = {
@@ -416,12 +411,3 @@ class _Waiting:
             else:
                 self.answer.set_exception(failed("access to the calendar was denied, by Google or by you"))
         return page(200, DONE)
-
-
-@asynccontextmanager
-async def _listening() -> AsyncIterator[_Waiting]:
-    waiting = _Waiting()
-    server = SmallServer(waiting.take, LIMITS)
-    async with server.listening():
-        waiting.place = f"http://127.0.0.1:{server.port}"
-        yield waiting

@@ -34,20 +34,14 @@ class Login:
 
 def login_of(config: CalendarConfig, environ: Mapping[str, str] = os.environ) -> Login | None:
     """Return the name and password of a calendar; None if it has neither. Raises CalendarError."""
-    password = _password(config, environ)
-    return Login(config.username, password) if config.username or password else None
-
-
-def _password(config: CalendarConfig, environ: Mapping[str, str]) -> str:
-    """Return the password of a calendar; empty if it has none. Raises CalendarError."""
+    password = ""
     if config.password_file is not None:
-        return private_text(config.password_file).split("\n", 1)[0].rstrip("\r")
-    if not config.password_env:
-        return ""
-    password = environ.get(config.password_env)
-    if password is None:
-        raise failed(f"the variable {config.password_env} with the password of {config.name} is not set")
-    return password
+        password = private_text(config.password_file).split("\n", 1)[0].rstrip("\r")
+    elif config.password_env:
+        if config.password_env not in environ:
+            raise failed(f"the variable {config.password_env} with the password of {config.name} is not set")
+        password = environ[config.password_env]
+    return Login(config.username, password) if config.username or password else None
 
 
 def store_password(folder: Path, name: str, password: str) -> Path:

@@ -66,6 +66,7 @@ def unreadable(path: Path, error: OSError) -> CalendarError:
 
 
 CHILD_MODULE = "donna_tui.calendar.child"
+_PACKAGES = Path(__file__).resolve().parents[2]
 
 PROCESSOR_SECONDS = 2.0
 SECONDS_PER_MEGABYTE = 1.0
@@ -99,7 +100,10 @@ async def read_ics(data: bytes, calendar: str, window: Window, zone: ZoneInfo, *
             printed, _ = await child.communicate(data)
     except TimeoutError:
         return _nothing("it takes too long to read")
-    return await asyncio.to_thread(_fetched, printed)
+    try:
+        return fetched_from(await asyncio.to_thread(json.loads, printed))
+    except ValueError:
+        return _nothing("reading it exceeded the limit of time or memory")
 
 
 def _nothing(why: str) -> Fetched:
@@ -117,6 +121,7 @@ def shared_name(zone: ZoneInfo) -> str:
 @contextlib.asynccontextmanager
 async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a process that reads calendars, and kill it at the end of the block."""
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     child = await asyncio.create_subprocess_exec(
         sys.executable,
         "-P",
@@ -126,7 +131,7 @@ async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subp
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env=_environment(),
+        env={**passed_on, "PYTHONPATH": str(_PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"},
         start_new_session=True,
     )
     try:
@@ -138,37 +143,17 @@ async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subp
             await child.wait()
 
 
-def _environment() -> dict[str, str]:
-    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
-    return passed_on | {"PYTHONPATH": str(Path(__file__).resolve().parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
-
-
-def _fetched(printed: bytes) -> Fetched:
-    try:
-        answer = json.loads(printed)
-    except ValueError:
-        return _nothing("reading it exceeded the limit of time or memory")
-    return fetched_from(answer)
-
-
 def fetched_from(answer: dict[str, Any]) -> Fetched:
     """Convert the answer of a child process to objects."""
     if not answer["ok"]:
         return _nothing(answer["message"])
+    for row in answer["meetings"]:
+        row["start"] = datetime.datetime.fromisoformat(row["start"])
+        row["end"] = datetime.datetime.fromisoformat(row["end"])
+        row["day"] = datetime.date.fromisoformat(row["day"])
+        row["attendees"] = tuple(Attendee(*person) for person in row["attendees"])
     return Fetched(
-        tuple(_meeting(row) for row in answer["meetings"]),
+        tuple(Meeting(**row) for row in answer["meetings"]),
         tuple(EntryProblem(**problem) for problem in answer["problems"]),
         answer["complete"],
-    )
-
-
-def _meeting(row: dict[str, Any]) -> Meeting:
-    return Meeting(
-        **row
-        | {
-            "start": datetime.datetime.fromisoformat(row["start"]),
-            "end": datetime.datetime.fromisoformat(row["end"]),
-            "day": datetime.date.fromisoformat(row["day"]),
-            "attendees": tuple(Attendee(*person) for person in row["attendees"]),
-        }
     )

@@ -44,7 +44,8 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
     rows = {meeting.event_id: _row(meeting) for meeting in fetched.meetings}
     with db.change():
         _note(database, calendar, kind, "", at)
-        known = _known(database, calendar)
+        sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
+        known = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
         news = [row for event_id, row in rows.items() if known.get(event_id) != row]
         database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in news])
         vanished = _vanished(database, calendar, window, fetched, at) - rows.keys() if fetched.complete else set()
@@ -81,11 +82,6 @@ def _row(meeting: Meeting) -> tuple[Any, ...]:
         json.dumps(attendees),
         int(meeting.cancelled),
     )
-
-
-def _known(database: Database, calendar: str) -> dict[str, tuple[Any, ...]]:
-    sql = f"SELECT {_COLUMNS} FROM calendar_mirror WHERE user_id = ? AND calendar_id = ?"  # noqa: S608
-    return {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
 
 
 def _vanished(database: Database, calendar: str, window: Window, fetched: Fetched, at: float) -> set[str]:

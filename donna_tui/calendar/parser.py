@@ -131,22 +131,17 @@ class _Reader:
             self._is_calendar = True
         elif keyword == "BEGIN:VEVENT":
             self._unterminated()
-            return self._begin_event()
+            self._seen += 1
+            if self._seen > MOST_ENTRIES:
+                self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are ignored")
+                return False
+            self._entry, self._depth = Entry(self._seen), 0
         elif self._entry is not None:
             self._in_event(line, keyword, self._entry)
         elif self._zone is not None:
             self._in_zone(line, keyword, self._zone)
         elif keyword == "BEGIN:VTIMEZONE":
             self._zone = [line]
-        return True
-
-    def _begin_event(self) -> bool:
-        self._seen += 1
-        if self._seen > MOST_ENTRIES:
-            self._found.lose(f"it has more than {MOST_ENTRIES:,} entries; the others are ignored")
-            return False
-        self._entry = Entry(self._seen)
-        self._depth = 0
         return True
 
     def _in_event(self, line: str, keyword: str, entry: Entry) -> None:
@@ -198,7 +193,11 @@ def distinct(people: Iterable[Attendee]) -> tuple[Attendee, ...]:
     for person in people:
         key = person.email.casefold() or person.name.casefold()
         known = found.get(key)
-        if key and (known is None or _is_more_complete(person, known)):
+        if known is None:
+            is_better = bool(key)
+        else:  # a person with a name is better than one with only a mail address
+            is_better = known.name == known.email.partition("@")[0] and person.name not in ("", known.name)
+        if is_better:
             known = found[key] = person
         if known is not None and person.declined and not known.declined:
             found[key] = replace(known, declined=True)
@@ -209,11 +208,6 @@ def named(name: str, email: str, *, declined: bool = False) -> Attendee:
     """Return a person with the given name, else with the local part of the mail address."""
     email = bounded(email.strip(), NAME_CHARS)
     return Attendee(bounded(name.strip(), NAME_CHARS) or email.partition("@")[0], email, declined)
-
-
-def _is_more_complete(person: Attendee, known: Attendee) -> bool:
-    """Check whether a person has a name, where the known one has only a mail address."""
-    return known.name == known.email.partition("@")[0] and bool(person.name) and person.name != known.name
 
 
 def _person(address: Any) -> Attendee:
@@ -241,23 +235,14 @@ def checked_rule(rule: Any, start: datetime.date, zone: datetime.tzinfo) -> vRec
     """Validate the rule of an event that begins at `start` for expansion. Raises UnusableError."""
     if not isinstance(rule, vRecur):
         raise UnusableError("its rule cannot be read")
-    if _frequency(rule) not in _FREQUENCIES:
+    frequency = rule.get("FREQ", [])
+    if not isinstance(frequency, list) or len(frequency) != 1 or str(frequency[0]).upper() not in _FREQUENCIES:
         raise UnusableError("it repeats every minute or second, or in an unknown way")
     for name in ("INTERVAL", "COUNT"):
         if any(not isinstance(value, int) or value < 1 for value in rule.get(name, [])):
             raise UnusableError(f"the {name} of its rule is not a number from 1")
     if any(isinstance(values, list) and len(values) > MOST_PARTS for values in rule.values()):
         raise UnusableError("its rule is too long")
-    return _with_last(rule, start, zone)
-
-
-def _frequency(rule: vRecur) -> str:
-    named = rule.get("FREQ", [])
-    return str(named[0]).upper() if isinstance(named, list) and len(named) == 1 else ""
-
-
-def _with_last(rule: vRecur, start: datetime.date, zone: datetime.tzinfo) -> vRecur:
-    """Convert UNTIL to the type of the start: a day for days, else a datetime in UTC."""
     if "UNTIL" not in rule:
         return rule
     last = rule["UNTIL"][0] if isinstance(rule["UNTIL"], list) else rule["UNTIL"]
@@ -269,6 +254,7 @@ def _with_last(rule: vRecur, start: datetime.date, zone: datetime.tzinfo) -> vRe
 
 
 def _last(last: datetime.date, start: datetime.date, zone: datetime.tzinfo) -> datetime.date:
+    """Convert the end of a rule to the type of the start: a day for days, else a datetime in UTC."""
     if not isinstance(start, datetime.datetime):
         return last.date() if isinstance(last, datetime.datetime) else last
     if not isinstance(last, datetime.datetime):
@@ -337,24 +323,29 @@ class ParsedEvent:
 
 def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
     """Parse an entry; times without a zone are in `zone`. Raises UnusableError and the errors of the library."""
-    event = Event.from_ical(entry.text)
-    if not isinstance(event, Event):
+    parsed = Event.from_ical(entry.text)
+    if not isinstance(parsed, Event):
         raise UnusableError("it cannot be read")
-    uid = _uid(event, entry)
-    floats = _is_floating(_moment(event.get("DTSTART"), "its start cannot be read"))
-    remarks = [*_zones_in_order(event, zone), *_end_in_order(event)]
-    remarks += ["it has too many attendees; the others are ignored"] if entry.exceeds("ATTENDEE") else []
-    _rules_in_order(event, entry, zone)
-    return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
-
-
-def _uid(event: Any, entry: Entry) -> str:
-    """Return the UID, or a hash of the content for an event without a usable one."""
+    event: Any = parsed
     uid = str(event.get("UID", "")).strip()
-    if uid and uid.isprintable() and len(uid) <= UID_CHARS:
-        return uid
-    identifying = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
-    return f"donna-{hashlib.sha256(chr(10).join(identifying).encode('utf-8', 'replace')).hexdigest()[:32]}"
+    if not uid or not uid.isprintable() or len(uid) > UID_CHARS:  # a hash of the content takes its place
+        identifying = [uid] if uid else [line for line in entry.lines if not line.upper().startswith("DTSTAMP")]
+        uid = f"donna-{hashlib.sha256(chr(10).join(identifying).encode('utf-8', 'replace')).hexdigest()[:32]}"
+    floats = _is_floating(_moment(event.get("DTSTART"), "its start cannot be read"))
+    remarks = _zones_in_order(event, zone)
+    if ("DTEND" in event or "DURATION" in event) and (problem := _end_problem(event, event["DTSTART"].dt)):
+        event.pop("DTEND", None)
+        event.pop("DURATION", None)
+        remarks.append(problem)
+    if entry.exceeds("ATTENDEE"):
+        remarks.append("it has too many attendees; the others are ignored")
+    for name, things in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
+        if entry.exceeds(name):
+            raise UnusableError(f"it has too many {things}")
+    if (rules := event.get("RRULE")) is not None:
+        given = rules if isinstance(rules, list) else [rules]
+        event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
+    return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
 
 
 def _moment(value: Any, problem: str) -> datetime.date:
@@ -397,16 +388,6 @@ def _zoned(value: Any, zone: datetime.tzinfo) -> Any:
     return value.replace(tzinfo=zone) if _is_floating(value) else value
 
 
-def _end_in_order(event: Any) -> list[str]:
-    """Drop an invalid end; return remarks about it."""
-    problem = _end_problem(event, event["DTSTART"].dt) if "DTEND" in event or "DURATION" in event else ""
-    if not problem:
-        return []
-    event.pop("DTEND", None)
-    event.pop("DURATION", None)
-    return [problem]
-
-
 def _end_problem(event: Any, start: datetime.date) -> str:
     if "DTEND" not in event:
         duration = _value(event["DURATION"])
@@ -419,17 +400,6 @@ def _end_problem(event: Any, start: datetime.date) -> str:
     if isinstance(end, datetime.datetime) != isinstance(start, datetime.datetime):
         return "its end is a day and its start a time, or vice versa; it is treated as having no end"
     return "it ends before it begins; it is treated as having no end" if end < start else ""
-
-
-def _rules_in_order(event: Any, entry: Entry, zone: datetime.tzinfo) -> None:
-    """Validate the recurrence of an event. Raises UnusableError."""
-    for name, things in (("RRULE", "rules"), ("RDATE", "dates"), ("EXDATE", "exceptions")):
-        if entry.exceeds(name):
-            raise UnusableError(f"it has too many {things}")
-    rules = event.get("RRULE")
-    if rules is not None:
-        given = rules if isinstance(rules, list) else [rules]
-        event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
 
 
 def _details(event: Any) -> Details:

@@ -127,7 +127,9 @@ class MeetingEndPoller:
         reached = min([known_until, *(meeting.end.timestamp() - 1 for meeting in waiting)])
         if reached > since:
             await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
-        self._forget_before(now - CATCH_UP_SECONDS)
+        too_old = now - CATCH_UP_SECONDS
+        self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= too_old}
+        self._setbacks = {event_id: each for event_id, each in self._setbacks.items() if each.again_at >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:
         """Return the watermark from which meetings count.
@@ -153,25 +155,16 @@ class MeetingEndPoller:
         try:
             await self._dispatch(meeting)
         except Exception as error:
-            self._put_off(meeting, setback, now, error)
+            pause = min(LONGEST_PAUSE_SECONDS, setback.pause * 2) if setback else FIRST_PAUSE_SECONDS
+            self._setbacks[meeting.event_id] = _Setback(now + pause, pause)
+            failed = MeetingEndDispatchFailed(
+                calendar=meeting.calendar, event_id=meeting.event_id, reason=_reason(error)
+            )
+            self._hub.post(failed)
             return False
         self._setbacks.pop(meeting.event_id, None)
         self._handed_on[meeting.event_id] = meeting.end.timestamp()
         return True
-
-    def _put_off(self, meeting: Meeting, setback: _Setback | None, now: float, error: Exception) -> None:
-        pause = min(LONGEST_PAUSE_SECONDS, setback.pause * 2) if setback else FIRST_PAUSE_SECONDS
-        self._setbacks[meeting.event_id] = _Setback(now + pause, pause)
-        self._hub.post(
-            MeetingEndDispatchFailed(calendar=meeting.calendar, event_id=meeting.event_id, reason=_reason(error))
-        )
-
-    def _forget_before(self, moment: float) -> None:
-        """Drop entries that are too old to be needed."""
-        self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= moment}
-        self._setbacks = {
-            event_id: setback for event_id, setback in self._setbacks.items() if setback.again_at >= moment
-        }
 
 
 def _reason(error: Exception) -> str:

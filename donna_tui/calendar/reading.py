@@ -109,15 +109,16 @@ class _Place:
         all_day = not isinstance(first, datetime.datetime)
         start = beginning(first, self.zone)
         details = source.details
+        repeats = self.series.repeats
         return Meeting(
-            event_id=self._event_id(source, first),
+            event_id=f"{source.uid}/{self._stamp(_original(source, first))}" if repeats else source.uid,
             calendar=self.calendar,
             title=details.title,
             start=start,
             end=max(start, self._end(source, first, last)),
             day=first if all_day else local(start, self.zone).date(),
             all_day=all_day,
-            series_id=source.uid if self.series.repeats else "",
+            series_id=source.uid if repeats else "",
             location=details.location,
             description=details.description,
             attendees=details.attendees,
@@ -131,11 +132,6 @@ class _Place:
             return beginning(last, self.zone)
         days, seconds = datetime.timedelta(days=lasts.days), datetime.timedelta(seconds=lasts.seconds)
         return beginning(first + days, self.zone) + seconds
-
-    def _event_id(self, source: ParsedEvent, first: datetime.date) -> str:
-        if not self.series.repeats:
-            return source.uid
-        return f"{source.uid}/{self._stamp(_original(source, first))}"
 
     def _stamp(self, moment: datetime.date) -> str:
         """Return a stable stamp: a day, a time in UTC or, in a series without a zone, the local time.
@@ -206,7 +202,10 @@ class _Reading:
         for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
                 break
-        return Fetched(tuple(self._meetings.values()), self._problems(), self._found.complete)
+        problems = sorted(self._found.problems, key=lambda problem: problem.number)
+        if more := problems[MOST_PROBLEMS:]:
+            problems[MOST_PROBLEMS:] = [EntryProblem(f"and {plural(len(more), 'more problem')}")]
+        return Fetched(tuple(self._meetings.values()), tuple(problems), self._found.complete)
 
     def _parsed(self, entry: Entry) -> ParsedEvent | None:
         """Parse an entry; None, with a problem, if it is unusable or time is up."""
@@ -263,13 +262,6 @@ class _Reading:
         if not any(problem.message == _OUT_OF_TIME for problem in self._found.problems[-1:]):
             self._found.lose(_OUT_OF_TIME)
 
-    def _problems(self) -> tuple[EntryProblem, ...]:
-        """Return the first problems by number, and the number of the others."""
-        problems = sorted(self._found.problems, key=lambda problem: problem.number)
-        more = len(problems) - MOST_PROBLEMS
-        listed = problems[:MOST_PROBLEMS]
-        return (*listed, EntryProblem(f"and {plural(more, 'more problem')}")) if more > 0 else tuple(listed)
-
 
 _OUT_OF_TIME = "it takes too long to read; the rest is left out"
 
@@ -277,16 +269,16 @@ _OUT_OF_TIME = "it takes too long to read; the rest is left out"
 @contextlib.contextmanager
 def _within(seconds: float) -> Iterator[None]:
     """Raise TooLongError inside the block once it has used this much processor time."""
-    signal.signal(signal.SIGVTALRM, _too_long)
+
+    def interrupt(*_: object) -> None:
+        raise TooLongError
+
+    signal.signal(signal.SIGVTALRM, interrupt)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
-def _too_long(*_: object) -> None:
-    raise TooLongError
 
 
 def _margins(window: Window) -> tuple[str, str]:

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
-from donna_tui.calendar.http import login_of
+import httpx2
+
+from donna_tui.calendar.http import Request, calendar_client, exchange, login_of
 from donna_tui.calendar.ics import FOLDER_BYTES, calendar_files, read_calendar_file, read_ics, version_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
+from donna_tui.types.errors import CalendarError
 
 
 class CalendarSource(Protocol):
@@ -43,7 +46,7 @@ class IcsFiles:
         return "ics"
 
     async def fetch(self, window: Window) -> Fetched:
-        """Read the meetings of all its files. A file that is too large, or was deleted meanwhile, is skipped."""
+        """Read the meetings of all its files. One of several that is too large or cannot be read is skipped."""
         data, problems = await asyncio.to_thread(_read_all, self.path)
         if not data and problems:
             return Fetched((), tuple(problems), complete=False)
@@ -58,13 +61,22 @@ class IcsFiles:
 
 
 def _read_all(path: Path) -> tuple[bytes, list[EntryProblem]]:
-    """Concatenate the files, skipping those that exceed the limits. Raises CalendarError."""
+    """Concatenate the files, skipping those that exceed the limits or cannot be read.
+
+    Raises CalendarError if the only file, or the folder, cannot be read.
+    """
     files = calendar_files(path)
     found, problems = bytearray(), []
-    for file in files:
-        data = read_calendar_file(file)
+    for number, file in enumerate(files, 1):
+        what = "the calendar" if len(files) == 1 else f"file {number} of {len(files)}"
+        try:
+            data = read_calendar_file(file)
+        except CalendarError:
+            if len(files) == 1:
+                raise
+            problems.append(EntryProblem(f"{what} cannot be read; it is left out"))
+            continue
         if len(data) > FILE_BYTES or len(found) + len(data) > FOLDER_BYTES:
-            what = "the calendar" if len(files) == 1 else f"file {files.index(file) + 1} of {len(files)}"
             problems.append(EntryProblem(f"{what} is too large; it is left out"))
             continue
         found += data + b"\r\n"
@@ -96,10 +108,6 @@ class IcsUrl(ConfiguredCalendar):
 
     async def fetch(self, window: Window) -> Fetched:
         """Fetch the meetings of the file."""
-        import httpx2
-
-        from donna_tui.calendar.http import Request, calendar_client, exchange
-
         login = login_of(self.config)
         request = Request(
             method="GET",
@@ -114,10 +122,11 @@ class IcsUrl(ConfiguredCalendar):
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
     """Return the sources of the calendars in the settings. `state` is the folder of the space, which holds tokens."""
-    return tuple(_source(each, zone, state) for each in calendars)
+    return tuple(source_for(each, zone, state) for each in calendars)
 
 
-def _source(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
+def source_for(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
+    """Return the source of a calendar."""
     match config.kind:
         case "ics" if config.path is not None:
             return IcsFiles(config.name, config.path, zone)

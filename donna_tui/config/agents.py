@@ -14,10 +14,9 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
-from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import AbsolutePath, Block, Line, Number, Switch, Whole, related
-from donna_tui.config.routes import checked_server
+from donna_tui.config.routes import Server, Variable
 from donna_tui.platform.addresses import host_of, is_this_machine
 
 OPENAI = "https://api.openai.com/v1"
@@ -41,25 +40,7 @@ def _place(path: Path) -> Path:
     return path
 
 
-def _variable(text: str) -> str:
-    """Check the name of a variable; an invalid one may be the key itself and is never shown."""
-    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", text):
-        message = "must be the name of an environment variable, such as OPENAI_API_KEY, and never the key itself"
-        raise PydanticCustomError("secret", message)
-    return text
-
-
-def _server(url: str) -> str:
-    """Check the address of a server; an invalid one may contain a password and is never shown."""
-    try:
-        return checked_server(url)
-    except ValueError as error:
-        raise PydanticCustomError("secret", "{problem}", {"problem": str(error)}) from None
-
-
-Server = Annotated[Line, AfterValidator(_server)]
 Place = Annotated[AbsolutePath, AfterValidator(_place)]
-Variable = Annotated[str, StringConstraints(strict=True), AfterValidator(_variable)]
 Flag = Annotated[bool, Field(strict=True)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 import tempfile
@@ -90,15 +91,17 @@ def _unreadable(file: Path, why: str | None) -> ConfigError:
 def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
     """Append `item` to the list at the top-level `key` of a settings file, which is created if it is missing.
 
-    The file is replaced atomically, readable by its owner only. Raises ConfigError if the existing file is invalid, and
-    DonnaError (`io_error`, `disk_full`) if it cannot be written.
+    The file, or the target of a symbolic link, is replaced atomically, readable by its owner only. Raises ConfigError
+    if the existing file is invalid, and DonnaError (`io_error`, `disk_full`) if it cannot be written.
     """
     try:
         text = file.read_text(encoding="utf-8") if file.exists() else ""
         changed = with_item(text, key, item, Origin("user", str(file)))
-        _replace(file, changed)
+        private_folder(file.parent)
+        _replace(Path(os.path.realpath(file)), changed)
     except OSError as error:
-        raise DonnaError(Reason.IO_ERROR, f"{file} cannot be written ({error.strerror})") from error
+        reason = Reason.DISK_FULL if error.errno in (errno.ENOSPC, errno.EDQUOT) else Reason.IO_ERROR
+        raise DonnaError(reason, f"{file} cannot be written ({error.strerror})") from error
     except UnicodeDecodeError as error:
         raise invalid(Origin("user", str(file)), "the file is not UTF-8 text") from error
 
@@ -152,7 +155,6 @@ def _ended(text: str) -> str:
 
 
 def _replace(file: Path, text: str) -> None:
-    private_folder(file.parent)
     descriptor, name = tempfile.mkstemp(prefix=".donna-", dir=file.parent)  # mode 0600
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:

@@ -9,7 +9,6 @@ from typing import Any
 from donna_tui.config.blocks import FromSpace
 from donna_tui.config.document import Document, Origin, Place, invalid, parse_value, shown
 from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting
-from donna_tui.types.errors import ConfigError
 
 PREFIX = "DONNA_"
 
@@ -63,8 +62,11 @@ def from_environment(environ: Mapping[str, str]) -> Values:
         origin = Origin("environment", variable)
         if "__" in name or isinstance(ROOT.names.get(name.lower()), Setting):
             _add(values, *_single(name.lower().split("__"), text, origin))
-        else:
-            _refuse_single_underscore(name, origin)
+            continue
+        for block in ROOT.names:
+            if name.lower().startswith(f"{block}_"):
+                meant = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
+                raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
     return values
 
 
@@ -94,7 +96,12 @@ def with_space(base: Values, space: Values) -> Values:
                 items = [*_items(below, identifier), *_items(given, identifier)]
                 merged[identifier] = LayerValue(items, given.origin, given.inner, below)
             case FromSpace.NARROW:
-                merged[identifier] = _narrowed(base[identifier], given, identifier)
+                allowed = _items(base[identifier], identifier)
+                for index, item in enumerate(_items(given, identifier)):
+                    if item not in allowed:
+                        problem = f"a file in the vault may only shorten {identifier}, and {shown(item)} is not in it"
+                        raise invalid(given.place_of((index,)), problem)
+                merged[identifier] = given
     return merged
 
 
@@ -109,22 +116,6 @@ def _inner(document: Document, place: Place, value: object) -> dict[Place, Origi
         return {}
     depth = len(place)
     return {each[depth:]: document.at(each) for each in document.lines if each[:depth] == place}
-
-
-def _refuse_single_underscore(name: str, origin: Origin) -> None:
-    for block in ROOT.names:
-        if name.lower().startswith(f"{block}_"):
-            meant = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
-            raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
-
-
-def _narrowed(below: LayerValue, given: LayerValue, identifier: str) -> LayerValue:
-    allowed = _items(below, identifier)
-    for index, item in enumerate(_items(given, identifier)):
-        if item not in allowed:
-            problem = f"a file in the vault may only shorten {identifier}, and {shown(item)} is not in it"
-            raise invalid(given.place_of((index,)), problem)
-    return given
 
 
 def _items(given: LayerValue, identifier: str) -> list[object]:
@@ -182,15 +173,10 @@ def _converted(kind: Any, text: str, origin: Origin) -> object:
 
 
 def _member(group: Group, name: str, origin: Origin) -> Setting | Group:
-    member = group.names.get(name)
-    if member is None:
-        raise _unknown(group, name, origin)
-    return member
-
-
-def _unknown(group: Group, name: str, origin: Origin) -> ConfigError:
+    if member := group.names.get(name):
+        return member
     full = shown(f"{group.id}.{name}" if group.id else name)
     nearest = group.nearest(name)
     question = f"; did you mean {nearest}?" if nearest else ""
     known = ", ".join(member.id.rpartition(".")[2] for member in group.members)
-    return invalid(origin, f"{full} is not a setting{question}", hint=f"Known here: {known}.")
+    raise invalid(origin, f"{full} is not a setting{question}", hint=f"Known here: {known}.")

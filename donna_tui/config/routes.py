@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from donna_tui.config.blocks import Block, Line, Number, Whole
 from donna_tui.config.document import Document, Place, invalid, shown
 from donna_tui.config.files import read_file
-from donna_tui.platform.addresses import is_this_machine
+from donna_tui.platform.addresses import host_of, is_this_machine
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
 
@@ -38,29 +40,37 @@ _SECRET = ("api_key_env", "base_url")
 """Settings into which people paste keys by mistake: their values are never shown."""
 
 
-def checked_server(url: str) -> str:
-    """Check the address of a model's server, and strip a trailing slash. Raises ValueError."""
-    parts = _split(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be the address of a server, such as http://localhost:11434")
-    if parts.username or parts.password or parts.query or parts.fragment:
-        raise ValueError("must not contain a password, '?' or '#'; name the variable that holds the key in api_key_env")
-    if parts.scheme == "http" and not is_this_machine(parts.hostname):
-        raise ValueError("must begin with https://, since the server is not on this machine")
-    return url.rstrip("/")
+def _secret(message: str) -> PydanticCustomError:
+    """Return the error for a value that is never shown: people paste keys and passwords by mistake."""
+    return PydanticCustomError("secret", "{problem}", {"problem": message})
 
 
-def _split(url: str) -> SplitResult:
+def _server(url: str) -> str:
+    """Check the address of a model's server, and strip a trailing slash."""
+    no_server = "must be the address of a server, such as http://localhost:11434"
     try:
         parts = urlsplit(url)
         _ = parts.port  # raises ValueError if there is no such port
     except ValueError:
-        raise ValueError("must be the address of a server, such as http://localhost:11434") from None
-    return parts
+        raise _secret(no_server) from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise _secret(no_server)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise _secret("must not contain a password, '?' or '#'; name the variable that holds the key in api_key_env")
+    if parts.scheme == "http" and not is_this_machine(parts.hostname):
+        raise _secret("must begin with https://, since the server is not on this machine")
+    return url.rstrip("/")
 
 
-Server = Annotated[Line, AfterValidator(checked_server)]
-Variable = Annotated[str, StringConstraints(strict=True, pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=100)]
+def _variable(text: str) -> str:
+    """Check the name of a variable."""
+    if not re.fullmatch(r"[A-Z_][A-Z0-9_]{0,99}", text):
+        raise _secret("must be the name of an environment variable, such as OPENAI_API_KEY, and never the key itself")
+    return text
+
+
+Server = Annotated[Line, AfterValidator(_server)]
+Variable = Annotated[str, StringConstraints(strict=True), AfterValidator(_variable)]
 Price = Annotated[Number, Field(ge=0, le=100_000)]
 
 
@@ -92,7 +102,7 @@ class Route(Block):
     @property
     def is_local(self) -> bool:
         """Return whether the model runs on this machine, so that private notes may be sent to it."""
-        return is_this_machine(_split(self.server).hostname or "")
+        return is_this_machine(host_of(self.server))
 
     def cost(self, tokens_in: int, tokens_out: int) -> float:
         """Return the price of a call in US dollars."""
@@ -162,8 +172,6 @@ def _words(error: ErrorDetails) -> str:
     match error["type"]:
         case "missing":
             return "is missing"
-        case "string_pattern_mismatch":
-            return "must be the name of an environment variable, such as ANTHROPIC_API_KEY, and never the key itself"
         case "literal_error":
             return f"must be {context['expected'].replace(chr(39), '')}"
         case "model_type" | "model_attributes_type":

@@ -77,16 +77,12 @@ def _group(model: type[Block], identifier: str) -> Group:
     names: dict[str, Setting | Group] = {}
     for name, field in model.model_fields.items():
         full = f"{identifier}.{name}" if identifier else name
-        aliases = _aliases(name, field)
-        names |= dict.fromkeys((name, *aliases), _member(full, field, aliases))
+        aliases, kind = _aliases(name, field), field.annotation
+        member: Setting | Group = Setting(full, field, aliases)
+        if isinstance(kind, type) and issubclass(kind, Block):
+            member = _group(kind, full)
+        names |= dict.fromkeys((name, *aliases), member)
     return Group(identifier, model, names)
-
-
-def _member(identifier: str, field: FieldInfo, aliases: tuple[str, ...]) -> Setting | Group:
-    kind = field.annotation
-    if isinstance(kind, type) and issubclass(kind, Block):
-        return _group(kind, identifier)
-    return Setting(identifier, field, aliases)
 
 
 def item_settings(setting: Setting) -> list[Setting]:
@@ -228,8 +224,11 @@ class _DefaultFile:
             if isinstance(member, Group):
                 yield f"{indent}{_name(member)}:"
                 yield from self.lines(member, depth + 1)
+            elif isinstance(value := plain(member.field.default), list) and value:
+                yield f"{indent}{_name(member)}:"
+                yield from (f"{indent}  {line}" for line in yaml.safe_dump(value).splitlines())
             else:
-                yield from _assignment(member, indent)
+                yield f"{indent}{_name(member)}: {_flow(member)}"
 
     def _comment(self, text: str, indent: str) -> list[str]:
         if text in self._written:
@@ -240,16 +239,6 @@ class _DefaultFile:
 
 def _name(member: Group | Setting) -> str:
     return member.id.rpartition(".")[2]
-
-
-def _assignment(setting: Setting, indent: str) -> Iterator[str]:
-    value = plain(setting.field.default)
-    if not isinstance(value, list) or not value:
-        yield f"{indent}{_name(setting)}: {_flow(setting)}"
-        return
-    yield f"{indent}{_name(setting)}:"
-    for line in yaml.safe_dump(value).splitlines():
-        yield f"{indent}  {line}"
 
 
 def _comment(text: str, indent: str) -> list[str]:

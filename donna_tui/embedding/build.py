@@ -21,6 +21,7 @@ from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 
 MAX_THREADS = 4
+"""Most threads for documents, of which there are half as many as cores, at least two."""
 FOLDER_MODEL_BATCH = 16
 """Texts per batch for a model from a folder: a GPU needs batches, but on a CPU a question waits for one batch."""
 
@@ -33,9 +34,23 @@ def build_embedding_service(
     An agent's settings may name a model on a server, or one as the fallback for the first. Raises ModelError too if the
     model's vectors do not have the configured length.
     """
-    if isinstance(config, AgentEmbedding):
-        return _agent_service(config, cache, on_phase, cancel)
-    return _local_service(config, cache, on_phase, cancel)
+    if not isinstance(config, AgentEmbedding):
+        return _local_service(config, cache, on_phase, cancel)
+    if config.first == "local":
+        try:
+            return _local_service(config, cache, on_phase, cancel)
+        except (ModelError, OSError) as error:
+            if config.fallback != "openai" or (cancel and cancel.is_set()):
+                raise
+            why = error.message if isinstance(error, ModelError) else type(error).__name__
+            on_phase(ModelPhase.LOADING, f"using the fallback openai instead of the local model: {why}")
+    from donna_tui.embedding.openai_compatible import BATCH, OpenAICompatible
+
+    on_phase(ModelPhase.LOADING, config.remote_model)
+    built = OpenAICompatible(config.remote_model, config.remote, stop=cancel)
+    on_phase(ModelPhase.READY, built.version_tag)
+    stamp = "" if config.version_tag == EmbeddingConfig().version_tag else config.version_tag
+    return EmbeddingService(built, stamp=stamp, threads=1, batch=BATCH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +74,6 @@ def unloaded_model(config: EmbeddingConfig, cache: Path) -> UnloadedModel | None
     return UnloadedModel(model.version_tag, stamped(config.version_tag, model.version_tag))
 
 
-def _agent_service(config: AgentEmbedding, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:
-    """Build the model that is configured first; the server's as the fallback of a local one only if configured."""
-    if config.first == "local":
-        try:
-            return _local_service(config, cache, on_phase, cancel)
-        except (ModelError, OSError) as error:
-            if config.fallback != "openai" or (cancel and cancel.is_set()):
-                raise
-            why = error.message if isinstance(error, ModelError) else type(error).__name__
-            on_phase(ModelPhase.LOADING, f"using the fallback openai instead of the local model: {why}")
-    from donna_tui.embedding.openai_compatible import BATCH, OpenAICompatible
-
-    on_phase(ModelPhase.LOADING, config.remote_model)
-    built = OpenAICompatible(config.remote_model, config.remote, stop=cancel)
-    on_phase(ModelPhase.READY, built.version_tag)
-    stamp = "" if config.version_tag == EmbeddingConfig().version_tag else config.version_tag
-    return EmbeddingService(built, stamp=stamp, threads=1, batch=BATCH)
-
-
 def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, cancel: Event | None) -> EmbeddingService:
     built = build_embedding_provider(config.provider, cache, on_phase, cancel)
     if built.dim != config.dim:
@@ -85,7 +81,8 @@ def _local_service(config: EmbeddingConfig, cache: Path, on_phase: OnPhase, canc
         message = f"{built.name} returns vectors of {built.dim} numbers, but embedding.dim is {config.dim}"
         raise ModelError(Reason.MODEL_INVALID, message, hint=f"set embedding.dim to {built.dim}")
     if config.provider == files.MODEL_NAME:
-        return EmbeddingService(built, stamp=config.version_tag, threads=_threads())
+        threads = min(MAX_THREADS, max(2, (os.cpu_count() or 1) // 2))
+        return EmbeddingService(built, stamp=config.version_tag, threads=threads)
     return EmbeddingService(built, stamp=config.version_tag, threads=1, batch=FOLDER_MODEL_BATCH)
 
 
@@ -145,8 +142,3 @@ def _folder_model(folder: Path, on_phase: OnPhase) -> EmbeddingProvider:
 def _folder_tokenizer(folder: Path) -> Path | None:
     places = (folder / files.TOKENIZER, folder / "0_Transformer" / files.TOKENIZER)
     return next((file for file in places if file.is_file()), None)
-
-
-def _threads() -> int:
-    """Return the number of threads for documents: half of the cores, at least two, at a low priority."""
-    return min(MAX_THREADS, max(2, (os.cpu_count() or 1) // 2))

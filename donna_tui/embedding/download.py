@@ -203,13 +203,11 @@ class _Download:
             try:
                 response = await client.get(page, headers={"accept": accept}, follow_redirects=True)
                 response.raise_for_status()
-                links = list(_links(response))
-            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
-                raise _SourceError(_why(error)) from error
-        for link in links:
-            address = urldefrag(link).url
-            if unquote(urlsplit(address).path).rpartition("/")[2] == WHEEL.name:
-                return str(response.url.join(address))
+                for link in _links(response):
+                    if unquote(urlsplit(link).path).rpartition("/")[2] == WHEEL.name:
+                        return str(response.url.join(urldefrag(link).url))
+            except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, AssertionError, RecursionError) as error:
+                raise _SourceError(_why(error)) from error  # HTMLParser asserts that the page is well-formed
         raise _SourceError(f"it has no {WHEEL.name}")
 
     async def _receive(self, pinned: Pinned, address: str) -> Path:

@@ -14,7 +14,7 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -108,9 +108,12 @@ def export(destination: Path) -> Manifest:
     if weights is None:
         raise ModelError(Reason.MODEL_MISSING, "The weights are not installed.", hint=files.INSTALL_HINT)
     files.check_weights(weights)
-    with _staging(destination) as folder:
+    folder = Path(tempfile.mkdtemp(prefix=files.STAGING_PREFIX, dir=destination.parent))
+    try:
         manifest = _fill(folder, weights)
         _publish(folder, destination)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     return manifest
 
 
@@ -167,15 +170,6 @@ def _difference(embed: Callable[[str], Vector]) -> float:
             Reason.MODEL_INVALID, f"The model's vectors differ from sentence-transformers' by {difference:.1e}."
         )
     return difference
-
-
-@contextlib.contextmanager
-def _staging(destination: Path) -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix=files.STAGING_PREFIX, dir=destination.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _publish(folder: Path, destination: Path) -> None:

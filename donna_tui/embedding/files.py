@@ -130,7 +130,10 @@ def load_export(folder: Path) -> ModelFiles | None:
     """
     if not folder.exists():
         return None
-    manifest = _read_manifest(folder / MANIFEST)
+    try:
+        manifest = Manifest.model_validate_json((folder / MANIFEST).read_bytes())
+    except (OSError, ValueError) as error:
+        raise _damaged(MANIFEST) from error
     expected = {GRAPH: manifest.onnx_sha256, TOKENIZER: manifest.tokenizer_sha256}
     for name, digest in expected.items():
         if sha256_of(folder / name) != digest:
@@ -194,13 +197,6 @@ def folder_sha256(folder: Path) -> str:
     files = sorted(file for file in folder.rglob("*") if file.suffix in {".safetensors", ".bin", ".json"})
     lines = (f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files)
     return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-def _read_manifest(file: Path) -> Manifest:
-    try:
-        return Manifest.model_validate_json(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise _damaged(file.name) from error
 
 
 def _damaged(name: str) -> ModelError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -26,10 +25,15 @@ class OnnxGraph:
 
     def __init__(self, file: Path) -> None:
         """Load a graph. Raises ModelError (model_invalid) if ONNX Runtime cannot run the file."""
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.enable_mem_pattern = False  # patterns are cached per shape, and nearly every text differs
+        options.log_severity_level = _ERRORS_ONLY
         try:
             self._session = onnxruntime.InferenceSession(
                 file,
-                _session_options(),
+                options,
                 providers=["CPUExecutionProvider"],
                 # The fused kernel takes a fifth more time for a whole text than the operations it replaces.
                 disabled_optimizers=["SkipLayerNormFusion"],
@@ -87,31 +91,19 @@ class OnnxProvider:
         rows = np.empty((len(texts), self.dim), dtype=np.float32)
         graph = self._open_graph()
         for row, text in enumerate(texts):
-            rows[row] = graph.run(self._passage(text))
+            ids = self.counter.ids(text)
+            if len(ids) > self.max_tokens:
+                raise too_long(len(ids), self.max_tokens)
+            rows[row] = graph.run(ids)
         return rows
 
     def close(self) -> None:
         self._graph = None
 
-    def _passage(self, text: str) -> list[int]:
-        ids = self.counter.ids(text)
-        if len(ids) > self.max_tokens:
-            raise too_long(len(ids), self.max_tokens)
-        return ids
-
     def _open_graph(self) -> OnnxGraph:
         if self._graph is None:
             raise ModelError(Reason.EMBEDDING_FAILED, "The embedding model is closed.")
         return self._graph
-
-
-def _session_options() -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.enable_mem_pattern = False  # patterns are cached per shape, and nearly every text differs
-    options.log_severity_level = _ERRORS_ONLY
-    return options
 
 
 def _input(name: str, row: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from donna_tui.platform.addresses import host_of
 from donna_tui.platform.lazy import np
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.safety.egress import open_client
+from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import carrying
 from donna_tui.text.tokens import EstimatedTokens, TokenCounter
 from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason
@@ -81,7 +81,10 @@ class OpenAICompatible:
         """Query the server once for the length of its vectors; `stop` cancels that. Raises ModelError."""
         self.name, self._remote, self._pause = model, remote, pause
         self._host = host_of(remote.base_url)
-        self._key = self._read_key(environ)
+        try:
+            self._key = key_in(environ, remote.key_variable)
+        except ValueError as error:
+            raise ModelAwayError(Reason.MODEL_CALL_FAILED, str(error), passing=False) from None
         self._stop = stop or threading.Event()
         first = self._requested(["A first sentence"])
         self.dim = int(first.shape[1])
@@ -123,18 +126,17 @@ class OpenAICompatible:
         return self._read(body, len(texts))
 
     async def _fetched(self, texts: Sequence[str]) -> bytes:
-        task = asyncio.ensure_future(self._within_the_deadline(texts))
-        while not (await asyncio.wait([task], timeout=STOP_SECONDS))[0]:
-            if self._stop.is_set():
-                task.cancel()
-        return await task
-
-    async def _within_the_deadline(self, texts: Sequence[str]) -> bytes:
+        """Fetch the answer within the deadline, until the model is closed."""
         seconds = self._remote.timeout_seconds
+        task = asyncio.ensure_future(self._until_answered(texts, time.monotonic() + seconds))
         try:
             async with asyncio.timeout(seconds):
-                return await self._until_answered(texts, time.monotonic() + seconds)
+                while not (await asyncio.wait([task], timeout=STOP_SECONDS))[0]:
+                    if self._stop.is_set():
+                        task.cancel()
+                return await task
         except TimeoutError:
+            task.cancel()
             raise self._away("did not answer in time", "raise memory_search.remote.timeout_seconds") from None
 
     async def _until_answered(self, texts: Sequence[str], until: float) -> bytes:
@@ -213,20 +215,6 @@ class OpenAICompatible:
 
     def _unusable(self, what: str) -> ModelError:
         return ModelError(Reason.EMBEDDING_FAILED, f"the answer of {self._host} {what}")
-
-    def _read_key(self, environ: Mapping[str, str]) -> str:
-        """Read the key for the server; empty if it needs none. Raises ModelError, which never shows the key."""
-        variable = self._remote.key_variable
-        if variable is None:
-            return ""
-        key = environ.get(variable, "").strip()
-        if not key:
-            message = f"the environment variable {variable}, which holds the key of {self._host}, is not set"
-            raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
-        if not key.isascii() or not key.isprintable() or " " in key:
-            message = f"the environment variable {variable} does not hold a valid key"
-            raise ModelAwayError(Reason.MODEL_CALL_FAILED, message, passing=False)
-        return key
 
 
 def _windows(text: str) -> Iterator[str]:

@@ -76,7 +76,8 @@ class EmbeddingService:
         """Embed a question of any length. Raises ModelError if the model fails or is closed."""
         query = _Query(text)
         with self._work_ready:
-            self._require_open()
+            if self._closed:
+                raise _closed()
             self._queries.append(query)
             self._open_queries += 1
             self._work_ready.notify()
@@ -91,7 +92,8 @@ class EmbeddingService:
         if not texts:
             return documents.rows
         with self._given:
-            self._require_open()
+            if self._closed:
+                raise _closed()
             self._documents.append(documents)
             self._given.notify_all()
         return await asyncio.wrap_future(documents.future)
@@ -110,75 +112,57 @@ class EmbeddingService:
             _fail(future, _closed())
         if isinstance(self.provider, ServedModel):
             self.provider.interrupt()
-        await asyncio.to_thread(self._join)
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
         self.provider.close()
 
-    def _require_open(self) -> None:
-        if self._closed:
-            raise _closed()
-
-    def _join(self) -> None:
-        for thread in self._threads:
-            thread.join()
-
     def _answer_queries(self) -> None:
-        while (query := self._next_query()) is not None:
-            self._answer(query)
+        while True:
+            with self._work_ready:
+                self._work_ready.wait_for(lambda: self._closed or self._queries)
+                if self._closed:
+                    return
+                query = self._queries.popleft()
+            if query.future.set_running_or_notify_cancel():
+                try:
+                    vector = self.provider.embed(query.text)
+                    query.future.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
+                except Exception as error:
+                    query.future.set_exception(_model_error(error))
             with self._given:
                 self._open_queries -= 1
                 if self._documents:  # waking idle threads would delay the answer
                     self._given.notify_all()
 
-    def _next_query(self) -> _Query | None:
-        with self._work_ready:
-            self._work_ready.wait_for(lambda: self._closed or self._queries)
-            return None if self._closed else self._queries.popleft()
-
-    def _answer(self, query: _Query) -> None:
-        if not query.future.set_running_or_notify_cancel():
-            return
-        try:
-            vector = self.provider.embed(query.text)
-            query.future.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
-        except Exception as error:
-            query.future.set_exception(_model_error(error))
-
     def _embed_documents(self) -> None:
         _lower_priority()
-        while (taken := self._next_batch()) is not None:
-            self._embed(*taken)
-
-    def _next_batch(self) -> tuple[_Documents, int] | None:
-        """Return the documents to work on and the first row to embed; None once closed."""
-        with self._given:
-            self._given.wait_for(lambda: self._closed or self._documents_first())
-            if self._closed:
-                return None
-            documents = self._documents[0]
-            start = documents.taken
-            documents.taken += self._batch
-            return documents, start
+        while True:
+            with self._given:
+                self._given.wait_for(lambda: self._closed or self._documents_first())
+                if self._closed:
+                    return
+                documents = self._documents[0]
+                start = documents.taken
+                documents.taken += self._batch
+            texts = documents.texts[start : start + self._batch]
+            try:
+                rows = check_vectors(self.provider.embed_batch(texts), len(texts), self.provider.dim)
+            except Exception as error:
+                _fail(documents.future, _model_error(error))
+                continue
+            documents.rows[start : start + len(texts)] = rows
+            with self._given:
+                documents.done += len(texts)
+                finished = documents.done == len(documents.texts)
+            if finished:
+                with contextlib.suppress(InvalidStateError):
+                    documents.future.set_result(documents.rows)
 
     def _documents_first(self) -> bool:
         """Return whether a thread may take documents now. Exhausted ones are dropped."""
         while self._documents and self._documents[0].exhausted:
             self._documents.popleft()
         return bool(self._documents) and self._open_queries == 0
-
-    def _embed(self, documents: _Documents, start: int) -> None:
-        texts = documents.texts[start : start + self._batch]
-        try:
-            rows = check_vectors(self.provider.embed_batch(texts), len(texts), self.provider.dim)
-        except Exception as error:
-            _fail(documents.future, _model_error(error))
-            return
-        documents.rows[start : start + len(texts)] = rows
-        with self._given:
-            documents.done += len(texts)
-            finished = documents.done == len(documents.texts)
-        if finished:
-            with contextlib.suppress(InvalidStateError):
-                documents.future.set_result(documents.rows)
 
 
 def _fail(future: Future[Any], error: DonnaError) -> None:

@@ -10,7 +10,7 @@ from donna_tui.calendar.adding import add_calendar
 from donna_tui.calendar.following import Following
 from donna_tui.calendar.mirror import calendar_rows, meeting_of, meetings_between, series_without_notes, want_notes
 from donna_tui.calendar.poller import why_no_draft
-from donna_tui.calendar.sources import sources_for
+from donna_tui.calendar.sources import source_for, sources_for
 from donna_tui.calendar.values import local_zone
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafts.passages import paths_of_keys
@@ -36,7 +36,12 @@ class CalendarService:
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
         """List the meetings that begin between two Unix times, in order, with the state of their notes."""
-        found, known, without_notes = await self._db.run(lambda db: _with_entries(db, start, end))
+
+        def with_entries(db: MemoryDb) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
+            meetings = meetings_between(db.database, start, end)
+            return meetings, keys_of(db.database, TEMPLATE), series_without_notes(db.database)
+
+        found, known, without_notes = await self._db.run(with_entries)
         keys = [key_of(each) for each in found]
         notes = await self._context.read(lambda index: paths_of_keys(index, keys))
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
@@ -86,15 +91,10 @@ class CalendarService:
             where, self.zone, state, now, file=user_file(), known=known, name=name, password=password, **login
         )
         self._rules[config.name] = config.notes
-        await self.following.follow(*sources_for((config,), self.zone, state))
+        await self.following.follow(source_for(config, self.zone, state))
         rows = await self.calendars()
         return next((row for row in rows if row.name == config.name), CalendarRow(name=config.name, kind="ics"))
 
     async def refresh(self) -> None:
         """Read all calendars now."""
         await self.following.refresh(everything=True)
-
-
-def _with_entries(db: MemoryDb, start: float, end: float) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
-    database = db.database
-    return meetings_between(database, start, end), keys_of(database, TEMPLATE), series_without_notes(database)

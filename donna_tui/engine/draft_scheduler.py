@@ -38,7 +38,9 @@ class DraftScheduler:
 
     async def follow(self) -> None:
         """Draft around meetings and at the configured hours, and retry failed drafts, until cancelled."""
-        await self._wait_until_needed()
+        config, memory = self._context.config, db_path(self._context.space.state)
+        while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
+            await asyncio.sleep(POLL_SECONDS)  # there is nothing to draft yet
         context, zone = self._context, self.calendar.zone
         poller = MeetingEndPoller(
             context.memory.db,
@@ -54,13 +56,6 @@ class DraftScheduler:
         async with asyncio.TaskGroup() as group:
             group.create_task(poller.run(), name="donna-calendar-poller")
             group.create_task(follow(wanted, self._write, self._retry, zone, now), name="donna-hours")
-
-    async def _wait_until_needed(self) -> None:
-        """Wait until the space has calendars, scheduled drafts or a memory; otherwise there is nothing to draft."""
-        config = self._context.config
-        memory = db_path(self._context.space.state)
-        while not (config.calendars or any(cadences(config.skills)) or memory.exists()):
-            await asyncio.sleep(POLL_SECONDS)
 
     async def _write(self, skill: str, day: datetime.date) -> None:
         await self._skills.write(skill, day)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import datetime
 import time
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ParamSpec, TypeVar
 
 from donna_tui.calendar.mirror import meeting_of
 from donna_tui.drafts import queue
@@ -31,16 +28,13 @@ from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.engine.vault_service import writer_of
+from donna_tui.engine.vault_service import VaultThread, writer_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.note.read import DRAFT_KEY, parse_frontmatter
 from donna_tui.vault.write.changes import Outcome, Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 MOST_REVIVED = 20
 """Most recent decisions that are checked for an undo in the vault."""
@@ -63,7 +57,8 @@ class DraftService:
             config.safety.path_allowlist,
             makes_pages=config.skills.meeting_note.person_pages,
         )
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-drafts")
+        self._thread = VaultThread("donna-drafts")
+        self._run = self._thread.run
 
     # The queue
 
@@ -189,18 +184,15 @@ class DraftService:
             raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
         await self._skills.check(entry)
         if entry.state == DraftState.WAITING:
-            return await self._redraft(entry)
+            await self._run(self._approver.note_of, entry)
+            fresh = await self._skills.writer.redraft(await self._skills.run_of(entry), entry)
+            plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
+            await self._run(self._writer.apply, plan)
+            return (await self._save(replace(fresh, reason="", detail=""))).row()
         if entry.state == DraftState.FAILED:
             await self._save(replace(entry, attempts=0))
         await self.again(entry)
         return (await self._entry(identity)).row()
-
-    async def _redraft(self, entry: Entry) -> DraftRow:
-        await self._run(self._approver.note_of, entry)
-        fresh = await self._skills.writer.redraft(await self._skills.run_of(entry), entry)
-        plan = await self._run(self._approver.plan_redraft, entry, fresh.original)
-        await self._run(self._writer.apply, plan)
-        return (await self._save(replace(fresh, reason="", detail=""))).row()
 
     async def again(self, entry: Entry) -> None:
         """Resume a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
@@ -313,7 +305,7 @@ class DraftService:
 
     async def close(self) -> None:
         """Wait for pending writes."""
-        await asyncio.to_thread(self._thread.shutdown, wait=True)
+        await self._thread.close()
 
     async def _followed(self, entry: Entry) -> Entry:
         """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted.
@@ -368,10 +360,3 @@ class DraftService:
 
     async def _save(self, entry: Entry) -> Entry:
         return await self._db.run(lambda db: queue.save(db, entry))
-
-    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
-        except OSError as error:
-            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error

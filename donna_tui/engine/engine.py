@@ -290,7 +290,7 @@ class Engine:
             own = await self.context.searcher.search(request)
             return await self._neighbours().search(self.context.searcher, request, own) if request.everywhere else own
         except DatabaseError as error:
-            self._report(error)
+            self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
             raise
 
     async def more_like(self, hit: Hit, request: SearchRequest) -> SearchOutcome:
@@ -392,7 +392,7 @@ class Engine:
             await self.context.maintainer.retry(path)
 
     async def install_model(self) -> None:
-        """Download and prepare the default embedding model, and use it for searches from then on. Raises ModelError."""
+        """Download and prepare the default embedding model, and use it for searches from then on. Raises DonnaError."""
         await self._model.install()
 
     async def resume(self) -> None:
@@ -418,6 +418,3 @@ class Engine:
     def read_only(self) -> bool:
         """Return whether this process does not maintain the index."""
         return self.context.maintainer is None
-
-    def _report(self, error: DatabaseError) -> None:
-        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))

@@ -79,8 +79,10 @@ class Freshness:
         if not self._due:
             return DIFFERS if await self._lacking() else ""
         brought = await self._brought(deadline)
-        if brought and await self._model_became_known(deadline):
-            brought = await self._brought(deadline)
+        if brought and not self._context.model.known.is_set():  # vectors are missing until it is
+            patience = max(0.0, deadline - asyncio.get_running_loop().time())
+            if await set_within(self._context.model.known, patience):
+                brought = await self._brought(deadline)
         if not brought and await self._lacking():
             return LATE
         maintainer = self._context.maintainer
@@ -99,14 +101,6 @@ class Freshness:
         except TimeoutError:
             return False
         return True
-
-    async def _model_became_known(self, deadline: float) -> bool:
-        """Wait for the model until the deadline; return whether it became known only now, so that vectors are still
-        missing.
-        """
-        if self._context.model.known.is_set():
-            return False
-        return await set_within(self._context.model.known, max(0.0, deadline - asyncio.get_running_loop().time()))
 
     async def _update(self) -> None:
         self._begun = True

@@ -67,13 +67,10 @@ class IndexLease:
         while not self.maintainer:
             await asyncio.sleep(RETRY_SECONDS)
             if not await self._try_acquire():
-                await self._follow_generation()
-
-    async def _follow_generation(self) -> None:
-        newest = self._existing_index()
-        if self._readers and self._readers.path != newest:
-            await self._close_readers()
-            self._readers = Readers(newest, stays=self._stays)
+                newest = self._existing_index()
+                if self._readers and self._readers.path != newest:
+                    await self._close_readers()
+                    self._readers = Readers(newest, stays=self._stays)
 
     async def _try_acquire(self) -> bool:
         if not self._lock.acquire(self._what):

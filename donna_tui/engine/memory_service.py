@@ -10,7 +10,7 @@ from pathlib import Path
 from donna_tui.embedding.reranker import CrossEncoderReranker
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.memory.chat import TurnRules
-from donna_tui.memory.compression import Material, compress, due, expand, material, summary_of
+from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, users_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.db_thread import DbThread
@@ -78,7 +78,7 @@ class MemoryService:
         return await self.db.run(lambda db: tuple(list_sessions(db.database, user_id)))
 
     async def add_turns(
-        self, turns: list[NewTurn], *, user_id: str = ME, sensitive: bool = False, closed: bool = False, by: str = ""
+        self, turns: list[NewTurn], *, sensitive: bool = False, closed: bool = False, by: str = ""
     ) -> tuple[int, int]:
         """Store turns of an open conversation; return the number of new turns and of turns that were stored before.
 
@@ -87,7 +87,7 @@ class MemoryService:
         """
 
         def add(db: MemoryDb) -> tuple[int, int]:
-            recorder = Recorder(db, user_id, sensitive, one_user=True, added_by=by)
+            recorder = Recorder(db, ME, sensitive, one_user=True, added_by=by)
             recorder.add(turns)
             if closed:
                 recorder.close_sessions()
@@ -95,14 +95,12 @@ class MemoryService:
 
         return await self.db.change(add)
 
-    async def follow(
-        self, logs: LogFolder, *, sensitive: bool = False, on_step: Callable[[int], None] = lambda _: None
-    ) -> ImportReport:
+    async def follow(self, logs: LogFolder, *, sensitive: bool = False) -> ImportReport:
         """Import the new lines of a folder of logs; their sessions stay open. Cancelling loses no turn."""
         importing = await self.db.run(lambda db: Import(Recorder(db, sensitive=sensitive)))
         steps = logs.read_new(importing)
-        while (step := await self.db.run(lambda _: next(steps, None))) is not None:
-            on_step(step)
+        while await self.db.run(lambda _: next(steps, None)) is not None:
+            pass
         if importing.report.turns:
             self._request_check()
         return importing.report
@@ -111,9 +109,9 @@ class MemoryService:
         """Close the sessions without a turn since `before` (Unix time); return their number."""
         return await self.db.change(lambda db: expire_sessions(db, before))
 
-    async def suggestions(self, *, limit: int = 50, user_id: str = ME) -> tuple[Suggestion, ...]:
+    async def suggestions(self, *, limit: int = 50) -> tuple[Suggestion, ...]:
         """List unanswered suggestions, which are preferences stated in chats, latest first."""
-        return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit, user_id)))
+        return await self.db.run(lambda db: tuple(list_suggestions(db.database, limit)))
 
     async def import_chat(
         self,
@@ -151,19 +149,16 @@ class MemoryService:
         return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
 
     async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
+        """Summarise a session, with a language model if one is configured and answers."""
         rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
-        summary = await self._summarized(found) or summary_of(found.title, found.turns, splitter.counter)
+        summary = ""
+        if router := self._context.router:
+            from donna_tui.llm.summaries import summarize
+
+            summary = await summarize(router, found)
+        summary = summary or summary_of(found.title, found.turns, splitter.counter)
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
-
-    async def _summarized(self, found: Material) -> str:
-        """Summarise a session with a language model; return an empty text if none is configured or it fails."""
-        router = self._context.router
-        if router is None:
-            return ""
-        from donna_tui.llm.summaries import summarize
-
-        return await summarize(router, found)
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
         """Undo the compression of a session. Return False if it has no summary."""
@@ -213,16 +208,14 @@ class MemoryService:
         splitter = await self._splitter()
         facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
         await self.wait_until_indexed(patience)
-        return tuple([await self._stored(fact) for fact in facts])
+        return tuple([await self.memory(f"memory:{fact.id}") or memory_of_fact(fact) for fact in facts])
 
     async def would_replace(
-        self, text: str, *, user_id: str = ME, memory_type_hint: MemoryType | None = None, sensitive: bool = False
+        self, text: str, *, memory_type_hint: MemoryType | None = None, sensitive: bool = False
     ) -> list[tuple[Fact, str]]:
         """Return the preferences that remembering this text would replace, each with its replacement."""
-        request, splitter = (
-            RememberRequest(text, user_id, "", memory_type_hint, sensitive=sensitive),
-            await self._splitter(),
-        )
+        request = RememberRequest(text, ME, "", memory_type_hint, sensitive=sensitive)
+        splitter = await self._splitter()
         return await self.db.run(lambda db: would_replace(db, request, splitter))
 
     async def replaced_by(self, suggestion: Suggestion) -> tuple[str, ...]:
@@ -232,7 +225,7 @@ class MemoryService:
         )
         return tuple(fact.content for fact, _ in replaced)
 
-    async def answer_suggestion(self, identity: str, *, accepted: bool, user_id: str = ME) -> Suggestion:
+    async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
         """Remember a preference that was offered, or never offer it again.
 
         Raises DonnaError (`missing`) if there is no open suggestion of that id.
@@ -240,7 +233,7 @@ class MemoryService:
 
         def answer(db: MemoryDb) -> Suggestion | None:
             with db.change():
-                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED, user_id)
+                return answer_suggestion(db, identity, ACCEPTED if accepted else DISMISSED)
 
         found = await self.db.change(answer)
         if found is None:
@@ -248,21 +241,21 @@ class MemoryService:
                 Reason.MISSING, f"there is no suggestion {identity}", hint="donna chat suggestions lists them"
             )
         if accepted:
-            await self.remember(
-                found.text, user_id=user_id, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive
-            )
+            await self.remember(found.text, memory_type_hint=MemoryType.PROCEDURAL, sensitive=found.sensitive)
         return found
 
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
         """Return the preferences that remembering this text would replace."""
         return tuple(held.content for held, _ in await self.would_replace(text))
 
-    async def _stored(self, fact: Fact) -> MemoryChunk:
-        return await self.memory(f"memory:{fact.id}") or memory_of_fact(fact)
-
     async def log_correction(self, correction: Correction) -> bool:
         """Store a correction; return False if it was stored before."""
-        return await self.db.change(lambda db: _add_correction(db, correction))
+
+        def add(db: MemoryDb) -> bool:
+            with db.change():
+                return add_correction(db, correction)
+
+        return await self.db.change(add)
 
     async def set_corrections(self, draft: str, corrections: Sequence[Correction]) -> None:
         """Replace the corrections of an approved draft; there are none once its approval is undone."""
@@ -275,9 +268,7 @@ class MemoryService:
 
         await self.db.change(put)
 
-    async def correct(
-        self, identity: str, corrected: str, *, query: str = "", field_name: str = WHOLE_MEMORY, original: str = ""
-    ) -> Correction:
+    async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
         """Correct a memory or a hit. A remembered fact is replaced; no note is written.
 
         `original` is the wrong passage where the memory has several, as a note does.
@@ -287,7 +278,7 @@ class MemoryService:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         correction = Correction(
             id=new_id(),
-            field=field_name,
+            field=WHOLE_MEMORY,
             original=original or memory.content,
             corrected=corrected,
             input=query,
@@ -370,30 +361,23 @@ class MemoryService:
             include_compressed=include_compressed,
             remote=remote,
         )
-        return await (await self._recall_parts()).recall(request)
-
-    @staticmethod
-    def prompt(result: RecallResult) -> str:
-        """Render the `<memory>` block of a recall."""
-        return assemble(result.memories)
-
-    async def _recall_parts(self) -> Recaller:
         if self._recaller is None:
-            settings = self._context.config.recall
             model = settings.reranker_model if settings.reranker_enabled else None
             self._recaller = Recaller(
                 search=self._context.search,
                 read=self._context.read,
-                preferences=self._preferences,
+                preferences=lambda user: self.db.run(lambda db: procedural(db.database, user)),
                 counter=await asyncio.to_thread(prompt_tokens),
                 min_score=self._context.config.retrieval.min_score,
                 scorer=CrossEncoderReranker(model) if model else None,
                 reranks=settings.reranker_enabled,
             )
-        return self._recaller
+        return await self._recaller.recall(request)
 
-    async def _preferences(self, user_id: str) -> list[Fact]:
-        return await self.db.run(lambda db: procedural(db.database, user_id))
+    @staticmethod
+    def prompt(result: RecallResult) -> str:
+        """Render the `<memory>` block of a recall."""
+        return assemble(result.memories)
 
     # The index
 
@@ -426,8 +410,3 @@ class MemoryService:
 
     async def _splitter(self) -> TextSplitter:
         return await self.db.run(lambda _: self._context.splitter)
-
-
-def _add_correction(db: MemoryDb, correction: Correction) -> bool:
-    with db.change():
-        return add_correction(db, correction)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.config.models import EmbeddingConfig
-from donna_tui.embedding.build import UnloadedModel, build_embedding_service, unloaded_model
+from donna_tui.embedding.build import build_embedding_service, unloaded_model
 from donna_tui.embedding.prepare import install_model
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ingest.index_maintainer import IndexMaintainer
 from donna_tui.platform.supervisor import set_within
 from donna_tui.search.service import OTHER_MODEL
-from donna_tui.types.errors import DonnaError, ModelAwayError, ModelError, Reason, SpaceError
+from donna_tui.types.errors import DonnaError, ModelAwayError, Reason, SpaceError
 from donna_tui.types.events import EngineEvent, EventHub, IndexSwapped, ModelStateChanged, ProblemCleared, ProblemRaised
 from donna_tui.types.status import ModelPhase
 
@@ -34,39 +35,29 @@ class ModelLoader:
         """Return whether the last failure is transient, such as an unreachable server."""
         return isinstance(self.failure, ModelAwayError) and self.failure.passing
 
-    async def unloaded(self) -> UnloadedModel | None:
-        """Return what is known of the model without loading it, or None."""
-        return await asyncio.to_thread(unloaded_model, self._config, self._cache)
-
     def cancel(self) -> None:
         """Cancel the download and preparation of the model."""
         self._cancelled.set()
 
     async def install(self) -> None:
-        """Download and prepare the model's weights. Raises ModelError, after reporting it."""
+        """Download and prepare the model's weights. Raises DonnaError, after reporting it."""
         from donna_tui.embedding.download import configured_sources
 
-        try:
+        with self._reporting():
             sources = configured_sources()
             await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
-        except ModelError as error:
-            self._report(error)
-            raise
 
     async def load(self) -> EmbeddingService | None:
         """Load the model. Return None if there is none or it cannot be used, after reporting it."""
         before, self.failure = self.failure, None
         try:
-            service = await self._build()
-            if before:
-                self.hub.post(ProblemCleared(reason=before.reason))
-            return service
-        except DonnaError as error:
-            self._report(error)
-        except OSError as error:
-            message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
-            self._report(DonnaError(Reason.IO_ERROR, message, hint="check its permissions and the free space"))
-        return None
+            with self._reporting():
+                service = await self._build()
+        except DonnaError:
+            return None
+        if before:
+            self.hub.post(ProblemCleared(reason=before.reason))
+        return service
 
     async def _build(self) -> EmbeddingService:
         """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
@@ -83,6 +74,20 @@ class ModelLoader:
         self.phase = phase
         if phase is not ModelPhase.READY:  # READY is posted once searches use the model
             self.hub.post(ModelStateChanged(phase=phase, detail=detail))
+
+    @contextlib.contextmanager
+    def _reporting(self) -> Iterator[None]:
+        """Report an error of the block, and raise it as a DonnaError."""
+        try:
+            try:
+                yield
+            except OSError as error:
+                message = f"the model cannot be prepared in {self._cache} ({error.strerror})"
+                hint = "check its permissions and the free space"
+                raise DonnaError(Reason.IO_ERROR, message, hint=hint) from error
+        except DonnaError as error:
+            self._report(error)
+            raise
 
     def _report(self, error: DonnaError) -> None:
         self.failure = error
@@ -127,19 +132,25 @@ class ModelManager:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
-        """Download, prepare and load the model. Raises ModelError if that fails."""
+        """Download, prepare and load the model. Raises DonnaError if that fails."""
         await self._loader.install()
         await self._loaded()
 
     async def _loaded(self) -> bool:
         """Try to load once; return whether no retry is needed."""
-        self._service = await self._loader.load()
+        before, self._service = self._service, await self._loader.load()
         if self._service is None:
-            self._context.searcher.use(None, *_excuse(self._loader.failure))
+            failure = self._loader.failure
+            if failure is None or failure.reason is Reason.MODEL_MISSING:
+                self._context.searcher.use(None, NO_MODEL, Reason.MODEL_MISSING)
+            else:
+                self._context.searcher.use(None, f"keyword only: {failure.message}", failure.reason)
         if maintainer := self._context.maintainer:
             await maintainer.use_model(self._service)
         self.follow()
         self.known.set()
+        if before:
+            await before.close()
         if self._service:
             model = self._service.provider.version_tag
             self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
@@ -187,7 +198,8 @@ class ModelManager:
         """Return whether the model need not be loaded: it is available, and all passages have vectors or another
         process maintains the index.
         """
-        model, maintainer = await self._loader.unloaded(), self._context.maintainer
+        embedding, cache = self._context.config.embedding, self._context.paths.cache
+        model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
             return False
         self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model.version_tag))
@@ -196,13 +208,10 @@ class ModelManager:
     async def prepared(self) -> None:
         """Wait while the model is prepared for this machine; giving up would begin again at each start."""
         self._wanted.set()
-        while self._is_prepared_now:
+        while not (self.known.is_set() or self._context.tasks.failure) and (
+            self._loader.phase in (None, ModelPhase.PREPARING)
+        ):
             await set_within(self.known, 0.05)
-
-    @property
-    def _is_prepared_now(self) -> bool:
-        is_unknown = not self.known.is_set() and self._context.tasks.failure is None
-        return is_unknown and self._loader.phase in (None, ModelPhase.PREPARING)
 
     def cancel(self) -> None:
         """Cancel the loading of the model."""
@@ -212,10 +221,3 @@ class ModelManager:
         """Release the model."""
         if self._service:
             await self._service.close()
-
-
-def _excuse(failure: DonnaError | None) -> tuple[str, str]:
-    """Return the explanation for keyword-only search, and its code."""
-    if failure is None or failure.reason is Reason.MODEL_MISSING:
-        return NO_MODEL, Reason.MODEL_MISSING
-    return f"keyword only: {failure.message}", failure.reason

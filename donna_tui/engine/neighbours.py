@@ -166,10 +166,14 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
     similarity of its best hit, relative to the best of all.
     """
     most = max((_likeness(each) for each in outcomes), default=0.0)
-    scaled = [_scaled(each, _likeness(each) / most if most else 1.0) for each in outcomes]
-    best = attrgetter("rank_score")
-    hits = sorted((hit for each in scaled for hit in each.hits), key=best, reverse=True)
-    near = sorted((hit for each in scaled for hit in each.near_misses), key=best, reverse=True)
+    hits: list[Hit] = []
+    near: list[Hit] = []
+    for each in outcomes:
+        share = _likeness(each) / most if most else 1.0
+        hits += (replace(hit, rank_score=hit.rank_score * share) for hit in each.hits)
+        near += (replace(hit, rank_score=hit.rank_score * share) for hit in each.near_misses)
+    hits.sort(key=attrgetter("rank_score"), reverse=True)
+    near.sort(key=attrgetter("rank_score"), reverse=True)
     return replace(
         own,
         hits=tuple(hits[: own.request.k]),
@@ -184,14 +188,6 @@ def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[st
 
 def _likeness(outcome: SearchOutcome) -> float:
     return max((hit.score or 0.0 for hit in outcome.hits), default=0.0)
-
-
-def _scaled(outcome: SearchOutcome, share: float) -> SearchOutcome:
-    return replace(
-        outcome,
-        hits=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.hits),
-        near_misses=tuple(replace(hit, rank_score=hit.rank_score * share) for hit in outcome.near_misses),
-    )
 
 
 def _limits(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> Iterator[str]:

@@ -80,8 +80,9 @@ class SkillRunner:
         if entry.skill == meeting_note.TEMPLATE:
             return await self.meetings.run_for(await self._calendar.meeting(entry.key))
         if entry.skill == person.TEMPLATE:
-            return person.profile(self._cadence, *_person_of(entry))
-        return DATED_SKILLS[entry.skill](self._cadence, _day_of(entry))
+            name, _, week = entry.key.rpartition("@")
+            return person.profile(self._cadence, name, _day_of(week))
+        return DATED_SKILLS[entry.skill](self._cadence, _day_of(entry.key))
 
     async def check(self, entry: Entry) -> None:
         """Check that a draft can be composed again. Raises DonnaError if its skill or meeting is unknown."""
@@ -104,17 +105,14 @@ class SkillRunner:
         `who` names the person of a profile, which is written whether or not it is due. Raises DonnaError if the page of
         that person is not written by Donna.
         """
-        if skill == person.TEMPLATE and who:
-            name = await asyncio.to_thread(person.named_person, self.client, who)
-            return [await self.writer.carry_out(person.profile(self._cadence, name, day))]
-        return [await self.writer.carry_out(run) for run in await self._runs(skill, day)]
-
-    async def _runs(self, skill: str, day: datetime.date) -> list[Run]:
         if skill in DATED_SKILLS:
-            return [DATED_SKILLS[skill](self._cadence, day)]
-        config, now = self._context.config.skills.person_profile, time.time()
-        names = await self._context.read(lambda index: person.people_due(index, self.client, config, now))
-        return [person.profile(self._cadence, name, day) for name in names]
+            return [await self.writer.carry_out(DATED_SKILLS[skill](self._cadence, day))]
+        if who:
+            names = [await asyncio.to_thread(person.named_person, self.client, who)]
+        else:
+            config, now = self._context.config.skills.person_profile, time.time()
+            names = await self._context.read(lambda index: person.people_due(index, self.client, config, now))
+        return [await self.writer.carry_out(person.profile(self._cadence, name, day)) for name in names]
 
     @cached_property
     def _cadence(self) -> CadenceParts:
@@ -170,16 +168,9 @@ def templates_dir(config: MemoryConfig) -> Path:
     return folder if folder.is_absolute() else resource(*folder.parts)
 
 
-def _day_of(entry: Entry) -> datetime.date:
-    """Return the day of a key that is an ISO day, or the Monday of a key that is an ISO week."""
-    if "W" in entry.key:
-        year, _, week = entry.key.partition("-W")
+def _day_of(key: str) -> datetime.date:
+    """Return the day that is an ISO day, or the Monday of an ISO week such as `2026-W07`."""
+    if "W" in key:
+        year, _, week = key.partition("-W")
         return datetime.date.fromisocalendar(int(year), int(week), 1)
-    return datetime.date.fromisoformat(entry.key)
-
-
-def _person_of(entry: Entry) -> tuple[str, datetime.date]:
-    """Split a key such as `Ana Lima@2026-W07` into the name and the Monday of the week."""
-    name, _, week = entry.key.rpartition("@")
-    year, _, number = week.partition("-W")
-    return name, datetime.date.fromisocalendar(int(year), int(number), 1)
+    return datetime.date.fromisoformat(key)

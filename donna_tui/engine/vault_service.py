@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import codecs
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.database import Database
-from donna_tui.index.files import FileState, file_states
+from donna_tui.index.files import file_states
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
@@ -45,6 +46,35 @@ T = TypeVar("T")
 LEFT_OUT = "your settings exclude it from the index (sources.vault.ignore_globs)"
 
 
+class VaultThread:
+    """A dedicated thread that reads and writes a vault. Errors of the disk are raised as DonnaError (`io_error`)."""
+
+    def __init__(self, name: str) -> None:
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
+
+    async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a function on this thread, after those that were passed before."""
+        with _disk_errors():
+            return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
+
+    async def aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Read on another thread, so that a scan of the vault does not block writes."""
+        with _disk_errors():
+            return await asyncio.to_thread(work, *args, **kwargs)
+
+    async def close(self) -> None:
+        """Wait for pending work."""
+        await asyncio.to_thread(self._executor.shutdown, wait=True)
+
+
+@contextlib.contextmanager
+def _disk_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
+
+
 class VaultService:
     """The API of the Vault screen. Every method raises only DonnaError.
 
@@ -57,7 +87,8 @@ class VaultService:
         self._client = vault_client(config, space.root)
         self._writer = writer_of(context, allowlist=(EVERYWHERE,))
         self._unsaved = EditDrafts(space.state / "edits")
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="donna-vault")
+        self._thread = VaultThread("donna-vault")
+        self._run = self._thread.run
 
     async def recover(self) -> None:
         """Finish or drop interrupted writes; one that cannot be finished now is reported as a problem and retried
@@ -81,11 +112,11 @@ class VaultService:
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
         """Resolve the target of a link that is written in a note."""
-        return await self._aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
+        return await self._thread.aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
 
     async def links(self, path: str) -> NoteLinks:
         """Return the links of a note, and the lines of other notes that link to it."""
-        return await self._aside(self._writer.links.links, path)
+        return await self._thread.aside(self._writer.links.links, path)
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
         """List commits that changed a note, or anything in the vault, newest first."""
@@ -221,21 +252,7 @@ class VaultService:
 
     async def close(self) -> None:
         """Wait for pending writes."""
-        await asyncio.to_thread(self._thread.shutdown, wait=True)
-
-    async def _aside(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Read on another thread, so that a scan of the vault does not block writes."""
-        try:
-            return await asyncio.to_thread(work, *args, **kwargs)
-        except OSError as error:
-            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
-
-    async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
-        except OSError as error:
-            raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read ({error.strerror})") from error
+        await self._thread.close()
 
     def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
         entries = list(self._client.scan())
@@ -266,9 +283,10 @@ class VaultService:
     def _note(self, path: str) -> NoteText:
         note = self._client.read(path)
         data = note.text.encode()
-        objection = self._writer.rules.objection(Change(path=path, before=data, after=None)) or _not_utf8(
-            note.etag, data
-        )
+        objection = self._writer.rules.objection(Change(path=path, before=data, after=None))
+        if objection is None and note.etag not in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
+            # the bytes are not those of the text: saving it would change other bytes too
+            objection = DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
         return NoteText(
             path=path,
             text=note.text,
@@ -279,13 +297,6 @@ class VaultService:
             lossy=note.lossy,
             refusal=objection.message if objection else "",
         )
-
-
-def _not_utf8(etag: str, data: bytes) -> DonnaError | None:
-    """Return the error for a note whose bytes are not those of its text: saving it would change other bytes too."""
-    if etag in (etag_of(data), etag_of(codecs.BOM_UTF8 + data)):
-        return None
-    return DonnaError(Reason.ENCODING, "the note is not UTF-8", hint="convert it first")
 
 
 def writer_of(context: SpaceContext, allowlist: tuple[str, ...] | None = None) -> VaultWriter:
@@ -324,7 +335,8 @@ def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
 
 def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
     """Return the states of each indexed, draft or sensitive note."""
-    states: dict[str, set[NoteState]] = {path: set() for path in _indexed_paths(file_states(database).values())}
+    files = file_states(database)
+    states: dict[str, set[NoteState]] = {path: set() for path, file in files.items() if file.state == "indexed"}
     rows = database.rows(
         "SELECT source_id, sensitive, metadata_json FROM memory_documents WHERE source_type = 'vault'"
         " AND (sensitive OR json_extract(metadata_json, ?))",
@@ -332,20 +344,13 @@ def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]
     )
     for path, sensitive, metadata in rows:
         front = json.loads(metadata or "{}").get("frontmatter", {})
-        states.setdefault(path, set()).update(_flags(front, bool(sensitive), key))
+        flags = states.setdefault(path, set())
+        if front.get(DRAFT_KEY):
+            flags.add(NoteState.DRAFT)
+        if sensitive:
+            marked = classify(front, "", key=key) is Sensitivity.DONNA_SENSITIVE
+            flags.add(NoteState.SENSITIVE if marked else NoteState.LOCAL_ONLY)
     return {path: frozenset(each) for path, each in states.items()}
-
-
-def _indexed_paths(states: Iterable[FileState]) -> list[str]:
-    return [state.path for state in states if state.state == "indexed"]
-
-
-def _flags(front: dict[str, Any], sensitive: bool, key: str) -> set[NoteState]:
-    flags = {NoteState.DRAFT} if front.get(DRAFT_KEY) else set()
-    if sensitive:
-        marked = classify(front, "", key=key) is Sensitivity.DONNA_SENSITIVE
-        flags.add(NoteState.SENSITIVE if marked else NoteState.LOCAL_ONLY)
-    return flags
 
 
 def _row(

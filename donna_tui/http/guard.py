@@ -186,7 +186,7 @@ class OncePerMinute:
 
     def __init__(self, log: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._log, self._clock = log, clock
-        self._lines: OrderedDict[str, tuple[float, int]] = OrderedDict()
+        self._lines: dict[str, tuple[float, int]] = {}
         self._lock = Lock()
 
     def __call__(self, line: str) -> None:
@@ -197,21 +197,16 @@ class OncePerMinute:
             if reported is not None and now - reported < LOG_SECONDS:
                 self._lines[kind] = reported, more + 1
                 return
-            self._forget(now)
+            # forget lines that were reported long ago and not repeated
+            self._lines = {
+                each: (at, again)
+                for each, (at, again) in self._lines.items()
+                if now - at < LOG_SECONDS * (10 if again else 1)
+            }
             if len(self._lines) >= MOST_LINES:
                 return
             self._lines[kind] = now, 0
         self._log(f"{line} (and {'once' if more == 1 else f'{more:,} times'} more)" if more else line)
-
-    def _forget(self, now: float) -> None:
-        """Forget lines that were reported long ago and not repeated."""
-        old = [
-            kind
-            for kind, (reported, more) in self._lines.items()
-            if now - reported >= LOG_SECONDS * (10 if more else 1)
-        ]
-        for kind in old:
-            del self._lines[kind]
 
 
 @dataclass(frozen=True, slots=True)

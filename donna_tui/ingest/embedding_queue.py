@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ class EmbeddingQueue:
         self._rested = rested
         self._work = asyncio.Event()
         self._retry_now = asyncio.Event()
-        self._tallies: dict[str, _Tally] = {}
+        self._tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
         self._saved: dict[str, float] = {}
         self._failed: dict[str, Reason] = {}
         self._away: Reason | None = None
@@ -88,27 +89,16 @@ class EmbeddingQueue:
 
     async def _rest(self) -> None:
         """Wait for new work. The queue is idle even if something failed, so that callers do not wait for a retry."""
+        if self._away or not self._work.is_set():
+            self.idle.set()
+            self._rested()
         if self._away:
-            return await self._wait_for_server()
-        if not self._work.is_set():
-            self._become_idle()
-        if await set_within(self._work, RETRY_SECONDS if self._failed else None):
+            self._retry_now.clear()
+            await set_within(self._retry_now, RETRY_SECONDS)
+            self.idle.clear()
+        elif await set_within(self._work, RETRY_SECONDS if self._failed else None):
             self._work.clear()
             return
-        await self._try_failed_again()
-
-    def _become_idle(self) -> None:
-        self.idle.set()
-        self._rested()
-
-    async def _wait_for_server(self) -> None:
-        self._become_idle()
-        self._retry_now.clear()
-        await set_within(self._retry_now, RETRY_SECONDS)
-        self.idle.clear()
-        await self._try_failed_again()
-
-    async def _try_failed_again(self) -> None:
         for path in list(self._failed):
             self._recovered(path)
         await self._write(self._store.retry_failed)
@@ -118,7 +108,7 @@ class EmbeddingQueue:
         fresh = await self._write(lambda: self._store.attach_cached(batch))
         waiting = {chunk.id for chunk in fresh}
         for chunk in batch:
-            self._tally(chunk.path).reused += chunk.id not in waiting
+            self._tallies[chunk.path].reused += chunk.id not in waiting
         done = len(batch) - len(fresh)
         if fresh:
             done += await self._embed(fresh)
@@ -135,8 +125,8 @@ class EmbeddingQueue:
         latency = (time.perf_counter() - started) * 1000
         done = [(chunk, vector) for chunk, vector in zip(chunks, vectors, strict=True) if vector is not None]
         for chunk, _ in done:
-            self._tally(chunk.path).computed += 1
-            self._tally(chunk.path).latency_ms += latency / len(done)
+            self._tallies[chunk.path].computed += 1
+            self._tallies[chunk.path].latency_ms += latency / len(done)
         await self._write(lambda: self._save(done, latency))
         if done:
             self._clear_outage()
@@ -178,7 +168,6 @@ class EmbeddingQueue:
                 path=chunk.path, reason=error.reason, message=error.message, next_try=time.time() + RETRY_SECONDS
             )
         )
-
         self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
 
     async def _report_outage(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
@@ -197,9 +186,6 @@ class EmbeddingQueue:
     def _recovered(self, path: str) -> None:
         if reason := self._failed.pop(path, None):
             self._hub.post(ProblemCleared(reason=reason, path=path))
-
-    def _tally(self, path: str) -> _Tally:
-        return self._tallies.setdefault(path, _Tally())
 
     def _finish(self, path: str, *, is_note: bool) -> None:
         """Finish a document whose chunks are all embedded. Only notes are reported individually."""

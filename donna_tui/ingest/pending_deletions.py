@@ -33,8 +33,8 @@ class PendingDeletions:
     """Hold each missing path for the rename window, then remove it, unless suspiciously many are missing.
 
     `remove` deletes a path from the index if its file is still missing; `busy` returns whether notes are still to be
-    read, among which a moved one may be; `indexed` returns which of some paths are in the index; `known` counts the
-    notes of the index.
+    read, among which a moved one may be; `counted` returns which of some paths are in the index, and the number of its
+    notes.
     """
 
     def __init__(
@@ -43,11 +43,10 @@ class PendingDeletions:
         window: float,
         remove: Callable[[str], Awaitable[None]],
         busy: Callable[[], bool],
-        indexed: Callable[[Collection[str]], Awaitable[set[str]]],
-        known: Callable[[], Awaitable[int]],
+        counted: Callable[[Collection[str]], Awaitable[tuple[set[str], int]]],
     ) -> None:
         self._hub, self._window, self._remove, self._busy = hub, window, remove, busy
-        self._indexed, self._known = indexed, known
+        self._counted = counted
         self._leaving: dict[str, float] = {}
         self._held: frozenset[str] = frozenset()
         self._some = asyncio.Event()
@@ -107,33 +106,22 @@ class PendingDeletions:
             self._some.clear()
 
     async def _remove_due(self) -> None:
-        due = self._due(time.monotonic())
-        if self._busy() or not due:
+        """Remove the due paths. None is due while more notes disappear, to count all together."""
+        now, first, last = time.monotonic(), min(self._leaving.values()), max(self._leaving.values())
+        due = [path for path, deadline in self._leaving.items() if deadline <= now]
+        if self._busy() or not due or (now < last and now < first + PATIENCE_SECONDS):
             return
-        doubtful = await self._indexed(self._leaving.keys() - self._accepted)  # the index has a moved note elsewhere
-        if doubtful and suspicious(len(doubtful | self._held), await self._known()):
-            self._hold(doubtful)
+        # the index has a moved note elsewhere
+        doubtful, known = await self._counted(self._leaving.keys() - self._accepted)
+        if doubtful and suspicious(len(doubtful | self._held), known):
+            for path in doubtful:
+                del self._leaving[path]
+            self._held |= doubtful
+            message = f"{len(self._held)} notes are missing at once; they stay searchable until you confirm"
+            hint = "Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full"
+            self._hub.post(ProblemRaised(reason=Reason.MASS_DISAPPEARANCE, message=message, hint=hint))
         for path in due:
             if path in self._leaving:
                 await self._remove(path)
                 self._leaving.pop(path, None)
                 self._accepted.discard(path)
-
-    def _due(self, now: float) -> list[str]:
-        """Return the paths to remove now. Nothing is due while more notes disappear, to count all together."""
-        first, last = min(self._leaving.values()), max(self._leaving.values())
-        if now < last and now < first + PATIENCE_SECONDS:
-            return []
-        return [path for path, deadline in self._leaving.items() if deadline <= now]
-
-    def _hold(self, paths: Collection[str]) -> None:
-        for path in paths:
-            del self._leaving[path]
-        self._held |= set(paths)
-        self._hub.post(
-            ProblemRaised(
-                reason=Reason.MASS_DISAPPEARANCE,
-                message=f"{len(self._held)} notes are missing at once; they stay searchable until you confirm",
-                hint="Is a disk not mounted, a sync unfinished? If they are really gone: resume, or donna index --full",
-            )
-        )

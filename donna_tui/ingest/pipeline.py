@@ -24,13 +24,13 @@ from donna_tui.ingest.embedding_queue import EmbeddingQueue
 from donna_tui.ingest.pending_deletions import PendingDeletions
 from donna_tui.ingest.progress import ALWAYS, SyncPolicy
 from donna_tui.ingest.queue import Job, MemoryIngestQueue
-from donna_tui.ingest.reconcile import Difference, compare
-from donna_tui.ingest.source import ExtraSource, MissingFile, Outcome, Unchanged, VaultSource
+from donna_tui.ingest.reconcile import compare
+from donna_tui.ingest.source import ExtraSource, Outcome, VaultSource
 from donna_tui.ingest.watcher import Hint, sort_events
 from donna_tui.ingest.worker import IngestWorker
 from donna_tui.platform.supervisor import Supervisor
 from donna_tui.text.chunker import Chunk
-from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
+from donna_tui.types.errors import DatabaseError, Reason, VaultReadError
 from donna_tui.types.events import CHANGED, EventHub, NoteIndexed, ReconcileDone
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.include import EVERYTHING, Include
@@ -94,9 +94,7 @@ class Pipeline:
         self.extra_source = parts.extra_source(self) if parts.extra_source else None
         self._source = VaultSource(parts.client, self._store, parts.chunk, self.extra_source)
         self._worker = IngestWorker(self.queue, self._source, self.write, self._hub, self._finish)
-        self.deletions = PendingDeletions(
-            self._hub, parts.rename_window, self._depart, self._reading, self._indexed, self._count_notes
-        )
+        self.deletions = PendingDeletions(self._hub, parts.rename_window, self._depart, self._reading, self._counted)
         self._tasks.start("reading notes", self._worker.run)
         self._tasks.start("removing notes", self.deletions.run)
         self._tasks.start("comparing folders", self._rescan_forever)
@@ -158,13 +156,9 @@ class Pipeline:
         for pause in _pauses():
             if not self.working:
                 return
-            if trouble := self._trouble:
+            if trouble := self._worker.trouble or self._tasks.failure:
                 raise trouble
             await asyncio.sleep(pause)
-
-    @property
-    def _trouble(self) -> DonnaError | None:
-        return self._worker.trouble or self._tasks.failure
 
     @property
     def working(self) -> bool:
@@ -184,7 +178,8 @@ class Pipeline:
         for pause in _pauses():
             if not self.working:
                 break
-            if self._trouble is not None or await self.write(self.store.has_pending):
+            trouble = self._worker.trouble or self._tasks.failure
+            if trouble is not None or await self.write(self.store.has_pending):
                 return False
             await asyncio.sleep(pause)
         if await self.write(self.store.lacks_vectors):
@@ -241,18 +236,15 @@ class Pipeline:
             await self._rescan_requested.wait()
             self._comparing = True
             self._rescan_requested.clear()
+            prefixes, self._rescans = self._rescans, set()
             try:
-                await self._compare_requested()
+                for prefix in [""] if "" in prefixes else sorted(prefixes):
+                    # The maintainer handles a missing root; until it is back there is nothing to compare.
+                    with contextlib.suppress(VaultReadError):
+                        if await self.reconcile(CHANGED, prefix):
+                            asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
             finally:
                 self._comparing = False
-
-    async def _compare_requested(self) -> None:
-        prefixes, self._rescans = self._rescans, set()
-        for prefix in [""] if "" in prefixes else sorted(prefixes):
-            # The maintainer handles a missing root; until it is back there is nothing to compare.
-            with contextlib.suppress(VaultReadError):
-                if await self.reconcile(CHANGED, prefix):
-                    asyncio.get_running_loop().call_later(FOLLOW_UP_SECONDS, self.rescan, [prefix])
 
     async def reconcile(self, why: str, prefix: str = "", *, accept: bool = False, reread: bool = False) -> bool:
         """Compare vault and index below a folder and queue the differences. Return whether there is anything to read.
@@ -280,7 +272,18 @@ class Pipeline:
                 self.extra_source.request_check()
             self.deletions.complete(found.missing)
             self.last_reconcile = time.time()
-        self._hub.post(_reconciled(why, found, started))
+        self._hub.post(
+            ReconcileDone(
+                why=why,
+                seen=found.seen,
+                new=len(found.new),
+                changed=len(found.changed),
+                deleted=len(found.missing),
+                renamed=0,
+                skipped=len(found.skipped),
+                latency_ms=(time.perf_counter() - started) * 1000,
+            )
+        )
         return bool(found.new or found.changed)
 
     # Processing
@@ -288,29 +291,22 @@ class Pipeline:
     def _finish(self, job: Job, outcome: Outcome) -> None:
         for read_meanwhile in self._comparisons:
             read_meanwhile.add(job.path)
-        self._report(job, outcome)
+        if outcome == "missing":
+            self.deletions.expect([job.path])
+        elif outcome != "unchanged":
+            if isinstance(outcome, NoteIndexed) and self.embeddings:
+                if outcome.found_after_ms is not None:
+                    self.embeddings.saved(job.path, outcome.at - outcome.found_after_ms / 1000)
+                self.embeddings.wake()
+            self._hub.post(outcome)
         if self.queue.drained_after_overflow():
             self.rescan([""])
-
-    def _report(self, job: Job, outcome: Outcome) -> None:
-        if isinstance(outcome, MissingFile):
-            self.deletions.expect([job.path])
-            return
-        if isinstance(outcome, Unchanged):
-            return
-        if isinstance(outcome, NoteIndexed) and self.embeddings:
-            if outcome.found_after_ms is not None:
-                self.embeddings.saved(job.path, outcome.at - outcome.found_after_ms / 1000)
-            self.embeddings.wake()
-        self._hub.post(outcome)
 
     async def _depart(self, path: str) -> None:
         """Delete a note whose file is still missing; read it again if it is back, or if the root is missing."""
         if await asyncio.to_thread(self._is_there, path):
             self.queue.put([Job(path, "changed", time.time())])
-            return
-        deleted = await self.write(lambda: self._source.remove(path))
-        if deleted:
+        elif deleted := await self.write(lambda: self._source.remove(path)):
             self._hub.post(deleted)
 
     def _is_there(self, path: str) -> bool:
@@ -320,27 +316,11 @@ class Pipeline:
             return error.reason is Reason.ROOT_MISSING
         return True
 
-    async def _indexed(self, paths: Collection[str]) -> set[str]:
-        return await self.write(lambda: self._source.indexed(paths))
-
-    async def _count_notes(self) -> int:
-        count: int = await self.write(lambda: self.store.database.value(NOTES))
-        return count
+    async def _counted(self, paths: Collection[str]) -> tuple[set[str], int]:
+        """Return which of some paths are in the index, and the number of its notes."""
+        return await self.write(lambda: (self._source.indexed(paths), self.store.database.value(NOTES)))
 
 
 def _pauses() -> Iterator[float]:
     """Yield the seconds between two checks for completion; short at first, for a vault with few changes."""
     return itertools.chain((0.001, 0.002, 0.005, 0.01), itertools.repeat(0.02))
-
-
-def _reconciled(why: str, found: Difference, started: float) -> ReconcileDone:
-    return ReconcileDone(
-        why=why,
-        seen=found.seen,
-        new=len(found.new),
-        changed=len(found.changed),
-        deleted=len(found.missing),
-        renamed=0,
-        skipped=len(found.skipped),
-        latency_ms=(time.perf_counter() - started) * 1000,
-    )

@@ -78,28 +78,27 @@ class ProblemLog:
                 self._search.append(event.latency_ms)
             elif isinstance(event, NoteIndexed):
                 self.reused += event.embedded
-                _sample(self._keyword, event.found_after_ms)
+                if event.found_after_ms is not None:
+                    self._keyword.append(event.found_after_ms)
             elif isinstance(event, NoteEmbedded):
                 self.reused += event.reused
-                _sample(self._meaning, event.found_after_ms)
+                if event.found_after_ms is not None:
+                    self._meaning.append(event.found_after_ms)
             elif isinstance(event, IngestBatch):
                 self.embedded += event.chunks
                 self._rate.add(event.chunks, int(time.monotonic()))
             elif isinstance(event, ProblemRaised):
-                self._raise(event)
+                self._problems[event.reason, event.path] = Problem(
+                    id=f"{event.reason}:{event.path}",
+                    reason=event.reason,
+                    message=event.message,
+                    hint=event.hint,
+                    path=event.path,
+                    since=event.at,
+                    retryable=True,
+                )
             elif isinstance(event, ProblemCleared):
                 self._problems.pop((event.reason, event.path), None)
-
-    def _raise(self, event: ProblemRaised) -> None:
-        self._problems[event.reason, event.path] = Problem(
-            id=f"{event.reason}:{event.path}",
-            reason=event.reason,
-            message=event.message,
-            hint=event.hint,
-            path=event.path,
-            since=event.at,
-            retryable=True,
-        )
 
     @property
     def problems(self) -> tuple[Problem, ...]:
@@ -117,8 +116,3 @@ class ProblemLog:
         second = int(time.monotonic())
         with self._lock:
             return self._rate.series(second), self._rate.per_second(second)
-
-
-def _sample(samples: deque[float], value: float | None) -> None:
-    if value is not None:
-        samples.append(value)

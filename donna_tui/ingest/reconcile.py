@@ -39,7 +39,11 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
         new=tuple(path for path in notes if path not in known),
         changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
         missing=tuple(missing),
-        skipped=tuple(entry for entry in skipped if _news(known.get(entry.path), entry)),
+        skipped=tuple(
+            entry
+            for entry in skipped
+            if (state := known.get(entry.path)) is None or (state.state, state.reason) != ("skipped", entry.reason)
+        ),
         seen=len(notes),
     )
 
@@ -56,15 +60,13 @@ def differing(client: VaultClient, database: Database) -> Iterator[str]:
     known = file_states(database) if found.changed else {}
     for path in found.changed:
         state = known.get(path)
-        if state and state.state == "indexed" and _other_bytes(client, state):
-            yield path
-
-
-def _other_bytes(client: VaultClient, state: FileState) -> bool:
-    try:
-        return client.read(state.path).etag != state.etag
-    except VaultReadError:
-        return True
+        if state and state.state == "indexed":
+            try:
+                differs = client.read(path).etag != state.etag
+            except VaultReadError:
+                differs = True
+            if differs:
+                yield path
 
 
 def _changed(state: FileState, entry: Entry) -> bool:
@@ -73,7 +75,3 @@ def _changed(state: FileState, entry: Entry) -> bool:
     if stat is None or (state.state != "indexed" and state.reason != Reason.NOT_TEXT):
         return True
     return not state.same_stat(stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode)
-
-
-def _news(state: FileState | None, entry: Entry) -> bool:
-    return state is None or state.state != "skipped" or state.reason != entry.reason

@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from donna_tui.index.documents import Document
 from donna_tui.index.files import FileState, file_state, file_states, forget_state, known_paths, save_state, with_etag
 from donna_tui.index.generations import Recipe
-from donna_tui.index.store import MemoryStore, Upserted
+from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.queue import Job
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.chunker import CHUNKER_VERSION, Chunk, chunk_markdown
@@ -57,21 +57,8 @@ SOURCE = "vault"
 IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
 
 
-@dataclass(frozen=True, slots=True)
-class Unchanged:
-    """The result for a file that was touched, but whose bytes are unchanged."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class MissingFile:
-    """The result for a missing file; whether it moved or was deleted is known after the rename window."""
-
-    path: str
-
-
-Outcome = IngestEvent | Unchanged | MissingFile
+Outcome = IngestEvent | Literal["unchanged", "missing"]
+"""The event of a file; `unchanged` if it was only touched. A `missing` one may have moved, or it was deleted."""
 
 
 def document_of(note: VaultNote) -> Document:
@@ -192,7 +179,7 @@ class VaultSource:
                 self._store.upsert(document_of(note))
                 self._observer.stored(note)
             save_state(self._store.database, state)
-            return Unchanged(job.path)
+            return "unchanged"
         return self._store_note(job, note, state, known, read_ms=_since(started))
 
     def remove(self, path: str) -> NoteDeleted | None:
@@ -240,9 +227,18 @@ class VaultSource:
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
         self._observer.stored(note)
-        why = job.why if known else "new"
-        return _indexed(
-            replace(job, why=why), note, stored, StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
+        stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
+        found_after_ms = None
+        if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible
+            is_plausible = job.noticed_at - BELIEVABLE_SECONDS < note.mtime <= job.noticed_at
+            found_after_ms = (time.time() - (note.mtime if is_plausible else job.noticed_at)) * 1000
+        return NoteIndexed(
+            path=job.path,
+            why="metadata" if stored.unchanged else job.why if known else "new",
+            chunks=stored.chunks,
+            embedded=stored.reused,
+            stages=stages,
+            found_after_ms=found_after_ms,
         )
 
     def _moved_from(self, note: VaultNote) -> str | None:
@@ -262,7 +258,7 @@ class VaultSource:
         if error.reason is Reason.ROOT_MISSING:
             raise error
         if error.reason is Reason.MISSING:
-            return MissingFile(job.path)
+            return "missing"
         if error.reason not in TRANSIENT:
             stat = self._stat(job.path)
             return self.skip(Entry(path=job.path, stat=stat, reason=error.reason, message=error.message))
@@ -271,7 +267,7 @@ class VaultSource:
     def _failed(self, job: Job, known: FileState | None, reason: Reason, message: str) -> NoteFailed:
         """Record a failure; what was indexed of the note stays searchable until a later attempt succeeds."""
         attempts = (known.attempts if known else 0) + 1
-        next_try = time.time() + retry_delay(attempts)
+        next_try = time.time() + min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1))
         before = replace(known, checked_at=0.0) if known else FileState(path=job.path, state="failed")
         state = replace(before, state="failed", reason=reason, message=message, attempts=attempts, next_try=next_try)
         save_state(self._store.database, state)
@@ -291,27 +287,6 @@ class VaultSource:
             inode=note.stat.inode,
             etag=note.etag,
         )
-
-
-def retry_delay(attempts: int) -> float:
-    """Return the seconds until the next attempt: exponential backoff from five seconds to ten minutes."""
-    return min(LONGEST_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2.0 ** (attempts - 1))
-
-
-def _indexed(job: Job, note: VaultNote, stored: Upserted, stages: StageTimes) -> NoteIndexed:
-    return NoteIndexed(
-        path=job.path,
-        why="metadata" if stored.unchanged else job.why,
-        chunks=stored.chunks,
-        embedded=stored.reused,
-        stages=stages,
-        found_after_ms=None if job.noticed_at is None else (time.time() - saved_at(note, job.noticed_at)) * 1000,
-    )
-
-
-def saved_at(note: VaultNote, noticed_at: float) -> float:
-    """Return when a change was saved: the file's mtime if it is plausible, else when the change was noticed."""
-    return note.mtime if noticed_at - BELIEVABLE_SECONDS < note.mtime <= noticed_at else noticed_at
 
 
 def _since(started: float) -> float:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,13 +68,6 @@ class Hint:
 
     paths: frozenset[str]
     everything: bool = False
-
-
-def _folders_below(top: Path) -> Iterator[str]:
-    """Walk a folder and its visible subfolders; symbolic links are not followed."""
-    for folder, inside, _ in os.walk(top):
-        inside[:] = [name for name in inside if not name.startswith(".")]
-        yield folder
 
 
 def _awatch() -> Any:
@@ -147,8 +140,10 @@ class Watcher:
                     break
                 if len(changes) >= STORM:
                     self._hint(Hint(frozenset(), everything=True))
-                elif paths := self._sources_among(changes):
-                    self._hint(Hint(paths))
+                else:
+                    paths = frozenset(self._relative(path) for _, path in changes)
+                    if held := frozenset(filter(self._is_source, paths)):
+                        self._hint(Hint(held))
                 if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
                     return True
         finally:
@@ -162,14 +157,14 @@ class Watcher:
         if self._include.is_everything:
             return [self._root]
         found = [self._root]
-        for folder in self._include.folders:
-            top = self._root / folder
-            found += [] if top.is_symlink() else [Path(each) for each in _folders_below(top)]
+        for top in (self._root / folder for folder in self._include.folders):
+            for folder, inside, _ in os.walk(top) if not top.is_symlink() else ():
+                inside[:] = [name for name in inside if not name.startswith(".")]
+                found.append(Path(folder))
         return found
 
-    def _sources_among(self, changes: Iterable[tuple[Any, str]]) -> frozenset[str]:
-        paths = frozenset(self._relative(path) for _, path in changes)
-        return frozenset(path for path in paths if self._include.holds(path) or self._include.holds_folder(path))
+    def _is_source(self, path: str) -> bool:
+        return self._include.holds(path) or self._include.holds_folder(path)
 
     def _hint(self, hint: Hint) -> None:
         self._hub.post(WatchHint(paths=len(hint.paths), rescan=hint.everything))

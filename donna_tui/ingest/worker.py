@@ -47,23 +47,21 @@ class IngestWorker:
             jobs = await self._queue.take()
             self.busy = True
             try:
-                await self._work_off(jobs)
+                while jobs:
+                    self.in_hand = jobs
+                    done, error = await self._write(partial(self._flush, jobs))
+                    for job, outcome in zip(jobs, done, strict=False):
+                        self._finish(job, outcome)
+                    jobs = jobs[len(done) :]
+                    if error:
+                        self._queue.put(jobs)
+                        jobs = self.in_hand = []
+                        await self._wait_out(error)
+                    elif self.trouble:
+                        self._hub.post(ProblemCleared(reason=self.trouble.reason))
+                        self.trouble = None
             finally:
                 self.busy, self.in_hand = False, []
-
-    async def _work_off(self, jobs: list[Job]) -> None:
-        while jobs:
-            self.in_hand = jobs
-            done, error = await self._write(partial(self._flush, jobs))
-            for job, outcome in zip(jobs, done, strict=False):
-                self._finish(job, outcome)
-            jobs = jobs[len(done) :]
-            if error:
-                self.in_hand = []
-                self._queue.put(jobs)
-                await self._wait_out(error)
-                return
-            self._recovered()
 
     def _flush(self, jobs: list[Job]) -> tuple[list[Outcome], DonnaError | None]:
         """Process the jobs that fit into one flush, at least one. Return their outcomes, and any error."""
@@ -85,8 +83,3 @@ class IngestWorker:
         if known is None or (known.reason, known.message) != (error.reason, error.message):
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         await asyncio.sleep(PAUSE_SECONDS)
-
-    def _recovered(self) -> None:
-        if self.trouble:
-            self._hub.post(ProblemCleared(reason=self.trouble.reason))
-            self.trouble = None

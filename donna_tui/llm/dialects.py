@@ -67,10 +67,17 @@ def _load(library: str) -> None:
     logging.getLogger(library).setLevel(logging.WARNING)
 
 
-def unwrapped(error: Exception) -> Exception:
-    """Return the network or egress error that a library wrapped in its own."""
-    cause = error.__cause__
-    return cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer")
+async def _posted(library: Any, client: Any, path: str, body: dict[str, Any]) -> httpx2.Response:
+    """Send a request with the client of a library. Raises the network or egress error that it wraps in its own."""
+    try:
+        response: httpx2.Response = await client.post(path, body=body, cast_to=httpx2.Response)
+        return response
+    except library.APIStatusError as error:
+        refusal: httpx2.Response = error.response
+        return refusal
+    except library.APIConnectionError as error:
+        cause = error.__cause__
+        raise cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer") from None
 
 
 def tokens(usage: object, name: str) -> int | None:
@@ -137,12 +144,7 @@ class AnthropicMessages:
             timeout=route.deadline_seconds,
             open_telemetry=False,
         )
-        try:
-            return await client.post("/v1/messages", body=body, cast_to=httpx2.Response)
-        except anthropic.APIStatusError as error:
-            return error.response
-        except anthropic.APIConnectionError as error:
-            raise unwrapped(error) from None
+        return await _posted(anthropic, client, "/v1/messages", body)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         stated = answer.get("usage")
@@ -245,12 +247,7 @@ class OpenAIChat:
             max_retries=0,
             timeout=route.deadline_seconds,
         )
-        try:
-            return await client.post("/chat/completions", body=body, cast_to=httpx2.Response)
-        except openai.APIStatusError as error:
-            return error.response
-        except openai.APIConnectionError as error:
-            raise unwrapped(error) from None
+        return await _posted(openai, client, "/chat/completions", body)
 
     def reply(self, answer: Mapping[str, Any]) -> Reply:
         stated = answer.get("usage")

@@ -49,6 +49,11 @@ def address_of(route: Route) -> str:
     return host if parts.port in (None, usual) else f"{host}:{parts.port}"
 
 
+def kind_of(error: DonnaError) -> FailureKind:
+    """Classify an error of the egress door: a refused request, a redirect, or an answer that is too large."""
+    return FailureKind.TOO_LARGE if error.reason is Reason.TOO_LARGE else FailureKind.EGRESS_REFUSED
+
+
 _WORDS: dict[FailureKind, tuple[str, str | None]] = {
     FailureKind.NOT_CONFIGURED: ("no language model is configured for this", "name one in models.yaml"),
     FailureKind.NOT_INSTALLED: (

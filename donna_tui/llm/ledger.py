@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import time
-from dataclasses import dataclass
 
 from donna_tui.index.invocations import InputHash
 from donna_tui.llm.failures import CompletionMetadata
@@ -14,55 +13,40 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.payload import Payload
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCall:
-    """One call. Its prompt is stored only as a hash, keyed with this memory's key if it is private."""
-
-    task_type: str
-    metadata: CompletionMetadata
-    prompt: Payload
-
-
 class CallLedger:
     """Record and total the calls of a space. Raises DatabaseError."""
 
     def __init__(self, db: DbThread) -> None:
         self._db = db
 
-    async def record(self, call: ModelCall) -> None:
+    async def record(self, task_type: str, prompt: Payload, metadata: CompletionMetadata) -> None:
         """Add a row."""
-        await self._db.run(lambda db: record_call(db, call, time.time()))
+        await self._db.run(lambda db: record_call(db, task_type, prompt, metadata, time.time()))
 
     async def spent_today(self) -> float:
         """Return the cost in US dollars of all calls since midnight, local time."""
-        since = _midnight()
-        return await self._db.run(lambda db: spent_since(db, since))
+        midnight = datetime.datetime.now().astimezone().replace(hour=0, minute=0, second=0, microsecond=0).timestamp()
+        return await self._db.run(lambda db: spent_since(db, midnight))
 
 
-def record_call(db: MemoryDb, call: ModelCall, at: float) -> None:
-    """Add a row; it is durable when this returns."""
-    each = call.metadata
-    private = call.prompt.sensitivity is not Sensitivity.PUBLIC
-    digest = InputHash(db.key)(_text(call.prompt), sensitive=private)
+def record_call(db: MemoryDb, task_type: str, prompt: Payload, metadata: CompletionMetadata, at: float) -> None:
+    """Add a row; it is durable when this returns.
+
+    The prompt is stored only as a hash, keyed with this memory's key if it is private.
+    """
+    text = (
+        "\n".join((prompt.system, *(segment.text for segment in prompt.segments))).encode("utf-8", "replace").decode()
+    )
+    digest = InputHash(db.key)(text, sensitive=prompt.sensitivity is not Sensitivity.PUBLIC)
     with db.change():
         db.database.run(
             "INSERT INTO model_calls (at, task_type, alias, model, latency_ms, tokens_in, tokens_out, cost_usd,"
             " input_hash, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (at, call.task_type, each.alias, each.model, each.latency_ms, each.tokens_in, each.tokens_out,
-             each.cost_usd, digest, each.outcome),
+            (at, task_type, metadata.alias, metadata.model, metadata.latency_ms, metadata.tokens_in,
+             metadata.tokens_out, metadata.cost_usd, digest, metadata.outcome),
         )  # fmt: skip
 
 
 def spent_since(db: MemoryDb, at: float) -> float:
     """Return the cost in US dollars of all calls since a time (Unix time)."""
     return float(db.database.value("SELECT coalesce(sum(cost_usd), 0) FROM model_calls WHERE at >= ?", (at,)))
-
-
-def _text(prompt: Payload) -> str:
-    whole = "\n".join((prompt.system, *(segment.text for segment in prompt.segments)))
-    return whole.encode("utf-8", "replace").decode()
-
-
-def _midnight() -> float:
-    now = datetime.datetime.now().astimezone()
-    return now.replace(hour=0, minute=0, second=0, microsecond=0).timestamp()

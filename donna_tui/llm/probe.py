@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import httpx2
 
 from donna_tui.config.routes import Route
 from donna_tui.llm.dialects import part
-from donna_tui.llm.failures import FailureKind, ModelCallError, address_of
+from donna_tui.llm.failures import FailureKind, ModelCallError, address_of, kind_of
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.egress import open_client
 from donna_tui.safety.payload import carrying
@@ -39,7 +38,7 @@ async def probe(route: Route, key: str = "") -> None:
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise _failed(route, FailureKind.UNREACHABLE) from error
     except DonnaError as error:
-        raise ModelCallError(FailureKind.EGRESS_REFUSED, address_of(route), cause=error) from error
+        raise ModelCallError(kind_of(error), address_of(route), cause=error) from error
     if response.status_code in (401, 403):
         raise _failed(route, FailureKind.AUTH, response.status_code)
     if response.status_code >= 500:
@@ -60,9 +59,10 @@ def _failed(route: Route, kind: FailureKind, status: int | None = None) -> Model
 def _names(response: httpx2.Response) -> set[str]:
     """Return the names in either form of list: `models[].name` or `data[].id`."""
     try:
-        listed: Any = json.loads(response.content)
-    except ValueError:
+        listed = json.loads(response.content)
+    except (ValueError, RecursionError):
         return set()
-    rows = [*(part(listed, "models") or ()), *(part(listed, "data") or ())] if isinstance(listed, dict) else []
-    found = (row.get(field) for row in rows if isinstance(row, dict) for field in ("name", "model", "id"))
+    lists = (part(listed, name) for name in ("models", "data"))
+    rows = (row for each in lists if isinstance(each, list) for row in each)
+    found = (part(row, field) for row in rows for field in ("name", "model", "id"))
     return {name for name in found if isinstance(name, str)}

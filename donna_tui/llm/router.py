@@ -25,15 +25,16 @@ from donna_tui.llm.failures import (
     ModelCallError,
     Usage,
     address_of,
+    kind_of,
 )
-from donna_tui.llm.ledger import CallLedger, ModelCall
+from donna_tui.llm.ledger import CallLedger
 from donna_tui.llm.questions import MOST_BYTES, Question, compose, parse_answer, read_object
 from donna_tui.safety.backoff import backoff, stated_pause
 from donna_tui.safety.classify import Sensitivity
-from donna_tui.safety.egress import open_client
+from donna_tui.safety.egress import key_in, open_client
 from donna_tui.safety.payload import Payload, carrying
 from donna_tui.types.draft_events import ModelCalled
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EventHub, ProblemRaised
 
 MOST_WAIT_SECONDS = 20.0
@@ -88,19 +89,13 @@ async def _once(send: Send) -> bytes:
     except (httpx2.HTTPError, httpx2.InvalidURL):
         raise CallError(FailureKind.UNREACHABLE, charged=True) from None
     except DonnaError as error:
-        raise _stopped(error) from None
+        kind = kind_of(error)
+        raise CallError(kind, charged=kind is FailureKind.TOO_LARGE, cause=error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
     retry_after = stated_pause(response.headers.get("retry-after", ""))
     again = _AGAIN.get(response.status_code, 0)
     raise _UnpaidError(_kind(response.status_code), again, retry_after, response.status_code)
-
-
-def _stopped(error: DonnaError) -> CallError:
-    """Classify an error of the egress door: a refused request, a redirect, or an answer that is too large."""
-    if error.reason is Reason.TOO_LARGE:
-        return CallError(FailureKind.TOO_LARGE, charged=True, cause=error)
-    return CallError(FailureKind.EGRESS_REFUSED, charged=False, cause=error)
 
 
 def _kind(status: int) -> FailureKind:
@@ -152,18 +147,6 @@ class _Call:
     @property
     def host(self) -> str:
         return address_of(self.route)
-
-    def took(self, outcome: str, usage: Usage) -> CompletionMetadata:
-        tokens_in, tokens_out = usage.tokens_in or 0, usage.tokens_out or 0
-        return CompletionMetadata(
-            alias=self.alias,
-            model=self.route.model,
-            latency_ms=(time.perf_counter() - self.started) * 1000,
-            tokens_in=tokens_in,
-            tokens_out=tokens_out,
-            cost_usd=self.route.cost(tokens_in, tokens_out),
-            outcome=outcome,
-        )
 
     def estimated(self, usage: Usage) -> Usage:
         """Return the stated token counts, replacing missing ones by upper bounds, so that the daily limit holds."""
@@ -235,8 +218,15 @@ class ModelRouter:
             reply, output = await self._answer(call, key, schema)
         except CallError as failed:
             usage = call.estimated(failed.usage) if failed.charged else failed.usage
-            metadata = await self._record(call, failed.kind, usage)
-            error = _error(failed, call, metadata)
+            error = ModelCallError(
+                failed.kind,
+                call.host,
+                model=call.route.model,
+                status=failed.status,
+                metadata=await self._record(call, failed.kind, usage),
+                retry_after=failed.retry_after,
+                cause=failed.cause,
+            )
         except asyncio.CancelledError:
             await asyncio.shield(self._record(call, CANCELLED, call.estimated(Usage())))
             raise
@@ -273,10 +263,18 @@ class ModelRouter:
 
     async def _record(self, call: _Call, outcome: str, usage: Usage) -> CompletionMetadata:
         """Record and report the usage of a call. A ledger that cannot be written must not discard a paid answer."""
-        metadata = call.took(outcome, usage)
-        record = ModelCall(task_type=call.task_type, metadata=metadata, prompt=call.prompt)
+        tokens_in, tokens_out = usage.tokens_in or 0, usage.tokens_out or 0
+        metadata = CompletionMetadata(
+            alias=call.alias,
+            model=call.route.model,
+            latency_ms=(time.perf_counter() - call.started) * 1000,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost_usd=call.route.cost(tokens_in, tokens_out),
+            outcome=outcome,
+        )
         try:
-            await self._ledger.record(record)
+            await self._ledger.record(call.task_type, call.prompt, metadata)
         except DonnaError as error:
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))
@@ -284,25 +282,7 @@ class ModelRouter:
 
     def _key(self, route: Route) -> str:
         """Return the key for a server; empty if it needs none. Raises ModelCallError."""
-        if route.api_key_env is None:
-            return ""
-        key = self._environ.get(route.api_key_env, "").strip()
-        if not key:
-            message = f"the environment variable {route.api_key_env}, which holds the key, is not set"
-            raise ModelCallError(FailureKind.AUTH, message=message)
-        if not key.isascii() or not key.isprintable() or " " in key:
-            message = f"the environment variable {route.api_key_env} does not hold a valid key"
-            raise ModelCallError(FailureKind.AUTH, message=message)
-        return key
-
-
-def _error(failed: CallError, call: _Call, metadata: CompletionMetadata) -> ModelCallError:
-    return ModelCallError(
-        failed.kind,
-        call.host,
-        model=call.route.model,
-        status=failed.status,
-        metadata=metadata,
-        retry_after=failed.retry_after,
-        cause=failed.cause,
-    )
+        try:
+            return key_in(self._environ, route.api_key_env)
+        except ValueError as error:
+            raise ModelCallError(FailureKind.AUTH, message=str(error)) from None

@@ -9,7 +9,7 @@ import platform
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.config.agent_settings import AgentSettings, not_indexed
@@ -53,15 +53,30 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
 
 
 def _installation() -> Iterator[Finding]:
+    """Report the libraries in use, the optional ones that are missing, and how prompts are counted."""
     import apsw
     import onnxruntime
 
     yield Finding("python", "ok", f"Python {platform.python_version()} on {sys.platform}")
     yield Finding("sqlite", "ok", f"SQLite {apsw.sqlite_lib_version()}, bundled")
     yield Finding("onnxruntime", "ok", f"ONNX Runtime {onnxruntime.__version__}")
-    yield _vector_engine()
-    yield _token_counter()
-    yield _extras()
+    with contextlib.closing(open_database(Path(":memory:"))) as database:
+        if database.vec_available:
+            yield Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
+        else:
+            yield Finding("vectors", "warn", "sqlite-vec cannot be loaded; semantic search uses an exact scan instead")
+    if prompt_tokens().name == CL100K:
+        yield Finding("tokens", "ok", f"prompts are counted in tokens of {CL100K}")
+    else:
+        installed = importlib.util.find_spec("tiktoken") is not None
+        why = "its vocabulary is not cached" if installed else "tiktoken is not installed"
+        yield Finding("tokens", "ok", f"prompts are counted by an estimate, 8 to 19 % too high for English ({why})")
+    missing = {extra: use for extra, (module, use) in EXTRAS.items() if importlib.util.find_spec(module) is None}
+    if missing:
+        listed = "; ".join(f"[{extra}] for {use}" for extra, use in missing.items())
+        yield Finding("extras", "ok", f"not installed: {listed}", f"pip install 'donna-tui[{','.join(missing)}]'")
+    else:
+        yield Finding("extras", "ok", "every extra is installed")
 
 
 EXTRAS = {
@@ -73,30 +88,6 @@ EXTRAS = {
     "sentence-transformers": ("sentence_transformers", "other embedding models, a GPU, re-ranking"),
 }
 """For each extra, a module that only it installs, and its purpose."""
-
-
-def _extras() -> Finding:
-    missing = {extra: use for extra, (module, use) in EXTRAS.items() if importlib.util.find_spec(module) is None}
-    if not missing:
-        return Finding("extras", "ok", "every extra is installed")
-    listed = "; ".join(f"[{extra}] for {use}" for extra, use in missing.items())
-    return Finding("extras", "ok", f"not installed: {listed}", f"pip install 'donna-tui[{','.join(missing)}]'")
-
-
-def _vector_engine() -> Finding:
-    with contextlib.closing(open_database(Path(":memory:"))) as database:
-        if database.vec_available:
-            return Finding("vectors", "ok", f"sqlite-vec {database.value('SELECT vec_version()')}")
-    return Finding("vectors", "warn", "sqlite-vec cannot be loaded; semantic search uses an exact scan instead")
-
-
-def _token_counter() -> Finding:
-    counter = prompt_tokens()
-    if counter.name == CL100K:
-        return Finding("tokens", "ok", f"prompts are counted in tokens of {CL100K}")
-    installed = importlib.util.find_spec("tiktoken") is not None
-    why = "its vocabulary is not cached" if installed else "tiktoken is not installed"
-    return Finding("tokens", "ok", f"prompts are counted by an estimate, 8 to 19 % too high for English ({why})")
 
 
 def _model(paths: AppPaths) -> Finding:
@@ -112,8 +103,8 @@ def _model(paths: AppPaths) -> Finding:
 
 
 def _private(paths: AppPaths) -> Finding:
-    for folder in (paths.config, paths.state, paths.cache, paths.log):
-        if folder.exists() and stat.S_IMODE(folder.stat().st_mode) & 0o077 and folder in (paths.config, paths.state):
+    for folder in (paths.config, paths.state):
+        if folder.exists() and stat.S_IMODE(folder.stat().st_mode) & 0o077:
             return Finding("folders", "warn", f"{folder} is accessible to others", f"chmod 700 {folder}")
     return Finding("folders", "ok", f"Donna's own files are in {paths.state}")
 
@@ -187,7 +178,9 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
                 "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
                 " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
             )
-        yield from (finding for check in _INVARIANTS if (finding := check(database)))
+        for name, count, what in _mismatches(database):
+            if count:
+                yield Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
 
 
 SAMPLE = 300
@@ -222,35 +215,24 @@ def _is_english(text: str) -> bool | None:
     return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH
 
 
-def _orphans(database: Database) -> Finding | None:
-    count = database.value(
-        "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
+def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
+    """Yield each invariant of an index: what it is about, the number of exceptions, and what they are."""
+    yield (
+        "chunks",
+        database.value("SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"),
+        "passages have no note",
     )
-    return _mismatch("chunks", count, "passages have no note")
-
-
-def _vectors(database: Database) -> Finding | None:
-    count = database.value(
-        "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
-        " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
+    yield (
+        "embeddings",
+        database.value(
+            "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
+            " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
+        ),
+        "passages have no vector",
     )
-    return _mismatch("embeddings", count, "passages have no vector")
-
-
-def _table(database: Database) -> Finding | None:
-    if not database.vec_available or not has_vector_table(database):
-        return None
-    held, wanted = vector_counts(database)
-    return _mismatch("vector table", abs(held - wanted), "vectors are missing or superfluous")
-
-
-def _mismatch(name: str, count: int, what: str) -> Finding | None:
-    if not count:
-        return None
-    return Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
-
-
-_INVARIANTS: tuple[Callable[[Database], Finding | None], ...] = (_orphans, _vectors, _table)
+    if database.vec_available and has_vector_table(database):
+        held, wanted = vector_counts(database)
+        yield "vector table", abs(held - wanted), "vectors are missing or superfluous"
 
 
 def repair(space: Space) -> Finding:

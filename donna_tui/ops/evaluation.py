@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -31,20 +30,20 @@ _LINK = re.compile(r"\[\[([^\]|#\n]{1,200})(?:#[^\]|\n]{0,200})?\|([^\]\n]{3,200
 _WORD = re.compile(r"\w+")
 
 
-class GoldRow(BaseModel):
-    """A gold place in a file of questions."""
-
+class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class GoldRow(_Row):
+    """A gold place in a file of questions."""
 
     path: str
     heading_path: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
 
 
-class QuestionRow(BaseModel):
+class QuestionRow(_Row):
     """A line of a file of questions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     query: str
@@ -82,7 +81,7 @@ def read_set(folder: Path) -> EvaluationSet:
     if not files:
         return EvaluationSet(folder.resolve().name, {folder: own_questions(VaultClient(folder))})
     vaults: dict[Path, list[Question]] = {}
-    for row in (each for file in files for each in _rows(file, QuestionRow, "id, query and gold")):
+    for row in (each for file in files for each in _rows(file, QuestionRow, "question with id, query and gold")):
         question = row.question()
         root = folder / "vaults" / question.vault if question.vault else folder / "vault"
         vaults.setdefault(root, []).append(question)
@@ -90,14 +89,15 @@ def read_set(folder: Path) -> EvaluationSet:
 
 
 def _rows(file: Path, model: type[R], needed: str) -> Iterator[R]:
-    """Parse each line of a file of questions. Raises DonnaError with the number of an invalid one."""
-    for number, line in enumerate(file.read_text(encoding="utf-8").split("\n"), 1):
-        if line.strip():
-            try:
-                yield model.model_validate_json(line)
-            except ValueError as error:
-                message = f"{file.name}, line {number}: no question with {needed}"
-                raise DonnaError(Reason.USAGE, message) from error
+    """Parse each line of a file. Raises DonnaError with the number of an invalid one."""
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                try:
+                    yield model.model_validate_json(line)
+                except ValueError as error:
+                    message = f"{file.name}, line {number}: no {needed}"
+                    raise DonnaError(Reason.USAGE, message) from error
 
 
 def own_questions(client: VaultClient) -> list[Question]:
@@ -159,20 +159,25 @@ def _stretches(note: VaultNote) -> Iterator[tuple[ResultRange, str]]:
 TURNS = "turns.jsonl"
 
 
-class TurnGold(BaseModel):
-    """A gold place of a question: turns by their id in the data set, or by session and numbers."""
+class TurnRow(_Row):
+    """A turn, with its id in the data set if it has one."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore")
+    user_id: str
+    session_id: str
+    turn: int
+    dia_id: str = ""
+
+
+class TurnGold(_Row):
+    """A gold place of a question: turns by their id in the data set, or by session and numbers."""
 
     dia_id: str = ""
     session_id: str = ""
     turns: tuple[int, ...] = ()
 
 
-class TurnQuestion(BaseModel):
+class TurnQuestion(_Row):
     """A line of a file of questions."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     id: str
     query: str
@@ -198,12 +203,19 @@ def read_turn_set(folder: Path) -> TurnSet:
     queries = sorted(folder.glob("queries*.jsonl"))
     if not file.is_file() or not queries:
         raise DonnaError(Reason.USAGE, f"{folder} has no {TURNS} beside queries*.jsonl")
-    places = dict(_places(file))
+    turns = _rows(file, TurnRow, "turn with user_id, session_id and turn")
+    places = {(turn.user_id, turn.dia_id): (turn.session_id, turn.turn) for turn in turns if turn.dia_id}
     people: dict[str, list[Question]] = defaultdict(list)
     for path in queries:
-        for row in _rows(path, TurnQuestion, "id, query, vault and gold"):
-            gold = tuple(_gold(row.vault, row.gold, places)) if row.answerable else ()
-            people[row.vault].append(Question(row.id, row.query, gold, row.kind or row.category, row.vault))
+        for row in _rows(path, TurnQuestion, "question with id, query, vault and gold"):
+            gold: list[Gold] = []
+            for each in row.gold if row.answerable else ():
+                if each.turns:
+                    gold.append(Gold(each.session_id, lines=(min(each.turns), max(each.turns))))
+                elif (row.vault, each.dia_id) in places:
+                    session, number = places[row.vault, each.dia_id]
+                    gold.append(Gold(session, lines=(number, number)))
+            people[row.vault].append(Question(row.id, row.query, tuple(gold), row.kind or row.category, row.vault))
     return TurnSet(f"{folder.resolve().name} (turns)", file, dict(people))
 
 
@@ -211,28 +223,7 @@ def with_turns_around(places: Sequence[ResultRange], turns: int) -> list[ResultR
     """Widen each hit by this number of turns before and after. A hit within an earlier one is removed."""
     seen: list[ResultRange] = []
     for place in places:
-        if not any(_holds(each, place) for each in seen):
-            seen.append(replace(place, start_line=max(1, place.start_line - turns), end_line=place.end_line + turns))
+        first, last = place.start_line, place.end_line
+        if not any(each.path == place.path and each.start_line <= first and last <= each.end_line for each in seen):
+            seen.append(replace(place, start_line=max(1, first - turns), end_line=last + turns))
     return seen
-
-
-def _holds(whole: ResultRange, part: ResultRange) -> bool:
-    return whole.path == part.path and whole.start_line <= part.start_line and part.end_line <= whole.end_line
-
-
-def _places(file: Path) -> Iterator[tuple[tuple[str, str], tuple[str, int]]]:
-    """Map person and data set id to session and number, for each turn that has such an id."""
-    with file.open(encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
-            if "dia_id" in row:
-                yield (row["user_id"], row["dia_id"]), (row["session_id"], row["turn"])
-
-
-def _gold(person: str, rows: Iterable[TurnGold], places: dict[tuple[str, str], tuple[str, int]]) -> Iterator[Gold]:
-    for each in rows:
-        if each.turns:
-            yield Gold(each.session_id, lines=(min(each.turns), max(each.turns)))
-        elif (person, each.dia_id) in places:
-            session, number = places[person, each.dia_id]
-            yield Gold(session, lines=(number, number))

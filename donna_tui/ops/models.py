@@ -44,10 +44,10 @@ def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]
     except ConfigError as error:
         yield Finding("language models", "fail", error.message, error.hint or "", error.reason)
         return
-    configured = [(alias, purpose, route) for alias, purpose in PURPOSES.items() if (route := routes.route(alias))]
-    for alias, purpose, route in configured:
-        yield _examined(alias, purpose, route, environ)
-    if not configured:
+    for alias, purpose in PURPOSES.items():
+        if route := routes.route(alias):
+            yield _examined(alias, purpose, route, environ)
+    if not (routes.reasoner or routes.summarizer):
         yield Finding("language models", "ok", "none is configured: drafts are made from your notes alone")
 
 

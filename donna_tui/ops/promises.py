@@ -15,14 +15,13 @@ from donna_tui.platform.spaces import Space
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import VaultClient, VaultNote
+from donna_tui.vault.client import VaultClient
 from donna_tui.vault.edit_drafts import EditDrafts
 from donna_tui.vault.git.operations import each_operation
-from donna_tui.vault.git.repository import GitRepo, RepoLocation
+from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.open import indexed_client, open_writer
-from donna_tui.vault.write.changes import Operation, OperationKind
+from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
-from donna_tui.vault.write.writer import VaultWriter
 
 
 def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
@@ -43,19 +42,18 @@ def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
         if place is None:
             yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
             return
-        yield _pending(writer)
+        if trouble := writer.recover():
+            message = f"{trouble.path}: {trouble.message}"
+            yield Finding("writes", "warn", message, trouble.hint or "", trouble.reason)
+        else:
+            yield Finding("writes", "ok", "there are no interrupted writes")
         yield from _operations(writer.repo)
-        yield from _synced(place)
+        if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
+            # which copies the repository file by file, and so corrupts it sooner or later
+            hint = "exclude .git from the sync program"
+            yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
     except DonnaError as error:
         yield Finding("history", "fail", error.message, error.hint or "", error.reason)
-
-
-def _pending(writer: VaultWriter) -> Finding:
-    """Check that no write is unfinished."""
-    trouble = writer.recover()
-    if trouble is not None:
-        return Finding("writes", "warn", f"{trouble.path}: {trouble.message}", trouble.hint or "", trouble.reason)
-    return Finding("writes", "ok", "there are no interrupted writes")
 
 
 def _operations(repo: GitRepo) -> Iterator[Finding]:
@@ -63,30 +61,19 @@ def _operations(repo: GitRepo) -> Iterator[Finding]:
     records = list(each_operation(repo, repo.record()))
     records_kept = [each for each in records if each.kind is OperationKind.KEPT]
     operations = [each for each in records if each.kind is not OperationKind.KEPT]
-    yield _whole(repo, operations)
-    if records_kept:
-        newest = records_kept[0]
-        many = f"{len(records_kept)} interrupted writes had displaced text, which is saved"
-        yield Finding("saved text", "ok", f"{many}; the newest was in {newest.paths[0]}", f"donna diff {newest.id}")
-
-
-def _whole(repo: GitRepo, operations: list[Operation]) -> Finding:
     blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
     known = repo.existing(sorted(set().union(*blobs)))
     lost = sum(not needed <= known for needed in blobs)
     if lost:
         hint = "their notes are not affected, but these operations cannot be undone"
-        return Finding(
-            "operations", "fail", f"git lost data of {plural(lost, 'operation')}", hint, Reason.UNDO_CONFLICT
-        )
-    return Finding("operations", "ok", f"{plural(len(operations), 'operation')}, all complete in git")
-
-
-def _synced(place: RepoLocation) -> Iterator[Finding]:
-    """Warn about a sync program that copies the repository file by file, which corrupts it sooner or later."""
-    if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
-        hint = "exclude .git from the sync program"
-        yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
+        message = f"git lost data of {plural(lost, 'operation')}"
+        yield Finding("operations", "fail", message, hint, Reason.UNDO_CONFLICT)
+    else:
+        yield Finding("operations", "ok", f"{plural(len(operations), 'operation')}, all complete in git")
+    if records_kept:
+        newest = records_kept[0]
+        many = f"{len(records_kept)} interrupted writes had displaced text, which is saved"
+        yield Finding("saved text", "ok", f"{many}; the newest was in {newest.paths[0]}", f"donna diff {newest.id}")
 
 
 def _orphans(space: Space) -> Iterator[Finding]:
@@ -151,17 +138,22 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
     """Check that the index matches the notes of the vault, and marks the private ones."""
     states = file_states(database)
     private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
-    notes = {path: _read(client, path) for path in client.list()}
     known = {path for path, state in states.items() if state.state == "indexed"}
-    off = {path for path, note in notes.items() if note and (path not in known or states[path].etag != note.etag)}
-    off |= known - set(notes)
+    off, secret = set(known), set[str]()
+    for path in client.list():
+        off.discard(path)
+        with contextlib.suppress(VaultReadError):
+            note = client.read(path)
+            if path not in known or states[path].etag != note.etag:
+                off.add(path)
+            if note.sensitivity is not Sensitivity.PUBLIC:
+                secret.add(path)
     if off:
         yield Finding(
             "notes", "warn", f"{plural(len(off), 'note differs', 'notes differ')} from the index", "donna index"
         )
     else:
         yield Finding("notes", "ok", f"the index is up to date with {plural(len(known), 'note')}")
-    secret = {path for path, note in notes.items() if note and note.sensitivity is not Sensitivity.PUBLIC}
     unknown = (secret & known) - private - off
     if unknown:
         hint = "donna index --full"
@@ -175,10 +167,3 @@ def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
         yield Finding(
             "private", "ok", f"{plural(len(secret), 'note is', 'notes are')} private, and marked so in the index"
         )
-
-
-def _read(client: VaultClient, path: str) -> VaultNote | None:
-    try:
-        return client.read(path)
-    except VaultReadError:
-        return None

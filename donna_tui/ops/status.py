@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from donna_tui.config.agent_settings import settings_of, workspace_of
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
+from donna_tui.embedding.prepare import prepared_model
 from donna_tui.engine.status_reporter import file_bytes
 from donna_tui.index.database import Database, open_database
 from donna_tui.index.exact_scan import ExactScan
@@ -107,11 +107,13 @@ def maintainer_of(space: Space) -> str:
 def is_model_available(paths: AppPaths) -> str:
     """Return `prepared`, `installed` (it is prepared at the next start), `missing`, or `damaged`."""
     try:
-        if files.load_export(files.export_folder(paths.cache)) or files.load_hand_placed(paths.cache):
+        if prepared_model(paths.cache):
             return "prepared"
     except ModelError:
         return "damaged"
-    return "installed" if files.weights_folder(files.models_folder(paths.cache)) else "missing"
+    if files.weights_folder(files.models_folder(paths.cache)):
+        return "installed"
+    return "damaged" if files.export_folder(paths.cache).exists() else "missing"
 
 
 State = Literal["indexed", "not_indexed", "failed"]
@@ -138,22 +140,15 @@ class SpaceRow:
 
 def list_spaces(config: MemoryConfig, paths: AppPaths) -> list[SpaceRow]:
     """List the vaults, last opened first, then the agents in the order of the settings."""
-    return [*(_row(space, paths) for space in _vaults(config, paths)), *_agents(config, paths)]
-
-
-def _vaults(config: MemoryConfig, paths: AppPaths) -> Iterator[Space]:
-    known = known_spaces(paths)
-    root = config.vault.root
-    if root and root.is_dir() and (configured := space_at(root, paths)) not in known:
-        yield configured
-    yield from known
-
-
-def _agents(config: MemoryConfig, paths: AppPaths) -> Iterator[SpaceRow]:
+    vaults, root = known_spaces(paths), config.vault.root
+    if root and root.is_dir() and (configured := space_at(root, paths)) not in vaults:
+        vaults.insert(0, configured)
+    rows = [_row(space, paths) for space in vaults]
     for agent in config.agents.resolved():
         space = agent_space(agent.id, workspace_of(agent), agent.store, paths)
         why = settings_of(agent, config).not_indexed
-        yield _row(space, paths, why, root=str(space.root) if agent.workspace else "")
+        rows.append(_row(space, paths, why, root=str(space.root) if agent.workspace else ""))
+    return rows
 
 
 def _row(space: Space, paths: AppPaths, why: str = "", root: str | None = None) -> SpaceRow:

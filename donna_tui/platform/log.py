@@ -55,7 +55,11 @@ class LogFile:
             wrapper_class=structlog.BoundLogger,
         )
         while (event := self._waiting.get()) is not None:
-            log.info(event.name, timestamp=_iso(event.at), **_fields(event))
+            log.info(
+                event.name,
+                timestamp=datetime.fromtimestamp(event.at, UTC).isoformat().replace("+00:00", "Z"),
+                **_fields(event),
+            )
 
 
 def _structlog() -> Any:
@@ -73,10 +77,6 @@ def _structlog() -> Any:
         for name in hidden:
             sys.modules.pop(name, None)
     return structlog
-
-
-def _iso(moment: float) -> str:
-    return datetime.fromtimestamp(moment, UTC).isoformat().replace("+00:00", "Z")
 
 
 def _touch(path: Path) -> bool:

@@ -34,12 +34,9 @@ def space_at(root: Path, paths: AppPaths) -> Space:
         raise SpaceError(Reason.ROOT_MISSING, f"there is no folder {real}", hint="check the path, or mount the disk")
     if not real.is_dir():
         raise SpaceError(Reason.NO_VAULT, f"{real} is not a folder", hint="name the folder that contains your notes")
-    return _space(real, paths)
-
-
-def _space(root: Path, paths: AppPaths) -> Space:
-    _check_apart(root.resolve(), paths)
-    return Space(root.resolve().name or "vault", root.resolve(), paths.space_state(root))
+    resolved = real.resolve()
+    _check_apart(resolved, paths)
+    return Space(resolved.name or "vault", resolved, paths.space_state(resolved))
 
 
 def _check_apart(root: Path, paths: AppPaths) -> None:

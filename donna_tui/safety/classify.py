@@ -76,18 +76,16 @@ def _unparsed_flag(head: str, key: str) -> Sensitivity:
     if not lines:
         return Sensitivity.PUBLIC
     fence = next((fence for fence in _FENCES if lines[0].startswith(fence)), "")
-    found = _search_block(lines, fence) if fence else list(takewhile(str.strip, lines))
+    if fence:  # all lines, if the block is unterminated
+        closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
+        found = lines[: next(closing, len(lines))]
+    else:
+        found = list(takewhile(str.strip, lines))
     if any(_asserts(line, key, r"[\w-]++", whole=not fence) for line in found):
         return Sensitivity.DONNA_SENSITIVE
     if any(_asserts(line, _LOCAL_ONLY_KEY, r"local[-_ ]?only", whole=not fence) for line in found):
         return Sensitivity.LOCAL_ONLY
     return Sensitivity.PUBLIC
-
-
-def _search_block(lines: list[str], fence: str) -> list[str]:
-    """Return the lines of the metadata block that `fence` opens; all lines if it is unterminated."""
-    closing = (number for number, line in enumerate(lines) if number and line.rstrip() in _FENCES[fence])
-    return lines[: next(closing, len(lines))]
 
 
 def _asserts(line: str, key: str, value: str, *, whole: bool) -> bool:

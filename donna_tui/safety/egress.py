@@ -13,7 +13,7 @@ import logging
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import httpx2
@@ -36,7 +36,8 @@ class BoundedBody(httpx2.AsyncByteStream):
     def __init__(self, response: httpx2.Response, *, host: str, until: float, max_bytes: int) -> None:
         self._response, self._host, self._until, self._max_bytes = response, host, until, max_bytes
         self._unpacker = _unpacker(response.headers.get("content-encoding", ""))
-        if _stated_length(response) > max_bytes:
+        stated = response.headers.get("content-length", "")
+        if stated.isascii() and stated.isdigit() and int(stated) > max_bytes:
             raise self._too_large()
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -96,11 +97,6 @@ def _unpacker(encoding: str) -> Any:
     return zlib.decompressobj(_EITHER_FORMAT)
 
 
-def _stated_length(response: httpx2.Response) -> int:
-    stated = response.headers.get("content-length", "")
-    return int(stated) if stated.isascii() and stated.isdigit() else 0
-
-
 CONNECT_SECONDS = 10.0
 MOST_ADDRESSES = 4
 MOST_REDIRECTS = 5
@@ -109,6 +105,18 @@ _PORTS = {"http": 80, "https": 443}
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Resolve a host name and port to IP addresses. Raises OSError if there are none."""
+
+
+def key_in(environ: Mapping[str, str], variable: str | None) -> str:
+    """Return the key of a server in an environment variable; empty without one. Raises ValueError, without the key."""
+    if variable is None:
+        return ""
+    key = environ.get(variable, "").strip()
+    if not key:
+        raise ValueError(f"the environment variable {variable}, which holds the key, is not set")
+    if not key.isascii() or not key.isprintable() or " " in key:
+        raise ValueError(f"the environment variable {variable} does not hold a valid key")
+    return key
 
 
 async def system_addresses(host: str, port: int) -> Sequence[str]:
@@ -166,7 +174,10 @@ class _Door(httpx2.AsyncBaseTransport):
             raise httpx2.ReadTimeout(f"no answer from {request.url.host} in time", request=request) from None
         try:
             _check_redirect(request.url, response, self._any_origin)
-            return self._bounded(request.url.host, response, until)
+            body = BoundedBody(response, host=request.url.host, until=until, max_bytes=self._max_bytes)
+            unpacked = ("content-encoding", "content-length")
+            headers = [(name, value) for name, value in response.headers.multi_items() if name not in unpacked]
+            return httpx2.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
         except BaseException:
             await response.aclose()
             raise
@@ -179,9 +190,18 @@ class _Door(httpx2.AsyncBaseTransport):
         if self._hosts is not None and url.host not in self._hosts:
             raise _refused(f"{url.host} is not the host that is configured", "check its address in your settings")
         if is_this_machine(url.host):
-            return _loopback_alone(url.host, await self._addresses(url))
+            found = [each for each in await self._addresses(url) if each.is_loopback]
+            if not found:
+                raise _refused(f"{url.host} does not resolve to this machine", "check /etc/hosts")
+            return found
         _check_leaving(url)
-        return _outside(url.host, await self._addresses(url))
+        addresses = await self._addresses(url)
+        if any(each.is_loopback for each in addresses):
+            raise _refused(f"the name {url.host} resolves to this machine", "write localhost if that is what you mean")
+        usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
+        if not usable:
+            raise _refused(f"{url.host} is not the address of a server", "check its address")
+        return usable
 
     async def _addresses(self, url: httpx2.URL) -> list[Address]:
         literal = address_of(url.host)
@@ -202,31 +222,6 @@ class _Door(httpx2.AsyncBaseTransport):
             with contextlib.suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
                 return await self._network.handle_async_request(_addressed(request, address))
         return await self._network.handle_async_request(_addressed(request, last))
-
-    def _bounded(self, host: str, response: httpx2.Response, until: float) -> httpx2.Response:
-        body = BoundedBody(response, host=host, until=until, max_bytes=self._max_bytes)
-        headers = [
-            (name, value)
-            for name, value in response.headers.multi_items()
-            if name not in ("content-encoding", "content-length")
-        ]
-        return httpx2.Response(response.status_code, headers=headers, stream=body, extensions=response.extensions)
-
-
-def _loopback_alone(host: str, addresses: list[Address]) -> list[Address]:
-    found = [each for each in addresses if each.is_loopback]
-    if not found:
-        raise _refused(f"{host} does not resolve to this machine", "check /etc/hosts")
-    return found
-
-
-def _outside(host: str, addresses: list[Address]) -> list[Address]:
-    if any(each.is_loopback for each in addresses):
-        raise _refused(f"the name {host} resolves to this machine", "write localhost if that is what you mean")
-    usable = [each for each in addresses if not (each.is_link_local or each.is_multicast or each.is_unspecified)]
-    if not usable:
-        raise _refused(f"{host} is not the address of a server", "check its address")
-    return usable
 
 
 def _check_leaving(url: httpx2.URL) -> None:

@@ -44,7 +44,10 @@ def best_cut(text: str, start: int, middle: int, limit: int) -> int | None:
         cut = _last(boundary, text, low, limit)
         if cut is not None:
             return cut
-    return _last_space(text, start, limit)
+    if text[limit - 1].isspace() or text[limit : limit + 1].isspace():
+        return limit
+    words = text[start:limit].rsplit(None, 1)
+    return limit - len(words[1]) if len(words) == 2 else None
 
 
 def forced_cut(text: str, middle: int, limit: int) -> int:
@@ -57,11 +60,13 @@ def overlap_start(text: str, low: int, high: int) -> int:
 
     The beginning of a line is better than that of a sentence, and that better than that of a word.
     """
-    for boundary in (_LINE_END, _SENTENCE_END, None):
-        start = _first_after(boundary, text, low, high)
-        if start < high:
+    for boundary in (_LINE_END, _SENTENCE_END):
+        found = boundary.search(text, low - 1, high)
+        if found and (start := skip_space(text, found.end())) < high:
             return start
-    return high
+    while low < high and not text[low - 1].isspace():
+        low += 1
+    return min(skip_space(text, low), high)
 
 
 def _last(boundary: re.Pattern[str], text: str, low: int, high: int) -> int | None:
@@ -71,27 +76,14 @@ def _last(boundary: re.Pattern[str], text: str, low: int, high: int) -> int | No
     return end
 
 
-def _last_space(text: str, start: int, limit: int) -> int | None:
-    part = text[start:limit]
-    if part[-1].isspace():
-        return limit
-    if limit < len(text) and text[limit].isspace():
-        return limit
-    words = part.rsplit(None, 1)
-    return limit - len(words[1]) if len(words) == 2 else None
-
-
-def _first_after(boundary: re.Pattern[str] | None, text: str, low: int, high: int) -> int:
-    if boundary is None:
-        return _word_start(text, low, high)
-    found = boundary.search(text, low - 1, high)
-    return skip_space(text, found.end()) if found else high
-
-
-def _word_start(text: str, low: int, high: int) -> int:
-    while low < high and not text[low - 1].isspace():
-        low += 1
-    return skip_space(text, low)
+def token_starts(text: str, start: int, end: int, counter: TokenCounter) -> Iterator[int]:
+    """Yield the offset of each token of `text[start:end]`, passing limited parts to the tokenizer."""
+    while start < end:
+        high = min(start + COUNTED_AT_ONCE, end)
+        if high < end:
+            high = best_cut(text, start, high - COUNTED_AT_ONCE // 10, high) or high
+        yield from (start + first for first, _ in counter.spans(text[start:high]))
+        start = skip_space(text, high)
 
 
 SEPARATOR = " › "
@@ -288,7 +280,7 @@ class _Cutter:
         yield from self._several(overlap)
 
     def _several(self, overlap: int) -> Iterator[tuple[int, int, int]]:
-        self._tokens = list(self._token_starts())
+        self._tokens = list(token_starts(self._text, self._start, self._end, self._counter))
         budget = max(1, self._window - len(self._counter.spans(self._context.line)))
         shared = min(overlap, budget // 2)
         start = fresh = self._start
@@ -340,13 +332,3 @@ class _Cutter:
 
     def _count(self, start: int, end: int) -> int:
         return len(self._counter.spans(self._context.embed(self._text[start:end])))
-
-    def _token_starts(self) -> Iterator[int]:
-        low = self._start
-        while low < self._end:
-            high = min(low + COUNTED_AT_ONCE, self._end)
-            if high < self._end:
-                high = best_cut(self._text, low, high - COUNTED_AT_ONCE // 10, high) or high
-            for start, _ in self._counter.spans(self._text[low:high]):
-                yield low + start
-            low = skip_space(self._text, high)

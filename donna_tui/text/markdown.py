@@ -89,14 +89,17 @@ class _Scanner:
             return None
         content = line.strip(" \t")
         if not content:
-            self._blank()
+            self._paragraph, self._lazy = -1, False
+            if self._item_is_empty:
+                self._item, self._item_is_empty = 0, False
             return None
         self._indent = _columns(line[: line.index(content[0])])
         if self._item and self._indent >= self._item:
             self._item_is_empty = False
             self._contained(content)
         elif self._indent >= CODE_INDENT:
-            self._indented()
+            if self._paragraph < 0 and not self._lazy:
+                self._item = 0
         else:
             return self._block(content, low, after)
         return None
@@ -107,25 +110,11 @@ class _Scanner:
             self._interrupt()
             return heading
         opens = _OPENERS.get(content[0])
-        if not (opens and opens(self, content, after)):
-            self._words(low)
-        return None
-
-    def _blank(self) -> None:
-        self._paragraph, self._lazy = -1, False
-        if self._item_is_empty:
-            self._item, self._item_is_empty = 0, False
-
-    def _words(self, low: int) -> None:
-        if self._lazy:
-            return
-        self._item = 0
-        if self._paragraph < 0:
-            self._paragraph = low
-
-    def _indented(self) -> None:
-        if self._paragraph < 0 and not self._lazy:
+        if not (opens and opens(self, content, after)) and not self._lazy:
             self._item = 0
+            if self._paragraph < 0:
+                self._paragraph = low
+        return None
 
     def _contained(self, content: str) -> None:
         """Process text in a list item or quote. Only its last line decides whether it ends in a paragraph."""
@@ -170,10 +159,12 @@ class _Scanner:
             self._interrupt()
             return True
         if _RAW_OPEN.match(content):
-            return self._open(_ends_raw, closed=_ends_raw(content))
+            return self._open(lambda line: bool(_RAW_CLOSE.search(line)), closed=bool(_RAW_CLOSE.search(content)))
         if _BLOCK_TAG.match(content):
-            return self._open(_is_blank)
-        mark = _html_end(content)
+            return self._open(lambda line: not line.strip(" \t"))
+        marks = (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>"))
+        mark = next((end for start, end in marks if content.startswith(start)), "")
+        mark = mark or (">" if _DECLARATION.match(content) else "")
         return bool(mark) and self._open(lambda line: mark in line, closed=mark in content)
 
     def _comment(self, content: str, after: int) -> bool:
@@ -262,22 +253,6 @@ def _closes_fence(line: str, mark: str, length: int) -> bool:
         return False
     content = content.rstrip(" \t")
     return len(content) >= length and not content.strip(mark)
-
-
-def _html_end(content: str) -> str:
-    """Return the end of the comment, instruction or declaration that `content` begins with; empty if there is none."""
-    for start, end in (("<!--", "-->"), ("<?", "?>"), ("<![CDATA[", "]]>")):
-        if content.startswith(start):
-            return end
-    return ">" if _DECLARATION.match(content) else ""
-
-
-def _ends_raw(line: str) -> bool:
-    return _RAW_CLOSE.search(line) is not None
-
-
-def _is_blank(line: str) -> bool:
-    return not line.strip(" \t")
 
 
 def _is_rule(content: str) -> bool:

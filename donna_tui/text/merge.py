@@ -48,7 +48,9 @@ def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits:
     """
     start, end = _shared_ends(left, right)
     middle = slice(start, len(left) - end), slice(start, len(right) - end)
-    first, second = _as_numbers(left[middle[0]], right[middle[1]])
+    numbers: dict[Hashable, int] = {}  # which are faster to compare
+    first = [numbers.setdefault(item, len(numbers)) for item in left[middle[0]]]
+    second = [numbers.setdefault(item, len(numbers)) for item in right[middle[1]]]
     pairs = _shortest(first, second, most_edits)
     if pairs is None:
         pairs = list(_between_anchors(first, second))
@@ -67,13 +69,6 @@ def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[i
     return start, end
 
 
-def _as_numbers(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[list[int], list[int]]:
-    """Replace the items of both sequences by numbers, which are faster to compare."""
-    numbers: dict[Hashable, int] = {}
-    first = [numbers.setdefault(item, len(numbers)) for item in left]
-    return first, [numbers.setdefault(item, len(numbers)) for item in right]
-
-
 def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[int, int]] | None:
     """Return the pairs of equal items of a shortest edit script; None if it takes more than `most_edits` edits."""
     limit = min(most_edits, len(left) + len(right))
@@ -82,30 +77,17 @@ def _shortest(left: list[int], right: list[int], most_edits: int) -> list[tuple[
     trace: list[array[int]] = []
     for edits in range(limit + 1):
         for diagonal in range(-edits, edits + 1, 2):
-            x = _step(reach, middle, diagonal, edits)
-            x = _slide(left, right, x, x - diagonal)
+            # begin right of, or below, the furthest path so far
+            below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
+            is_down = diagonal == -edits or (diagonal != edits and beside < below)
+            x = 0 if edits == 0 else below if is_down else beside + 1
+            while x < len(left) and x - diagonal < len(right) and left[x] == right[x - diagonal]:
+                x += 1
             reach[middle + diagonal] = x
             if x >= len(left) and x - diagonal >= len(right):
                 return _walk_back(trace, left, right)
         trace.append(reach[middle - edits : middle + edits + 1])
     return None
-
-
-def _step(reach: array[int], middle: int, diagonal: int, edits: int) -> int:
-    """Return where a path of `edits` edits on a diagonal begins: right of, or below, the furthest path so far."""
-    if edits == 0:
-        return 0
-    below, beside = reach[middle + diagonal + 1], reach[middle + diagonal - 1]
-    is_down = diagonal == -edits or (diagonal != edits and beside < below)
-    return below if is_down else beside + 1
-
-
-def _slide(left: list[int], right: list[int], x: int, y: int) -> int:
-    """Follow equal items from a place, and return where they end."""
-    while x < len(left) and y < len(right) and left[x] == right[y]:
-        x += 1
-        y += 1
-    return x
 
 
 def _walk_back(trace: list[array[int]], left: list[int], right: list[int]) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
-from donna_tui.text.chunker import CHARS_PER_TOKEN, COUNTED_AT_ONCE, best_cut, forced_cut, skip_space, trim_end
+from donna_tui.text.chunker import CHARS_PER_TOKEN, best_cut, forced_cut, skip_space, token_starts, trim_end
 from donna_tui.text.tokens import TokenCounter
 
 LEAST_TOKENS, MOST_TOKENS = 50, 300
@@ -34,7 +34,7 @@ class _Pieces:
     def __init__(self, text: str, counter: TokenCounter, most: int) -> None:
         self._text, self._counter, self._most = text, counter, most
         self._most_chars = CHARS_PER_TOKEN * most
-        self._tokens = list(self._token_starts())
+        self._tokens = list(token_starts(text, 0, len(text), counter))
 
     def sentences(self) -> Iterator[Span]:
         """Yield paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
@@ -107,12 +107,3 @@ class _Pieces:
 
     def _count(self, low: int, high: int) -> int:
         return bisect_left(self._tokens, high) - bisect_left(self._tokens, low)
-
-    def _token_starts(self) -> Iterator[int]:
-        low, end = 0, len(self._text)
-        while low < end:
-            high = min(low + COUNTED_AT_ONCE, end)
-            if high < end:
-                high = best_cut(self._text, low, high - COUNTED_AT_ONCE // 10, high) or high
-            yield from (low + start for start, _ in self._counter.spans(self._text[low:high]))
-            low = high

@@ -61,8 +61,8 @@ DraftEvent = ModelCalled | Autowritten | AutowriteSkipped | AutowriteFailed
 class CalendarFetched(Event):
     """A calendar was read. `new`, `changed` and `gone` count the meetings that differ from the mirror.
 
-    `problems` are entries that could not be used as they are. `reason` is a reason code where the whole calendar could
-    not be read, and empty where it could.
+    `problems` are entries that could not be used as they are. `reason` is a reason code if the whole calendar could
+    not be read, else empty.
     """
 
     name: ClassVar[str] = "calendar_fetched"

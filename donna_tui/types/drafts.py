@@ -65,7 +65,7 @@ class MeetingRow:
     """A meeting with the state of its note. `detail` says in plain words why it failed and when it is tried again.
 
     `draft` is the id of its draft and `path` the path of its note, each empty if there is none. `unwanted` says why no
-    draft is written by itself.
+    draft is written automatically.
     """
 
     meeting: Meeting
@@ -107,7 +107,7 @@ class DraftRow:
     `path` is the current path of its note, `target` the path after approval; they are the same unless it
     waits in the Inbox. `skill` is the template's name, such as `meeting_note`. `drafter` says who composed it: a
     model's name, or `extractive`. `cost` is in US dollars. `detail` says in plain words why it failed. `meeting_at` is
-    when the meeting that it is the note of begins.
+    the start of its meeting, if it is the note of one.
     """
 
     id: str
@@ -184,7 +184,7 @@ class Draft:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preview:
-    """A note as it would be written now, of a meeting that may not have ended. Nothing of it is on disk."""
+    """The note of a meeting as it would be written now. Nothing is on disk."""
 
     target: str
     text: str

@@ -28,11 +28,11 @@ class Event:
 
 
 UNLOGGED = {"unlogged": True}
-"""The metadata of a field that no log gets."""
+"""The metadata of a field that is not logged."""
 
 
 CHANGED = "something changed"
-"""Why a vault is compared while it is watched."""
+"""The reason for a comparison while a vault is watched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +196,7 @@ class SearchDone(Event):
     latency_ms: float
     sources: str = ""
     question: str = field(default="", metadata=UNLOGGED)
-    """For the screen only; it is in no log."""
+    """For the screen only; it is not logged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -325,10 +325,10 @@ IndexEvent = (
     | MemoryIngestFailed
     | BackfillDone
 )
-"""Of the index, the memory and the vault."""
+"""The events of the index, the memory and the vault."""
 
 EngineEvent: TypeAlias = "IndexEvent | DraftEvent | CalendarEvent"
-"""Every event. Those of drafts and calendars are not imported for it: a search from the shell has none."""
+"""Every event. Those of drafts and calendars are imported only for type checks, since a search has none."""
 
 Listener: TypeAlias = "Callable[[EngineEvent], None]"
 

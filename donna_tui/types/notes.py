@@ -10,7 +10,7 @@ class NoteState(StrEnum):
     """A state of a note that is marked in lists."""
 
     OUTSIDE = "outside"
-    """On disk but not in git: somebody else than Donna edited it."""
+    """On disk but not in git: something other than Donna edited it."""
     DRAFT = "draft"
     LOCAL_ONLY = "local_only"
     SENSITIVE = "sensitive"

@@ -57,8 +57,8 @@ class SearchRequest:
     """One question. `text` is raw user input in the query syntax; it is never an error.
 
     `partial` says that the user is still typing: the last word may be the beginning of one. `everywhere` asks the other
-    spaces of this installation as well. `uncapped` says that a person asked for so many hits: the configured maximum,
-    which is for programs, does not apply.
+    spaces of this installation as well. `uncapped` is set if a person requested this number of hits: the configured
+    maximum, which is for programs, does not apply.
     """
 
     text: str
@@ -93,7 +93,7 @@ class Snippet:
     marks: tuple[tuple[int, int], ...] = ()
 
     def fitted(self, width: int) -> Snippet:
-        """Return the same excerpt: there is no text to choose another from."""
+        """Return the same excerpt, since there is no text from which to choose another."""
         return self
 
 
@@ -104,9 +104,10 @@ class Hit:
     `start_line` and `end_line` are 1-based, inclusive lines of the file. `score` is the cosine similarity, or None
     where there is no vector yet. `rank_score` (0 to 1) decided the order. Ranks are 1-based; None means that this leg
     did not find it. `space` names the space it is from, where several were asked. `dated_at` is the note's own date,
-    Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note that
-    the question is, if that is why it is first; a note without any text has no `content` then. `in_note` is how many
-    passages of its note were found, shown or not. All text here is raw: sanitise it before it reaches a terminal.
+    Unix time. `draft` says that Donna wrote the note and nobody has approved it. `named` is the name of its note if the
+    question is that name and the hit is first for that reason; a note without any text has no `content` then. `in_note`
+    is how many passages of its note were found, shown or not. All text here is raw: sanitise it before it reaches a
+    terminal.
     """
 
     chunk_id: str
@@ -154,9 +155,9 @@ class SearchOutcome:
     `hits` may be empty although `near_misses` is not: then nothing was judged relevant. `mode` is the mode that was
     really used and `note` says in one plain line why it differs from the one asked for, or what else limits the answer;
     `reason` is its code where there is one. `stale` says that the index was not up to date; without `indexed` there is
-    none. `filter_problems` are filters in the question that are none or, where there is no hit, that nothing matches.
-    `searched_notes` is what the filters let through where there is no hit. `total` is how many passages were found, in
-    `total_notes` notes, of which `hits` are the best; `at_least` says that there are more that nobody counted.
+    none. `filter_problems` are filters in the question that are invalid or, if there is no hit, that match nothing.
+    `searched_notes` counts the notes that pass the filters if there is no hit. `total` is how many passages were found,
+    in `total_notes` notes, of which `hits` are the best; `at_least` says that there are more that nobody counted.
     """
 
     request: SearchRequest
@@ -177,7 +178,7 @@ class SearchOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameMatch:
-    """A note, or a heading in it, that a query for names may mean.
+    """A note, or a heading in it, whose name matches a query.
 
     `name` is the matched name as written in the note; `kind` is its kind (`file`, `title`, `alias`,
     `path` or `heading`) and `line` its line. `places` are the indices of the matched characters in `name`. All
@@ -196,7 +197,7 @@ class NameMatch:
 
     @classmethod
     def of_file(cls, path: str, modified_at: float) -> NameMatch:
-        """Build the match of a note that only its file is known of."""
+        """Build the match of a note of which only the file is known."""
         name = PurePosixPath(path).stem
         return cls(
             path=path,

@@ -141,9 +141,10 @@ class ServedTree:
                 try:
                     os.rmdir(name, dir_fd=folder)
                 except OSError as error:
-                    if error.errno == errno.ENOTEMPTY:
-                        raise _holds_more(item.path) from error
-                    raise
+                    if error.errno != errno.ENOTEMPTY:
+                        raise
+                    message = "the folder contains files that are not served, so it was not deleted"
+                    raise VaultWriteError(Reason.CONFLICT, message, path=item.path) from error
             else:
                 _check_version(item, folder, name)
                 with self._keep(OperationKind.DELETE, (Touched(folder, name, item.path, item.size, 0, lambda: None),)):
@@ -255,8 +256,3 @@ def _rename_file(item: Item, old_folder: int, old: str, new_folder: int, new: st
 def _is_same(item: Item | None, there: os.stat_result) -> bool:
     """Return whether two names refer to one file, such as names that differ in case on a case-insensitive disk."""
     return item is not None and item.inode == there.st_ino
-
-
-def _holds_more(path: str) -> VaultWriteError:
-    message = "the folder contains files that are not served, so it was not deleted"
-    return VaultWriteError(Reason.CONFLICT, message, path=path)

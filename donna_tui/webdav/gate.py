@@ -161,22 +161,15 @@ class Failures:
         self._times: OrderedDict[str, list[float]] = OrderedDict()
         self._lock = Lock()
 
-    def add(self, address: str) -> None:
-        """Count one failure of an address."""
+    def add(self, address: str) -> bool:
+        """Count one failure of an address; return whether answers to it are delayed."""
+        network, now = network_of(address), self._clock()
         with self._lock:
-            times = self._recent(network_of(address))
-            self._times[network_of(address)] = [*times, self._clock()]
+            recent = [at for at in self._times.get(network, ()) if at > now - FAILURE_SECONDS]
+            self._times[network] = [*recent, now]
             while len(self._times) > MOST_ADDRESSES:
                 self._times.popitem(last=False)
-
-    def too_many(self, address: str) -> bool:
-        """Return whether answers to this address are delayed."""
-        with self._lock:
-            return len(self._recent(network_of(address))) >= MOST_FAILURES
-
-    def _recent(self, network: str) -> list[float]:
-        since = self._clock() - FAILURE_SECONDS
-        return [at for at in self._times.get(network, ()) if at > since]
+        return len(recent) + 1 >= MOST_FAILURES
 
 
 class Gate:
@@ -189,7 +182,7 @@ class Gate:
         self._failures = Failures()
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
-        refusal = _oversized(environ) or self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
+        refusal = self._foreign(environ) or self._stranger(environ) or self._unfit(environ)
         if refusal is not None:
             return _refuse(refusal, environ, start_response)
         environ["wsgidav.auth.user_name"] = USER
@@ -200,7 +193,13 @@ class Gate:
         return self._inner(environ, start)
 
     def _foreign(self, environ: Environ) -> _Refusal | None:
-        """Refuse requests from web pages elsewhere, including DNS rebinding."""
+        """Refuse requests from web pages elsewhere, including DNS rebinding, and long headers.
+
+        wsgidav parses some headers with patterns that take quadratic time.
+        """
+        if has_long_header([value for name, value in environ.items() if name.startswith("HTTP_")]):
+            message = f"a header may have up to {LONGEST_HEADER:,} bytes"
+            return _Refusal("431 Request Header Fields Too Large", message)
         host = environ.get("HTTP_HOST", "")
         if self._local_names and _name_of(host) not in self._local_names:
             return _Refusal("403 Forbidden", "this address is for this machine only")
@@ -215,9 +214,7 @@ class Gate:
         if header:
             if self._is_right(environ, *_credentials(header)):
                 return None
-            address = environ.get("REMOTE_ADDR", "")
-            self._failures.add(address)
-            if self._failures.too_many(address):
+            if self._failures.add(environ.get("REMOTE_ADDR", "")):
                 time.sleep(LATE_SECONDS)
                 wait = ("Retry-After", str(int(FAILURE_SECONDS)))
                 return _Refusal("429 Too Many Requests", "too many wrong passwords", (wait,))
@@ -242,7 +239,9 @@ class Gate:
             return _Refusal("413 Content Too Large", f"up to {most:,} bytes are accepted")
         if environ["REQUEST_METHOD"] == "PROPFIND" and environ.setdefault("HTTP_DEPTH", "1") not in ("0", "1"):
             return _Refusal("403 Forbidden", "one folder is listed at a time (Depth: 1)")
-        if not _is_utf8(environ.get("PATH_INFO", "")):
+        try:  # WSGI passes the bytes of the path as Latin-1
+            environ.get("PATH_INFO", "").encode("latin-1").decode("utf-8")
+        except ValueError:
             return _Refusal("400 Bad Request", "the name is not valid UTF-8")
         if environ["REQUEST_METHOD"] != "PUT" and int(length):
             body = environ["wsgi.input"].read(int(length))
@@ -257,13 +256,6 @@ class Gate:
                 return _Refusal("400 Bad Request", "the destination is not a valid name")
             environ["HTTP_DESTINATION"] = destination
         return None
-
-
-def _oversized(environ: Environ) -> _Refusal | None:
-    """Refuse long headers: wsgidav parses some with patterns that take quadratic time."""
-    if has_long_header([value for name, value in environ.items() if name.startswith("HTTP_")]):
-        return _Refusal("431 Request Header Fields Too Large", f"a header may have up to {LONGEST_HEADER:,} bytes")
-    return None
 
 
 def _credentials(header: str) -> tuple[str, str]:
@@ -291,15 +283,6 @@ def _destination(header: str) -> str | None:
         return None
     base = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
     return base + quote(path)
-
-
-def _is_utf8(path: str) -> bool:
-    """Return whether a path, given by WSGI as Latin-1, is valid UTF-8."""
-    try:
-        path.encode("latin-1").decode("utf-8")
-    except ValueError:
-        return False
-    return True
 
 
 def _is_length(environ: Environ) -> bool:

@@ -62,7 +62,9 @@ class Preimages:
         lost = [each for each in touched if each.is_lost and each.size]
         if not lost:
             yield
-        elif self._writer.repo.find() is None or any(_is_large(each) for each in touched):
+        elif self._writer.repo.find() is None or any(
+            max(each.size or 0, each.new_size) > MOST_RECORDED_BYTES for each in touched
+        ):
             with contextlib.ExitStack() as stack:
                 for each in lost:
                     stack.enter_context(self._in_trash(each))
@@ -85,10 +87,6 @@ class Preimages:
                 remove(trash, name)
                 raise
             os.fsync(trash)
-
-
-def _is_large(touched: Touched) -> bool:
-    return max(touched.size or 0, touched.new_size) > MOST_RECORDED_BYTES
 
 
 def _change(touched: Touched) -> Change:

@@ -89,7 +89,9 @@ class Connection(HTTPConnection):
 
     def communicate(self) -> bool:
         try:
-            self._handshake()
+            if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
+                self.socket.do_handshake()
+                self.ssl_env = self.server.ssl_adapter.get_environ(self.socket)
             return bool(super().communicate())  # type: ignore[no-untyped-call]
         except OSError:
             return False
@@ -123,11 +125,6 @@ class Connection(HTTPConnection):
             self.server.door.trust(self.visitor)
         if self.reading:
             self.server.readers.trust(self.reading)
-
-    def _handshake(self) -> None:
-        if isinstance(self.socket, ssl.SSLSocket) and self.socket.version() is None:
-            self.socket.do_handshake()
-            self.ssl_env = self.server.ssl_adapter.get_environ(self.socket)
 
 
 class _Gateway(Gateway_10):

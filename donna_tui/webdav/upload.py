@@ -112,14 +112,12 @@ class Upload:
         except OSError as error:
             if error.errno not in NO_LINKS:
                 raise
-            self._create_without_links(folder)
-
-    def _create_without_links(self, folder: int) -> None:
-        try:
-            os.close(os.open(self._name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666, dir_fd=folder))
-        except FileExistsError:
-            raise changed_meanwhile(self._path) from None
-        os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+            try:  # reserve the name, and replace the empty file
+                os.close(os.open(self._name, flags, 0o666, dir_fd=folder))
+            except FileExistsError:
+                raise changed_meanwhile(self._path) from None
+            os.rename(self._waiting, self._name, src_dir_fd=folder, dst_dir_fd=folder)
 
     def _replace(self, folder: int, expected: Item) -> None:
         """Exchange the two files and check the displaced one: if it was saved meanwhile, exchange them back."""

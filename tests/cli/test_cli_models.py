@@ -20,9 +20,10 @@ class Ollama(BaseHTTPRequestHandler):
     """A server with one model, which fails while `broken` is set."""
 
     broken = False
+    models: object = [{"name": MODEL}]
 
     def do_GET(self) -> None:
-        self.answer(200, {"models": [{"name": MODEL}]})
+        self.answer(200, {"models": self.models})
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
@@ -91,6 +92,15 @@ def test_a_model_that_the_server_does_not_have(donna: Donna, vault: Path, port: 
     assert (found["state"], found["reason"]) == ("warn", "model_call_failed")
     assert "has no model “qwen3:70b”" in found["message"]
     assert MODEL in found["hint"]
+
+
+@pytest.mark.parametrize("models", [5, {"a": 1}, [1, None, {"name": 7}]])
+def test_a_list_of_models_that_is_none_passes(
+    donna: Donna, vault: Path, port: int, monkeypatch: pytest.MonkeyPatch, models: object
+) -> None:
+    configure(donna, port)
+    monkeypatch.setattr(Ollama, "models", models)
+    assert doctor(donna)["state"] == "ok"
 
 
 @pytest.mark.slow

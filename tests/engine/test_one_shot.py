@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -240,6 +241,13 @@ async def test_a_model_that_was_damaged_meanwhile_is_reported(
     status = (await index_once(sandbox)).engine.status()
     assert status.model_phase is ModelPhase.FAILED
     assert [problem.reason for problem in status.problems] == ["model_invalid"]
+
+
+async def test_a_model_that_is_installed_again_replaces_the_old_one(sandbox: Sandbox) -> None:
+    async with open_engine(sandbox) as running:
+        await running.engine.model_known.wait()
+        await running.engine.install_model()
+    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("donna-embed")] == []
 
 
 @pytest.mark.slow

@@ -81,6 +81,14 @@ async def test_of_a_folder_a_file_that_is_too_large_costs_only_itself(tmp_path: 
     assert not fetched.complete
 
 
+async def test_of_a_folder_a_file_that_was_deleted_meanwhile_costs_only_itself(tmp_path: Path) -> None:
+    (tmp_path / "a.ics").symlink_to("deleted")
+    (tmp_path / "b.ics").write_bytes(calendar(event(*MAY_6, uid="b")))
+    fetched = await source(tmp_path).fetch(YEAR)
+    assert (ids(fetched.meetings), told(fetched)) == (["b"], ["file 1 of 2 cannot be read; it is left out"])
+    assert not fetched.complete
+
+
 async def test_an_empty_folder_is_an_empty_calendar(tmp_path: Path) -> None:
     fetched = await source(tmp_path).fetch(YEAR)
     assert (fetched.meetings, fetched.complete) == ((), True)

@@ -16,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from donna_tui.calendar import google
 from donna_tui.calendar.google import Endpoints, GoogleCalendar, Tokens, connect
 from donna_tui.calendar.values import Fetched
 from donna_tui.config.calendars import CalendarConfig
@@ -265,6 +266,13 @@ async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
     fetched = await harness.fetch(Google(listing=lambda asked: Reply(body=endless)))
     assert not fetched.complete
     assert told(fetched) == ["it is too large; only 1 meetings are read"]
+
+
+async def test_more_text_than_is_read_is_told(harness: TokensHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(google, "MOST_TEXT", 250)
+    fetched = await harness.fetch(Google([[item(f"{number}", summary="x" * 100) for number in range(3)]]))
+    assert (len(fetched.meetings), fetched.complete) == (2, False)
+    assert told(fetched) == ["it is too large; only 2 meetings are read"]
 
 
 async def consent(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ import yaml
 
 from donna_tui.config.document import Origin
 from donna_tui.config.files import add_item, with_item
-from donna_tui.types.errors import ConfigError
+from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
 HOME = {"name": "Home", "kind": "ics", "path": "/calendars/home: all.ics"}
 ORIGIN = Origin("user", "memory.yaml")
@@ -53,3 +55,26 @@ def test_the_file_is_made_private_and_left_alone_when_it_is_broken(tmp_path: Pat
         add_item(file, "calendars", HOME)
     assert file.read_text() == "calendars: ["
     assert [each.name for each in file.parent.iterdir()] == ["memory.yaml"]
+
+
+def test_the_target_of_a_link_is_changed_and_the_link_stays(tmp_path: Path) -> None:
+    target, file = tmp_path / "dotfiles" / "donna.yaml", tmp_path / "config" / "memory.yaml"
+    target.parent.mkdir(mode=0o755)
+    target.write_text("# mine\n")
+    file.parent.mkdir()
+    file.symlink_to(target)
+    add_item(file, "calendars", HOME)
+    assert file.is_symlink()
+    assert yaml.safe_load(target.read_text()) == {"calendars": [HOME]}
+    assert target.parent.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_full_disk_has_its_own_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(DonnaError) as refusal:
+        add_item(tmp_path / "memory.yaml", "calendars", HOME)
+    assert refusal.value.reason is Reason.DISK_FULL
+    assert list(tmp_path.iterdir()) == []

@@ -12,9 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from donna_tui.config.models import EmbeddingConfig
 from donna_tui.embedding import files, prepare
 from donna_tui.embedding.prepare import prepare_model
-from donna_tui.types.errors import ModelError, Reason
+from donna_tui.engine.model_manager import ModelLoader
+from donna_tui.ops.status import is_model_available
+from donna_tui.platform.paths import AppPaths
+from donna_tui.types.errors import DonnaError, ModelError, Reason
+from donna_tui.types.events import EngineEvent, EventHub, ProblemRaised
 from donna_tui.types.status import ModelPhase
 from tests.unit.embedding_files import tokenizer_json, write_export
 
@@ -190,3 +195,30 @@ def test_the_child_inherits_next_to_nothing(machine: Machine, monkeypatch: pytes
     assert told["stdin"] == ""
     assert str(machine.models) not in told["path"]
     assert told["session"] != os.getsid(0)
+
+
+def test_damaged_files_that_can_be_replaced_are_not_reported_as_damaged(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = AppPaths(machine.cache, machine.cache, machine.cache, machine.cache)
+    write_export(machine.folder)
+    (machine.folder / "model.onnx").write_bytes(b"damaged")
+    assert is_model_available(paths) == "installed"
+    monkeypatch.setattr(files, "find_weights", lambda: None)
+    assert is_model_available(paths) == "damaged"
+    placed = machine.models / files.HAND_PLACED
+    placed.mkdir()
+    (placed / "model.onnx").write_bytes(b"official")
+    (placed / "tokenizer.json").write_bytes(tokenizer_json())
+    assert is_model_available(paths) == "prepared"
+
+
+async def test_a_model_that_cannot_be_stored_is_refused_and_reported(tmp_path: Path) -> None:
+    (tmp_path / "models" / ".lock").mkdir(parents=True)
+    events: list[EngineEvent] = []
+    hub = EventHub()
+    hub.subscribe(events.append)
+    with pytest.raises(DonnaError) as refusal:
+        await ModelLoader(EmbeddingConfig(), tmp_path, hub).install()
+    assert refusal.value.reason is Reason.IO_ERROR
+    assert [event.reason for event in events if isinstance(event, ProblemRaised)] == [Reason.IO_ERROR]

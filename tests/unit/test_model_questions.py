@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import datetime
 import json
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -16,10 +17,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 
 from donna_tui.config.routes import Route, Routes
-from donna_tui.llm import ledger as ledger_module
 from donna_tui.llm.dialects import OllamaChat
 from donna_tui.llm.failures import CompletionMetadata, FailureKind, ModelCallError
-from donna_tui.llm.ledger import CallLedger, ModelCall, record_call, spent_since
+from donna_tui.llm.ledger import CallLedger, record_call, spent_since
 from donna_tui.llm.questions import compose, parse_answer, plain_schema, read_object
 from donna_tui.llm.router import ModelRouter
 from donna_tui.memory.database import MemoryDb, open_db
@@ -129,16 +129,16 @@ def db(tmp_path: Path) -> Any:
     opened.close()
 
 
-def call(cost: float, prompt: Payload) -> ModelCall:
+def record(db: MemoryDb, cost: float, prompt: Payload, at: float) -> None:
     metadata = CompletionMetadata(
         alias="reasoner", model="m", latency_ms=1.5, tokens_in=10, tokens_out=5, cost_usd=cost, outcome="ok"
     )
-    return ModelCall(task_type="draft_meeting_note", metadata=metadata, prompt=prompt)
+    record_call(db, "draft_meeting_note", prompt, metadata, at)
 
 
 def test_the_ledger_keeps_figures_and_no_text(db: MemoryDb) -> None:
     for sensitivity in (Sensitivity.PUBLIC, Sensitivity.LOCAL_ONLY):
-        record_call(db, call(0.5, payload("THE-NOTE", sensitivity)), 100.0)
+        record(db, 0.5, payload("THE-NOTE", sensitivity), 100.0)
     rows = db.database.rows("SELECT * FROM model_calls ORDER BY id")
     assert rows[0][1:9] == (100.0, "draft_meeting_note", "reasoner", "m", 1.5, 10, 5, 0.5)
     assert rows[0][9] != rows[1][9], "private text must have a hash that nobody else can compute"
@@ -148,16 +148,16 @@ def test_the_ledger_keeps_figures_and_no_text(db: MemoryDb) -> None:
 def test_spending_is_added_up_from_a_moment_on(db: MemoryDb) -> None:
     assert spent_since(db, 0.0) == 0.0
     for at, cost in ((10.0, 1.0), (20.0, 0.25), (30.0, 0.5)):
-        record_call(db, call(cost, payload("x")), at)
+        record(db, cost, payload("x"), at)
     assert spent_since(db, 20.0) == pytest.approx(0.75)
 
 
 async def test_yesterday_does_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     thread = DbThread(tmp_path, EventHub(), lambda: None)
     ledger = CallLedger(thread)
-    midnight = ledger_module._midnight()
-    await thread.run(lambda db: record_call(db, call(3.0, payload("x")), midnight - 1))
-    await thread.run(lambda db: record_call(db, call(0.5, payload("x")), midnight + 1))
+    midnight = datetime.datetime.combine(datetime.date.today(), datetime.time()).timestamp()
+    await thread.run(lambda db: record(db, 3.0, payload("x"), midnight - 1))
+    await thread.run(lambda db: record(db, 0.5, payload("x"), midnight + 1))
     assert await ledger.spent_today() == 0.5
     await thread.close()
 
@@ -209,7 +209,7 @@ async def test_private_text_is_shown_to_a_model_on_this_machine(sensitivity: Sen
 class FullDisk(CallLedger):
     """A ledger that cannot be written."""
 
-    async def record(self, call: ModelCall) -> None:
+    async def record(self, task_type: str, prompt: Payload, metadata: CompletionMetadata) -> None:
         raise DatabaseError(Reason.DISK_FULL, "the memory cannot grow: the disk is full")
 
 

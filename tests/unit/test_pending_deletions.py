@@ -36,17 +36,14 @@ class Vault:
         self.events: list[EngineEvent] = []
         hub = EventHub()
         hub.subscribe(self.events.append)
-        self.deletions = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.indexed, self.count)
+        self.deletions = PendingDeletions(hub, WINDOW, self.remove, lambda: self.reading, self.counted)
 
     async def remove(self, path: str) -> None:
         self.removed.append(path)
         self.known -= 1
 
-    async def indexed(self, paths: Collection[str]) -> set[str]:
-        return set(paths) - self.moved
-
-    async def count(self) -> int:
-        return self.known
+    async def counted(self, paths: Collection[str]) -> tuple[set[str], int]:
+        return set(paths) - self.moved, self.known
 
     @property
     def problems(self) -> list[str]:
