@@ -224,12 +224,16 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
 
 
 def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
-    """Return 1 for each passage that contains a date of the question, or is of a note with that date."""
+    """Return 1 for each passage of a note that contains a date of the question, or has it as its own.
+
+    The day of a conversation is seldom that of what it tells, so turns gain nothing.
+    """
     content = query_content(question.query, partial=False)
     if content.dates is None or question.mode != "hybrid":
         return {}
     rows = _load(database, [one.id for one in ranked])
-    return {each: float(content.holds_date(row.whole)) for each, row in rows.items()}
+    notes = ((each, row) for each, row in rows.items() if row.source_type == MemorySource.VAULT)
+    return {each: float(content.holds_date(row.whole)) for each, row in notes}
 
 
 def _by_user(database: Database, question: Question, turns: Sequence[int]) -> dict[int, float]:
