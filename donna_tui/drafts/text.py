@@ -51,7 +51,7 @@ _SCHEME = re.compile(r"\b(javascript|data|vbscript|file|obsidian|mailto):", re.I
 _HTML_COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _INVISIBLE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
 _SPECIAL = re.compile(
-    r"[\\`\[\]<>{}|$^]|%%|==|~~|::|(?<=<)%|%(?=>)|(?<!\w)#(?=[^\s#])|&(?=#?\w{1,40};)"
+    r"[\\`\[\]<>{}|$^]|%{2,}|={2,}|~{2,}|:{2,}|(?<=<)%|%(?=>)|(?<!\w)#(?=[^\s#])|&(?=#?\w{1,40};)"
     r"|[*_]{2,}|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)"
 )
 """Syntax of Markdown, Obsidian (tags, comments, blocks) and its plugins (Dataview fields, Templater commands)."""
