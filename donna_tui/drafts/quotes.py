@@ -201,7 +201,8 @@ def outcome_of(blocks: Sequence[Block]) -> tuple[Block, ...]:
 def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None) -> list[tuple[Read, Block]]:
     """Return the open check boxes of notes, given latest first: each once, unless a later note closed it.
 
-    Those of earlier notes than the last whose own day is long past on the day `on` are left out.
+    Those of earlier notes than the last that begin with a day, as in a schedule, which is long past on the day `on`
+    are left out. A task is not: it is still to be done, however long it has been due.
     """
     found: dict[str, tuple[Read, Block]] = {}
     closed: set[str] = set()
@@ -222,9 +223,9 @@ def open_boxes(reads: Iterable[Read], most: int, on: datetime.date | None = None
 
 
 def _day_of(read: Read, block: Block) -> datetime.date:
-    """Return the day when a box is due, or with which it begins, near the day of its note; far ahead without one."""
+    """Return the day with which a box begins, near the day of its note; far ahead without one."""
     with contextlib.suppress(ValueError):
-        return datetime.date.fromisoformat(block.due or block.text[:10])
+        return datetime.date.fromisoformat(block.text[:10])
     written, found = day_in(read.note.path, read.note.front), _BEGINS.match(block.text)
     if written and found:
         month = next(number for number, name in enumerate(MONTHS, 1) if name[:3].lower() == found["month"][:3].lower())

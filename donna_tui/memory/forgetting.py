@@ -96,6 +96,7 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionUndone:
         for chat in messages:
             drop_summary(db, chat, now)
         back = sum(read_fact(db.database, each) is not None for each in facts)
+        forgotten -= len(facts) - back
     return SessionUndone(forgotten, back + len(corrections) + turns, sum(messages.values()))
 
 

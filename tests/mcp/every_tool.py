@@ -77,5 +77,6 @@ async def _write(client: Client, sandbox: Sandbox) -> None:
     other_chat = {"sessionId": "two", "turns": [{"role": "user", "text": "The gazebo will be teal."}]}
     assert payload_of(await client.call_tool("chat_add", other_chat))["suggestions"] == []
     assert payload_of(await client.call_tool("vault_undo_last", {}))["undone"] == [first["operation"]]
-    assert payload_of(await client.call_tool("vault_undo_last", {"everything": True}))["forgotten"] == 2
+    undone = payload_of(await client.call_tool("vault_undo_last", {"everything": True}))
+    assert (undone["forgotten"], undone["restored"], undone["messages"]) == (2, 0, 2), undone
     assert (sandbox.root / path).read_text() == PUBLIC[path]

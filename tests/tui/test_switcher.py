@@ -197,7 +197,7 @@ def test_a_walk_in_a_terminal(tmp_path: Path) -> None:
         terminal.press(b"\x0b", until="Switch note")
         terminal.press(b"A new thought", until="Create note")
         terminal.press(b"\r", until="Create a repository")
-        terminal.press(b"\r", until="Nothing was changed")
+        terminal.press(b"\r", until="Created A new thought")
         terminal.quit()
         assert (root / "A new thought.md").exists()
         assert "Traceback" not in plain(bytes(terminal.written))

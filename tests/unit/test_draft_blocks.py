@@ -425,7 +425,6 @@ def test_of_many_topics_those_that_were_talked_about_most_are_listed() -> None:
         "April 21: the parser",
         "21 April: the parser",
         "2021-04-21 the parser",
-        "Ask Ben 📅 2021-04-21",
         "Sept. 3 is late",
     ],
 )
@@ -440,6 +439,11 @@ def test_a_box_whose_day_is_long_past_is_carried_over_only_from_the_last_note(bo
     assert carried(2021, planned) == 3
     assert carried(2020, later, planned) == 3
     assert len(open_boxes([later, planned], 10)) == 3
+
+
+def test_a_task_is_carried_over_however_long_it_has_been_due() -> None:
+    planned = read("2021-04-14 plan.md", "- [ ] Ask Ben 📅 2021-04-21\n")
+    assert len(open_boxes([read("2021-11-24 plan.md", "# Plan\n"), planned], 10, datetime.date(2021, 12, 1))) == 1
 
 
 def test_a_day_that_is_still_to_come_is_carried_over_from_an_old_note() -> None:
