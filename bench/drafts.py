@@ -244,7 +244,7 @@ def open_boxes(earlier: Sequence[Source]) -> list[str]:
 
 
 def is_long_past(box: str, written: str, day: datetime.date) -> bool:
-    """Whether a box is an entry of a schedule, as “April 21: …”, whose day was two months before a meeting."""
+    """Return whether a box is an entry of a schedule, such as “April 21: …”, two months or more before a meeting."""
     begins = _BEGINS.match(box)
     if not begins:
         return False

@@ -24,7 +24,7 @@ PUBLISHED = {"cold": 171.0, "peak": 1_200.0, "again": 12.5, "search": 8.4}
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a program took, in seconds and MB. None if it could not be measured."""
+    """The time and memory that a program used, in seconds and MB; None if they could not be measured."""
 
     cold: float | None = None
     peak: float | None = None

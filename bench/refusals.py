@@ -42,7 +42,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Whether a question got no hit, and whether the right text was the first hit."""
+    """The answer to a question: whether it was refused, and whether the right text was the first hit."""
 
     asked: Asked
     refused: bool

@@ -41,7 +41,7 @@ def words_of(written: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What an app wrote at once; `at` is in seconds since the keypress."""
+    """Bytes written by an app in one piece; `at` is in seconds since the keypress."""
 
     at: float
     written: bytes

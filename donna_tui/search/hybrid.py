@@ -226,7 +226,7 @@ def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
 def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
     """Return 1 for each passage of a note that contains a date of the question, or has it as its own.
 
-    The day of a conversation is seldom that of what it tells, so turns gain nothing.
+    Turns gain nothing: they are often about another day than that of their conversation.
     """
     content = query_content(question.query, partial=False)
     if content.dates is None or question.mode != "hybrid":

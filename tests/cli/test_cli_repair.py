@@ -1,4 +1,4 @@
-"""How `donna` reports and repairs what an interrupted write left behind."""
+"""Test reporting and repairing the leftovers of interrupted writes with `donna`."""
 
 from __future__ import annotations
 

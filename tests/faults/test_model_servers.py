@@ -92,7 +92,7 @@ def router_harness(db: DbThread, dialect: str, port: int, *, limit: float = 10.0
 
 @dataclass(frozen=True)
 class Case:
-    """What a server does, and how the call ends: with an answer if `kind` is None. `sent` counts requests."""
+    """A server's behaviour and the expected result: an answer if `kind` is None. `sent` counts requests."""
 
     name: str
     behaviour: Behaviour

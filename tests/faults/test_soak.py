@@ -21,7 +21,7 @@ MOST_GROWTH = 1.05
 """The maximum growth of memory, once everything was used."""
 
 SLACK_MB = 12.0
-"""What Python's allocator may retain, and a search in progress may use."""
+"""Memory that Python's allocator may retain and a running search may use."""
 
 
 def memory_mb(process: int) -> float:

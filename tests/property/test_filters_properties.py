@@ -270,7 +270,7 @@ WAYS_TO_FIND_WORDS = (
     (False, 0.0, 30_000, 0.5), (False, 1.1, 30_000, 0.5), (False, 1.1, 10, 0.5),
     (True, 1.1, 30_000, 0.5), (True, 0.0, 30_000, 1.1), (True, 0.0, 30_000, 0.0),
 )  # fmt: skip
-"""Whether the passages of the scope are cached, and the constants that decide how they are searched."""
+"""The combinations of caching the passages in scope with the constants that select the search strategy."""
 
 
 @pytest.mark.slow

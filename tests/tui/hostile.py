@@ -1,4 +1,4 @@
-"""What a note could try against a terminal, a parser or a reader. Every payload has a distinct marker."""
+"""Provide hostile payloads against terminals, parsers and readers, each with a distinct marker."""
 
 from __future__ import annotations
 

@@ -502,11 +502,12 @@ async def test_a_refusal_is_reported_with_its_next_step_and_can_be_tried_again()
 @pytest.mark.slow
 async def test_the_foot_says_why_a_draft_cannot_be_approved() -> None:
     backend = backend_in("normal")
-    backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "a note of yours stands there"), key=SYNC)
+    backend.fail("plan_approval", VaultWriteError(Reason.CONFLICT, "there is a note of yours already"), key=SYNC)
     async with driving(backend) as donna:
         await opened(donna)
         await donna.until(
-            lambda: "Cannot be approved: A note of yours stands there." in donna.screen_text(), "the message is shown"
+            lambda: "Cannot be approved: There is a note of yours already." in donna.screen_text(),
+            "the message is shown",
         )
 
 

@@ -1,4 +1,4 @@
-"""What is derived from the models agrees with them and with the packaged file."""
+"""Check that everything derived from the models agrees with them and with the packaged file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether `donna doctor` considers most of a vault not to be English."""
+"""Test the detection of vaults that are mostly not in English, for `donna doctor`."""
 
 from __future__ import annotations
 

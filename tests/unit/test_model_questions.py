@@ -1,4 +1,4 @@
-"""How a request is composed, how an answer is parsed, and what the ledger records."""
+"""Test composing requests, parsing answers, and recording calls in the ledger."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _DONE = {
     OperationKind.KEPT: "recorded",
 }
 _DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
-"""What a person did with a draft, by the first word of the subject."""
+"""Past tenses of the actions on drafts, by the first word of an operation's subject."""
 
 
 def actor_name(actor: str) -> str:
