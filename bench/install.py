@@ -106,7 +106,7 @@ def _first_start(donna: Path, home: Home) -> tuple[float, float, float]:
         frame = screen.wait_for("Search")
         screen.type("redis")
         words = screen.wait_for("passages? in")
-        return frame, words, screen.wait_for("words and meaning ready")
+        return frame, words, screen.wait_for("keyword and semantic ready")
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Empty(App):
 Empty().run()
 """
 
-READY = "words and meaning ready|words ready . meaning off"
+READY = "keyword and semantic ready|keyword ready . semantic off"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,9 @@ def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
 def _index_lines(status: Status, seconds: float) -> list[str]:
     coverage, skipped = status.coverage, sum(status.coverage.skipped.values())
     lines = [
-        f"{coverage.text} of {plural(coverage.notes, 'note')}, {plural(coverage.chunks, 'passage')},"
-        f" {coverage.chunks_embedded} searchable by meaning",
-        f"{status.embedded_this_run} embedded now, in {seconds:.1f} s",
+        f"{coverage.text:,} of {plural(coverage.notes, 'note')}, {plural(coverage.chunks, 'passage')},"
+        f" {coverage.chunks_embedded:,} embedded",
+        f"{status.embedded_this_run:,} embedded now, in {seconds:.1f} s",
     ]
     return [*lines, f"{plural(skipped, 'file')} skipped: donna status shows why"] if skipped else lines
 

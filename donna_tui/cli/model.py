@@ -59,7 +59,7 @@ def model_install(
 
 @app.command("list")
 def model_list(as_json: AsJson = False) -> None:
-    """Show the model for search by meaning: its state, its size and the path of its files."""
+    """Show the model for semantic search: its state, its size and the path of its files."""
     from donna_tui.embedding import files
     from donna_tui.embedding.prepare import prepared_model
     from donna_tui.ops.status import is_model_available

@@ -46,8 +46,9 @@ def _status_lines(report: SpaceReport) -> Iterator[str]:
     coverage = report.coverage
     there = "" if report.space.root.is_dir() else "  (missing)"
     yield f"{report.space.name}: {report.space.root}{there}"
-    yield f"{coverage.text} of {plural(coverage.notes, 'note')} searchable by keyword, {coverage.vectors} by meaning"
-    yield f"{coverage.chunks_embedded} of {plural(coverage.chunks, 'passage')} embedded"
+    by_keyword = f"{coverage.text:,} of {plural(coverage.notes, 'note')} in keyword search"
+    yield f"{by_keyword}, {coverage.vectors:,} in semantic search"
+    yield f"{coverage.chunks_embedded:,} of {plural(coverage.chunks, 'passage')} embedded"
     yield f"{plural(coverage.sensitive, 'note is', 'notes are')} local only"
     engine = report.vector_engine or "not created yet"
     yield f"index: {report.database} ({report.database_bytes / 1e6:.1f} MB, {engine})"

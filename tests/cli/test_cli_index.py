@@ -64,7 +64,7 @@ def test_status_counts_and_names_what_is_not_indexed(donna: Donna, vault: Path) 
     assert [(each["path"], each["reason"]) for each in data["files"]] == [("broken.md", "not_text")]
     assert {each["reason"] for each in data["problems"]} == {"not_text", "invalid_frontmatter"}
     words = donna("status", "--space", vault).out
-    assert "5 of 5 notes searchable by keyword" in words
+    assert "5 of 5 notes in keyword search" in words
     assert "! broken.md: " in words
 
 

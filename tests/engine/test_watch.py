@@ -1,4 +1,4 @@
-"""Changes by other programs, while Donna watches or before she starts, are found by keyword and by meaning."""
+"""Changes by other programs, while Donna watches or before it starts, are found by keyword and by meaning."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def test_a_long_day_leaves_memory_descriptors_and_index_as_they_were(
     (home / "cache" / "models").symlink_to(model_cache / "models", target_is_directory=True)
     shutil.copytree(resource("vault_templates", "demo"), vault)
     with python_in_terminal("-m", "donna_tui", str(vault), DONNA_HOME=str(home)) as terminal:
-        terminal.wait_for("words and meaning ready")
+        terminal.wait_for("keyword and semantic ready")
         for turn in range(5):
             edit(vault, chance, turn)
             use(terminal, chance)

@@ -27,18 +27,18 @@ def cells_of(drawn: Content, style: str) -> str:
 
 def test_a_bar_shows_meaning_strong_words_weak_and_the_rest_empty() -> None:
     drawn = bar(meaning=5, words=8, total=10, width=10)
-    assert cells_of(drawn, ".bar--meaning") == "━" * 5
-    assert cells_of(drawn, ".bar--words") == "━" * 3
+    assert cells_of(drawn, ".bar--semantic") == "━" * 5
+    assert cells_of(drawn, ".bar--keyword") == "━" * 3
     assert cells_of(drawn, ".bar--rest") == "━" * 2
 
 
 def test_a_half_cell_is_half() -> None:
-    assert cells_of(bar(meaning=1, words=1, total=20, width=10), ".bar--meaning") == "╸"
+    assert cells_of(bar(meaning=1, words=1, total=20, width=10), ".bar--semantic") == "╸"
 
 
 @pytest.mark.parametrize("meaning", [0, 1, 9_999])
 def test_a_bar_is_never_empty_or_full_too_early(meaning: int) -> None:
-    drawn = cells_of(bar(meaning=meaning, words=meaning, total=10_000, width=10), ".bar--meaning")
+    drawn = cells_of(bar(meaning=meaning, words=meaning, total=10_000, width=10), ".bar--semantic")
     assert bool(drawn) == (meaning > 0)
     assert drawn != "━" * 10
 

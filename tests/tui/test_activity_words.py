@@ -42,9 +42,9 @@ def test_a_next_try_is_never_in_the_past() -> None:
 
 def test_words_are_ready_once_every_note_is_read_and_meaning_has_an_estimate() -> None:
     building = replace(scenarios.AT_REST, coverage=Coverage(notes=100, text=40, vectors=10), seconds_left=60.0)
-    assert "words ready" not in strip_content(building, 200).plain
+    assert "keyword ready" not in strip_content(building, 200).plain
     embedding = replace(building, coverage=Coverage(notes=100, text=100, vectors=10))
-    assert "words ready · meaning 10 %, " in strip_content(embedding, 200).plain
+    assert "keyword ready · semantic 10 %, " in strip_content(embedding, 200).plain
     assert "left" in strip_content(embedding, 200).plain
 
 
@@ -53,7 +53,7 @@ def test_a_narrow_strip_keeps_the_state_and_the_problems(width: int) -> None:
     status = replace(scenarios.AT_REST, problems=(scenarios.BROKEN_NOTE,))
     shown = strip_content(status, width).plain
     assert len(shown) <= width < len(strip_content(status, 200).plain)
-    assert "words and meaning ready" in shown
+    assert "keyword and semantic ready" in shown
     assert "1 problem" in shown
 
 

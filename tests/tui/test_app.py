@@ -336,11 +336,11 @@ async def test_the_status_strip_follows_the_engine() -> None:
     backend = scenarios.indexing()
     async with driving(backend) as donna:
         assert "423 of 501 notes" in donna.screen_text()
-        assert "meaning 78 %" in donna.screen_text()
+        assert "semantic 78 %" in donna.screen_text()
         done = scenarios.AT_REST.coverage
         backend.change(coverage=done, seconds_left=None, problems=())
         backend.post(*scenarios.morning())
-        await donna.until(lambda: "words and meaning ready" in donna.screen_text(), "the strip shows it")
+        await donna.until(lambda: "keyword and semantic ready" in donna.screen_text(), "the strip shows it")
 
 
 @pytest.mark.slow

@@ -159,7 +159,7 @@ async def test_semantic_results_are_drawn_when_they_arrive_unless_a_result_was_s
         await donna.search_for("x")
         order[:] = ["two", "one", "three"]
         backend.post(ModelStateChanged(phase=ModelPhase.READY))
-        await donna.until(lambda: donna.paths[0] == "Notes/two.md", "the answer by meaning is drawn")
+        await donna.until(lambda: donna.paths[0] == "Notes/two.md", "the semantic answer is drawn")
         await donna.press("escape")
         order[:] = ["three", "two", "one"]
         backend.post(ModelStateChanged(phase=ModelPhase.READY))
@@ -194,7 +194,7 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         await donna.search_for("zebra")
         text = donna.screen_text()
         assert "Nothing relevant for “zebra”." in text
-        assert "Searched 9 notes by meaning + words, all folders." in text
+        assert "Searched 9 notes, hybrid, all folders." in text
         assert "alt+n" in text
         donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter too
         await donna.until(lambda: donna.paths == ["Notes/close.md"], "the near miss is shown")
@@ -256,7 +256,7 @@ async def test_without_a_model_the_mode_key_is_offered() -> None:
     backend.fail("search", DatabaseError(Reason.MODEL_MISSING, "There is no model."))
     async with driving(backend) as donna:
         await donna.type("x")
-        await donna.until(lambda: "search by words" in donna.screen_text(), "the way out is shown")
+        await donna.until(lambda: "use keyword search" in donna.screen_text(), "the way out is shown")
 
 
 @pytest.mark.slow

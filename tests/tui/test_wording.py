@@ -135,7 +135,7 @@ def test_a_comparison_names_only_what_changed() -> None:
 def test_a_search_that_found_nothing_is_reported() -> None:
     sentence = describe(SearchDone(mode="semantic", k=8, hits=0, latency_ms=9))
     assert sentence is not None
-    assert sentence.detail == "nothing by meaning"
+    assert sentence.detail == "nothing · semantic"
 
 
 def test_a_brief_is_not_called_the_note_of_a_meeting_that_is_over() -> None:
@@ -246,13 +246,15 @@ def test_impossible_times_are_a_dash(at: float) -> None:
 def test_progress_in_one_sentence() -> None:
     status = scenarios.indexing().current
     assert is_working(status)
-    assert headline(status).text == "423 of 501 notes can be found by words, 78 % by meaning, about 2 min left"
+    assert (
+        headline(status).text == "423 of 501 notes can be found by keyword, 78 % by semantic search, about 2 min left"
+    )
     assert doing(status) == "78 waiting · 170 passages a second"
 
 
 def test_when_every_text_is_in_only_the_meaning_is_counted() -> None:
     status = replace(AT_REST, coverage=Coverage(notes=120, text=120, vectors=5), seconds_left=48.0)
-    assert headline(status).text == "All 120 notes can be found by words, 4 % by meaning, about 50 s left"
+    assert headline(status).text == "All 120 notes can be found by keyword, 4 % by semantic search, about 50 s left"
 
 
 def test_at_rest_it_says_when_the_folder_was_compared() -> None:
@@ -266,7 +268,7 @@ def test_without_a_model_it_says_what_still_works() -> None:
         AT_REST, coverage=Coverage(notes=2, text=2), model_phase=ModelPhase.MISSING, model="", state="running"
     )
     assert not is_working(status)
-    assert headline(status).text == "All 2 notes can be found by words; search by meaning is not installed"
+    assert headline(status).text == "All 2 notes can be found by keyword; semantic search is not installed"
 
 
 @pytest.mark.parametrize("state", ["starting", "paused", "failed", "read_only", "stopping", "stopped"])

@@ -40,9 +40,9 @@ TOOLS = (
         name="memory_search",
         title="Search the memory",
         description=(
-            "Search notes, past conversations and remembered facts by words and by meaning. Returns passages with path,"
-            " lines and score, best first. Search before you answer about earlier work, people, decisions, dates or"
-            " preferences. No results means that nothing relevant is known."
+            "Search notes, past conversations and remembered facts by keyword and by meaning. Returns passages with"
+            " path, lines and score, best first. Search before you answer about earlier work, people, decisions, dates"
+            " or preferences. No results means that nothing relevant is known."
         ),
         takes=schemas.SearchArgs,
         gives=schemas.SearchOutput,

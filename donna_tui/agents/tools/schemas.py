@@ -80,7 +80,7 @@ class SearchArgs(ToolArgs):
     min_score: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="Leave out passages less similar than this, unless they share a word with the query."
     )
-    mode: Mode = Field(default="hybrid", description="By words and meaning, or by one of them.")
+    mode: Mode = Field(default="hybrid", description="Keyword search, semantic search, or both combined.")
     sources: tuple[Literal["vault", "chat", "memory", "correction", "task", "draft"], ...] = Field(
         default=(), max_length=8, description="Only these kinds of documents; drafts are left out by default."
     )

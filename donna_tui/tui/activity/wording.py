@@ -131,14 +131,14 @@ def _running(status: Status) -> Line:
     if is_working(status):
         return Line(Tone.PLAIN, _progress(status))
     if coverage.failed:
-        return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_without_meaning(status)}")
-    return Line(Tone.GOOD, f"{_found(status)}{_without_meaning(status)}")
+        return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_keyword_only(status)}")
+    return Line(Tone.GOOD, f"{_found(status)}{_keyword_only(status)}")
 
 
 def _progress(status: Status) -> str:
-    parts = [f"{_found(status)} by words"]
+    parts = [f"{_found(status)} by keyword"]
     if status.model_phase is ModelPhase.READY:
-        parts.append(f"{percent(status.coverage.vectors, status.coverage.notes)} by meaning")
+        parts.append(f"{percent(status.coverage.vectors, status.coverage.notes)} by semantic search")
     else:
         parts.append(_MODEL_WORDS[status.model_phase])
     if status.seconds_left is not None:
@@ -151,9 +151,9 @@ def _found(status: Status) -> str:
     return f"{'All' if text >= notes else f'{count(text)} of'} {plural(notes, 'note')} can be found"
 
 
-def _without_meaning(status: Status) -> str:
+def _keyword_only(status: Status) -> str:
     ready = status.model_phase is ModelPhase.READY
-    return "" if ready else f" by words; {_MODEL_WORDS[status.model_phase]}"
+    return "" if ready else f" by keyword; {_MODEL_WORDS[status.model_phase]}"
 
 
 def _with_detail(tone: Tone, words: str) -> Callable[[Status], Line]:
@@ -165,7 +165,7 @@ def _with_detail(tone: Tone, words: str) -> Callable[[Status], Line]:
 
 
 _MODEL_WORDS = {
-    ModelPhase.MISSING: "search by meaning is not installed",
+    ModelPhase.MISSING: "semantic search is not installed",
     ModelPhase.PREPARING: "the model is being prepared",
     ModelPhase.LOADING: "the model is being loaded",
     ModelPhase.READY: "ready",

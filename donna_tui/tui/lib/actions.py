@@ -162,7 +162,7 @@ _SEARCH = (
     Action(
         id="search.mode",
         title="mode",
-        help="Search by meaning and words, by meaning only, or by words only.",
+        help="Switch between hybrid, semantic and keyword search.",
         group="search",
         context="search",
         keys=("s", "ctrl+t"),
@@ -357,7 +357,7 @@ _APP = (
     Action(
         id="app.model",
         title="download model",
-        help="Download the model for search by meaning.",
+        help="Download the model for semantic search.",
         group="app",
         keys=("f4", "alt+m"),
         footer=True,

@@ -157,7 +157,7 @@ REASONS: dict[Reason, ReasonText] = {
         "Another Donna is writing to this vault.",
         "Try again in a moment, or use the other one.",
     ),
-    Reason.MODEL_MISSING: ReasonText("search by meaning is not installed"),
+    Reason.MODEL_MISSING: ReasonText("semantic search is not installed"),
     Reason.MODEL_INVALID: ReasonText("the model's files are damaged"),
     Reason.EMBEDDING_FAILED: ReasonText("the model failed"),
     Reason.EGRESS_REFUSED: ReasonText("must not leave this machine"),

@@ -136,7 +136,6 @@ def _poll_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
-MODES = {"hybrid": "by words and meaning", "semantic": "by meaning", "keyword": "by words"}
 _INDEXED = {
     "new": "New note",
     "changed": "Edited",
@@ -255,7 +254,7 @@ _LONGEST_QUESTION = 200
 
 def _searched(event: SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
-    detail = f"{found} {MODES.get(event.mode, clean_line(event.mode))}"
+    detail = joined(found, clean_line(event.mode))
     question = clean_line(event.question)[:_LONGEST_QUESTION]
     detail = f"“{question}”: {detail}" if question else detail
     return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
@@ -305,7 +304,7 @@ def _swapped(event: IndexSwapped) -> Sentence:
 
 
 def _remembered(event: SourceIngested) -> Sentence:
-    detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} found by words"
+    detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} searchable by keyword"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
 
 

@@ -27,7 +27,7 @@ def _halves(part: int, total: int, width: int) -> int:
 
 def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
     begin = 2 * index
-    for limit, style in ((strong, ".bar--meaning"), (weak, ".bar--words")):
+    for limit, style in ((strong, ".bar--semantic"), (weak, ".bar--keyword")):
         if begin + 2 <= limit:
             return _FULL, style
         if begin + 1 == limit:
@@ -38,7 +38,7 @@ def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
 class ProgressBar(Widget):
     """Draw `bar` over its whole width. Counts are notes."""
 
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--meaning", "bar--words", "bar--rest"}
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
 
     counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
 

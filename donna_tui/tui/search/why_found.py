@@ -47,7 +47,7 @@ def facts_of(found: Explanation, question: str) -> Facts:
 def _reason(found: Explanation) -> str:
     reasons = {
         "it_is_a_hit": f"It is number {found.rank} among the passages of this search.",
-        "not_among_the_candidates": "Other notes are closer to the question, by words and by meaning.",
+        "not_among_the_candidates": "Other notes rank higher, both in keyword and in semantic search.",
         "below_threshold": "It shares no word with the question, and its meaning is too far from it.",
         "nothing_relevant": f"No note is close enough to the question. This one is near miss {found.rank}.",
         "behind_others": f"It would be number {found.rank}; the list ends before that.",

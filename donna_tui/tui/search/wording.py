@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 PAGE, MOST = 25, 1_000
 """Passages requested at first, more at each end of the list, and at most for one question."""
 
-MODE_NAMES: dict[Mode, str] = {"hybrid": "meaning + words", "semantic": "meaning", "keyword": "words"}
-
 
 @dataclass(frozen=True, slots=True)
 class Scope:
@@ -159,7 +157,7 @@ def changed_note(key: str) -> str:
 def bar_facts(question: Question, outcome: SearchOutcome | None) -> tuple[str, str, int | None]:
     """Format the facts beside the input: mode, scope, number of hits."""
     found = None if outcome is None or question.is_empty else _found(outcome)
-    return MODE_NAMES[question.mode], str(question.scope), found
+    return question.mode, str(question.scope), found
 
 
 def list_title(question: Question, outcome: SearchOutcome) -> str:
@@ -184,7 +182,7 @@ def note_of(outcome: SearchOutcome) -> str:
     if limits := "; ".join(filter(None, (outcome.note, *(each.sentence for each in outcome.filter_problems)))):
         return clean_line(limits)
     if outcome.mode != outcome.request.mode:
-        return f"Searched by {MODE_NAMES[outcome.mode]} only."
+        return f"Only {outcome.mode} search was used."
     return ""
 
 
@@ -224,7 +222,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     if cover is not None and cover.text + cover.failed < cover.notes:
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:
-        searched = f"Searched {plural(outcome.searched_notes, 'note')} by {MODE_NAMES[outcome.mode]}, {question.scope}."
+        searched = f"Searched {plural(outcome.searched_notes, 'note')}, {outcome.mode}, {question.scope}."
     subject = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()
@@ -243,7 +241,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
 def failed(error: DonnaError) -> Words:
     """Explain why a search failed."""
     needs_model = error.reason in (Reason.MODEL_MISSING, Reason.MODEL_INVALID)
-    helps = ("search.mode", "search by words") if needs_model else ("search.refresh", "try again")
+    helps = ("search.mode", "use keyword search") if needs_model else ("search.refresh", "try again")
     return Words(clean_line(error.message), clean_line(error.hint or ""), actions=(helps,), is_error=True)
 
 

@@ -204,11 +204,11 @@ def _width(item: tuple[Action, str], state: ActionState) -> int:
 
 _BAR_CELLS = 12
 _SEPARATOR = " · "
-_MEANING = {
-    ModelPhase.MISSING: "meaning off: no model",
-    ModelPhase.PREPARING: "meaning: preparing the model",
-    ModelPhase.LOADING: "meaning: loading the model",
-    ModelPhase.FAILED: "meaning off: the model failed",
+_SEMANTIC = {
+    ModelPhase.MISSING: "semantic off: no model",
+    ModelPhase.PREPARING: "semantic: preparing the model",
+    ModelPhase.LOADING: "semantic: loading the model",
+    ModelPhase.FAILED: "semantic off: the model failed",
 }
 _STATES = {
     "starting": "opening the vault",
@@ -225,7 +225,7 @@ def no_model_to_get(status: Status | None) -> str:
     if status is None or status.model_phase in (ModelPhase.MISSING, ModelPhase.FAILED):
         return ""
     if status.model_phase is ModelPhase.READY:
-        return "The model for search by meaning is installed."
+        return "The model for semantic search is installed."
     return f"Wait a moment: {clean_line(status.model_detail) or 'the model is being loaded'}."
 
 
@@ -248,7 +248,7 @@ def facts(status: Status) -> Iterator[Fact]:
     else:
         yield from _progress(status) if _is_building(cover) else _at_rest(cover)
     if cover.notes:
-        yield Fact(_meaning(status), 3)
+        yield Fact(_semantic(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
         yield Fact(Content(f"saved→found {milliseconds(saved)}"), 6)
     if status.problems:
@@ -287,18 +287,18 @@ def _at_rest(cover: Coverage) -> Iterator[Fact]:
     yield Fact(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
 
 
-def _meaning(status: Status) -> Content:
+def _semantic(status: Status) -> Content:
     cover = status.coverage
-    words = "" if _is_building(cover) else f"words ready{_SEPARATOR}"
+    keyword = "" if _is_building(cover) else f"keyword ready{_SEPARATOR}"
     if status.model_phase is ModelPhase.PREPARING and status.model_detail:
-        return Content(f"{words}{clean_line(status.model_detail)}")
-    if (phase := _MEANING.get(status.model_phase)) is not None:
-        return Content.styled(f"{words}{phase}", ".strip--warning" if "off" in phase else "")
+        return Content(f"{keyword}{clean_line(status.model_detail)}")
+    if (phase := _SEMANTIC.get(status.model_phase)) is not None:
+        return Content.styled(f"{keyword}{phase}", ".strip--warning" if "off" in phase else "")
     if cover.vectors + cover.failed < cover.notes:
         at_rest = not _is_building(cover) and status.seconds_left is not None
         left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""
-        return Content(f"{words}meaning {percent(cover.vectors, cover.notes)}{left}")
-    return Content("words and meaning ready")
+        return Content(f"{keyword}semantic {percent(cover.vectors, cover.notes)}{left}")
+    return Content("keyword and semantic ready")
 
 
 def _length(fitting: list[Fact]) -> int:
@@ -311,8 +311,8 @@ class StatusStrip(Widget):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "strip--strong",
         "strip--warning",
-        "bar--meaning",
-        "bar--words",
+        "bar--semantic",
+        "bar--keyword",
         "bar--rest",
     }
 

@@ -24,7 +24,7 @@ class InstallModelScreen(TextDialog[bool]):
     def __init__(self, keys: Keys) -> None:
         texts = (("refusal-path", WHAT), ("refusal-step", MEANS))
         items = (("↵", "download"), ("esc", "not now"))
-        super().__init__(keys, "Download the model for search by meaning?", texts, *items)
+        super().__init__(keys, "Download the model for semantic search?", texts, *items)
 
     def action_install(self) -> None:
         """Confirm the download."""
