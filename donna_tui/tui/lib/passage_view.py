@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -45,10 +45,9 @@ class PassageView(ScrollKeys):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._blocks: tuple[Block, ...] = ()
         self._shown: tuple[str, range, Words | None] = ("", range(0), None)
         self._best: int | None = None
-        self._rows: list[tuple[Content, bool]] = []
+        self._rows: tuple[tuple[Content, range], ...] = ()
         self._lines: list[int] = []
         self._laid_out_for = 0
         self._strips: LRUCache[int, Strip] = LRUCache(512)
@@ -62,14 +61,13 @@ class PassageView(ScrollKeys):
             return
         self._shown = (text, mark, words)
         self._best = None if words is None else _best_of(text, mark, words)
-        self._blocks = tuple(markdown_blocks(text))
         self._lay_out()
         self._scroll_to_passage()
 
     @property
     def marked_rows(self) -> list[str]:
         """The rows of the passage, as plain text."""
-        return [content.plain for content, is_marked in self._rows if is_marked]
+        return [content.plain for content, lines in self._rows if self._is_marked(lines)]
 
     @property
     def top_line(self) -> int:
@@ -165,14 +163,16 @@ class PassageView(ScrollKeys):
         return min(max(self.scrollable_content_region.width - _GUTTER - 1, 2), WIDEST_TEXT)
 
     def _draw(self, row: int, width: int) -> Strip:
-        content, is_marked = self._rows[row]
-        if self._lines[row] in self._flashed:
+        content, lines = self._rows[row]
+        if words := self._shown[2]:
+            content = _with_hits(content, words)
+        if lines.start in self._flashed:
             content = content.stylize("hit")
         if self.text_selection is not None and (span := self.text_selection.get_span(row)) is not None:
             start, end = span
             style = Style.from_styles(self.screen.get_component_styles("screen--selection"))
             content = content.stylize(style, start, len(content) if end == -1 else end)
-        gutter = Content.styled("▌ ", "bar") if is_marked else Content("  ")
+        gutter = Content.styled("▌ ", "bar") if self._is_marked(lines) else Content("  ")
         base = self.visual_style
         text = content_strip(content, base, self._style_of, width - _GUTTER).apply_offsets(0, row)
         return Strip.join([content_strip(gutter, base, self._style_of, _GUTTER), text])
@@ -182,19 +182,19 @@ class PassageView(ScrollKeys):
 
     def _lay_out(self) -> None:
         self._laid_out_for = self._text_width
-        mark, words = self._shown[1:]
-        rows = [each for block in self._blocks for each in wrapped(block, self._laid_out_for)]
-        self._rows = [
-            (_with_hits(row, words) if words else row, any(line in mark for line in lines)) for row, lines in rows
-        ]
-        self._lines = [lines.start for _, lines in rows]
+        self._rows = _laid_out(self._shown[0], self._laid_out_for)
+        self._lines = [lines.start for _, lines in self._rows]
         self._strips.clear()
         set_content_height(self, len(self._rows))
         self.refresh()
 
+    def _is_marked(self, lines: range) -> bool:
+        mark = self._shown[1]
+        return lines.start < mark.stop and mark.start < lines.stop
+
     def _scroll_to_passage(self) -> None:
         """Scroll to the start of the passage, or to its best line if both do not fit."""
-        first = next((number for number, (_, is_marked) in enumerate(self._rows) if is_marked), 0)
+        first = next((number for number, (_, lines) in enumerate(self._rows) if self._is_marked(lines)), 0)
         best = first if self._best is None else max(first, bisect_left(self._lines, self._best))
         height = max(1, self.scrollable_content_region.height)
         top = max(0, first - _LINES_BEFORE_PASSAGE)
@@ -217,6 +217,12 @@ def _best_of(text: str, mark: range, words: Words) -> int | None:
     return None if best is None else mark.start + best
 
 
+@lru_cache(maxsize=8)
+def _laid_out(text: str, width: int) -> tuple[tuple[Content, range], ...]:
+    """Wrap a text into rows; cached, since the same few notes are shown again while a question is typed."""
+    return tuple(row for block in markdown_blocks(text) for row in wrapped(block, width))
+
+
 def _with_hits(row: Content, words: Words) -> Content:
     for start, end, _ in words.found(row.plain):
         row = row.stylize("hit", start, end)
@@ -232,7 +238,7 @@ def wrapped(block: Block, width: int) -> Iterator[tuple[Content, range]]:
         yield from ((row, range(block.line, block.line + 1)) for row in _table_row(block.table, block.row, width))
         return
     hang = block.hang if 0 < block.hang <= width // 2 else 0
-    rows = block.content.wrap(width) if block.content else [block.content]
+    rows = [block.content] if block.content.cell_length <= width else block.content.wrap(width)
     if hang and len(rows) > 1:
         rest = block.content[len(rows[0]) :]
         rest = rest[len(rest) - len(rest.plain.lstrip(" ")) :]
