@@ -20,7 +20,7 @@ from donna_tui.tui.lib.humanize import count, plural, short_root
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS, decision_words
+from donna_tui.tui.vault.wording import KIND_WORDS, decision_words
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
@@ -36,14 +36,6 @@ SOON_SECONDS = 0.5
 
 _COMMITS = "commit it to git"
 """The label of the key with which the user agrees to commit a private note."""
-
-_DONE = {
-    OperationKind.DELETE: "Deleted",
-    OperationKind.MOVE: "Moved",
-    OperationKind.UNDO: "Undone",
-    OperationKind.REDO: "Redone",
-    OperationKind.KEPT: "Recorded",
-}
 
 Do = Callable[[Plan], Awaitable[Outcome]]
 """A function that applies a plan which the user has reviewed."""
@@ -139,7 +131,7 @@ class PlanFlow:
     ) -> Answer | None:
         proposal = Proposal(
             title=_title(plan, steps),
-            does=PLAN_VERBS[plan.kind],
+            does=KIND_WORDS[plan.kind].does,
             changes=plan.changes,
             leads=leads,
             remarks=(*remarks, *plan.remarks),
@@ -182,13 +174,13 @@ def done_words(plan: Plan) -> str:
         return decided.partition(" ")[0].capitalize()
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
-        return "Committed" if plan.on_disk else "Created" if is_new else "Written"
+        return "Committed" if plan.on_disk else "Created" if is_new else KIND_WORDS[plan.kind].done
     if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
-        return _DONE[plan.kind]
+        return KIND_WORDS[plan.kind].done
     deleted = sum(change.after is None for change in plan.changes)
     many = f" {plural(deleted, 'note')}" if deleted > 1 else ""
     others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
-    return f"{_DONE[plan.kind]}{many}{others}"
+    return f"{KIND_WORDS[plan.kind].done}{many}{others}"
 
 
 def lines_of(diffs: tuple[FileDiff, ...]) -> str:
@@ -199,15 +191,15 @@ def lines_of(diffs: tuple[FileDiff, ...]) -> str:
 
 def _title(plan: Plan, steps: int) -> str:
     if steps > 1:
-        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
+        return f"{KIND_WORDS[plan.kind].title} {plural(steps, 'change')}"
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
-        return PLAN_TITLES[plan.kind]
+        return KIND_WORDS[plan.kind].title
     deleted = sum(change.after is None for change in plan.changes)
     if deleted > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
         return f"{clean_line(plan.subject)}: {plural(deleted, 'note')}"
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
-    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
+    return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"
 
 
 class WaitingEdits:

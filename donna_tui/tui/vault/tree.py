@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from textual.content import Content
 
@@ -15,41 +16,28 @@ from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
 
-STATE_ORDER = (
-    NoteState.UNWRITTEN,
-    NoteState.CONFLICT,
-    NoteState.MARKERS,
-    NoteState.OUTSIDE,
-    NoteState.DRAFT,
-    NoteState.NOT_INDEXED,
-    NoteState.SENSITIVE,
-    NoteState.LOCAL_ONLY,
-    NoteState.PENDING,
-)
-"""States in order of importance; a row has room for one."""
 
-STATE_WORDS = {
-    NoteState.UNWRITTEN: "unsaved edit",
-    NoteState.CONFLICT: "conflict copy",
-    NoteState.MARKERS: "conflict markers in its text",
-    NoteState.OUTSIDE: "edited outside",
-    NoteState.DRAFT: "drafted by Donna",
-    NoteState.NOT_INDEXED: "not in the index",
-    NoteState.SENSITIVE: "sensitive",
-    NoteState.LOCAL_ONLY: "local only",
-    NoteState.PENDING: "waiting for the index",
+class StateLook(NamedTuple):
+    """The words for a state, one that fits into a row of the tree, and the tone of both."""
+
+    words: str
+    short: str
+    tone: str = ""
+
+
+STATES = {
+    NoteState.UNWRITTEN: StateLook("unsaved edit", "unsaved"),
+    NoteState.CONFLICT: StateLook("conflict copy", "conflict", "warning"),
+    NoteState.MARKERS: StateLook("conflict markers in its text", "conflict", "warning"),
+    NoteState.OUTSIDE: StateLook("edited outside", "edited", "warning"),
+    NoteState.DRAFT: StateLook("drafted by Donna", "draft", "accent"),
+    NoteState.NOT_INDEXED: StateLook("not in the index", "left out"),
+    NoteState.SENSITIVE: StateLook("sensitive", "sensitive"),
+    NoteState.LOCAL_ONLY: StateLook("local only", "local"),
+    NoteState.PENDING: StateLook("waiting for the index", "waiting"),
 }
-SHORT_WORDS = {
-    NoteState.UNWRITTEN: "unsaved",
-    NoteState.CONFLICT: "conflict",
-    NoteState.MARKERS: "conflict",
-    NoteState.OUTSIDE: "edited",
-    NoteState.DRAFT: "draft",
-    NoteState.NOT_INDEXED: "left out",
-    NoteState.SENSITIVE: "sensitive",
-    NoteState.LOCAL_ONLY: "local",
-    NoteState.PENDING: "waiting",
-}
+"""The states in order of importance; a row has room for one."""
+
 OPEN_AT_FIRST = 60
 """Maximum number of notes of a vault that is initially shown unfolded."""
 _IN_NAME = 5.0
@@ -132,13 +120,13 @@ def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
 
 def searched_text(note: NoteRow) -> str:
     """Return the text that a filter searches: the path, and the words for the states."""
-    states = " ".join(f"{STATE_WORDS[state]} {SHORT_WORDS[state]}" for state in note.states)
+    states = " ".join(f"{STATES[state].words} {STATES[state].short}" for state in note.states)
     return f"{note.path} {states}".casefold()
 
 
 def states_of(note: NoteRow) -> list[NoteState]:
     """Return the states of a note in order of importance."""
-    return [state for state in STATE_ORDER if state in note.states]
+    return [state for state in STATES if state in note.states]
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
@@ -187,12 +175,6 @@ def _rows(folder: _Folder, depth: int, folded: Collection[str]) -> Iterator[Tree
         yield TreeRow(note.path, note.path.rpartition("/")[2], depth, note)
 
 
-_TONES = {
-    NoteState.CONFLICT: "warning",
-    NoteState.MARKERS: "warning",
-    NoteState.OUTSIDE: "warning",
-    NoteState.DRAFT: "accent",
-}
 _DEEPEST = 8
 """Levels that are indented; deeper ones have the indent of the last of these."""
 
@@ -310,7 +292,7 @@ class NoteTree(ItemList[TreeRow]):
         stem = name[:-3] if name.endswith(".md") else name
         state = next(iter(states_of(row.note)), None)
         tone = "quiet" if state is NoteState.NOT_INDEXED else "plain"
-        word = Content.styled(SHORT_WORDS[state], _TONES.get(state, "quiet")) if state is not None else Content("")
+        word = Content("") if state is None else Content.styled(STATES[state].short, STATES[state].tone or "quiet")
         sign = ("● ", "accent") if is_marked else ("  ", tone)
         return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
