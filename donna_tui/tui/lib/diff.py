@@ -262,7 +262,8 @@ class DiffView(LineView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._changes: tuple[Change, ...] = ()
-        self._diffs: tuple[FileDiff, ...] = ()
+        self.diffs: tuple[FileDiff, ...] = ()
+        """The diffs that are shown."""
         self._rows: list[DiffRow] = []
         self._side_by_side: bool | None = None
         self._wrap = True
@@ -273,11 +274,6 @@ class DiffView(LineView):
         return len(self._rows)
 
     @property
-    def diffs(self) -> tuple[FileDiff, ...]:
-        """Return the diffs that are shown."""
-        return self._diffs
-
-    @property
     def is_side_by_side(self) -> bool:
         """Return whether old and new are shown side by side."""
         if self._side_by_side is not None:
@@ -286,11 +282,11 @@ class DiffView(LineView):
 
     @property
     def text(self) -> str:
-        return "\n".join(as_unified(diff) for diff in self._diffs)
+        return "\n".join(as_unified(diff) for diff in self.diffs)
 
     def show(self, changes: Sequence[Change], *, empty: str = "") -> None:
         """Show the diff of these changes, or the text `empty` if there are none."""
-        same = tuple(changes) == self._changes and bool(self._diffs)
+        same = tuple(changes) == self._changes and bool(self.diffs)
         self.empty_text = empty
         self._changes = tuple(changes)
         if not self._changes:
@@ -326,14 +322,14 @@ class DiffView(LineView):
     @work(group="diff", exclusive=True)
     async def _compute(self, changes: tuple[Change, ...]) -> None:
         context = WHOLE if self._whole else _CONTEXT
-        self._diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
+        self.diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
         self._lay_out()
         self.post_message(self.Ready())
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
         shape = Shape(width, self.is_side_by_side, self._wrap)
-        self._rows = diff_rows(self._diffs, shape) if width > 0 else []
+        self._rows = diff_rows(self.diffs, shape) if width > 0 else []
         self.lines_changed()
 
 

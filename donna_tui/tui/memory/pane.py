@@ -89,7 +89,8 @@ class MemoryPane(PartsPane):
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows of the Vault screen."""
         self._wrote_last = False
         self._narrowing = Narrowing()
         self._is_stale = True
@@ -136,9 +137,9 @@ class MemoryPane(PartsPane):
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
-            no_bring_back="" if self._forgotten or self._writing is not None else NOTHING_TO_UNDO,
+            no_bring_back="" if self._forgotten or self.writing is not None else NOTHING_TO_UNDO,
             no_tick=why_no_tick(memory),
-            no_writing="" if self._writing is not None else "The vault is still being opened.",
+            no_writing="" if self.writing is not None else "The vault is still being opened.",
             no_prompt=why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )
@@ -308,10 +309,6 @@ class MemoryPane(PartsPane):
         """Return whether the recall is current, or the card was opened from it."""
         return self._is_at("recall") or (self._is_at("text") and self._opened_from == "recall")
 
-    def write_with(self, writing: VaultFlows) -> None:
-        """Change notes through the same flows as the Vault screen."""
-        self._writing = writing
-
     async def action_memory_open(self) -> None:
         """Show a memory in its context, or open its note in the editor."""
         memory = self.selected
@@ -360,13 +357,13 @@ class MemoryPane(PartsPane):
         """Undo the last change made here: restore forgotten memories, or undo a change of a note."""
         if self._forgotten and not self._wrote_last and self._backend is not None:
             self._restore(self._backend, self._forgotten[-1])
-        elif self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.UNDO))
+        elif self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
         """Redo the last undone change of a note."""
-        if self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.REDO))
 
     def action_memory_remember(self) -> None:
         """Prompt for a sentence, and remember it."""
@@ -375,14 +372,14 @@ class MemoryPane(PartsPane):
 
     def action_memory_add_task(self) -> None:
         """Prompt for a task, and write its check box into a note."""
-        if self._writing is not None:
-            self._change(self._writing.add_task)
+        if self.writing is not None:
+            self._change(self.writing.add_task)
 
     def action_memory_tick(self) -> None:
         """Check the box of the task."""
         memory = self.selected
-        if memory is not None and self._writing is not None:
-            self._change(partial(self._writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+        if memory is not None and self.writing is not None:
+            self._change(partial(self.writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:

@@ -103,7 +103,8 @@ class ReviewPane(PartsPane):
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("review", outside, keys)
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
         self._left_out: dict[tuple[str, str], frozenset[int]] = {}
         self._composing: set[str] = set()
@@ -172,7 +173,7 @@ class ReviewPane(PartsPane):
         elif self.passage.has_focus:
             self.show_passage()
             self.show_part("evidence")
-        elif self.is_in_evidence:
+        elif self._is_at("evidence"):
             self.show_part("draft")
         elif self._is_at("draft"):
             self.show_part("queue")
@@ -188,10 +189,6 @@ class ReviewPane(PartsPane):
         """Focus a part, and show it on narrow screens."""
         self._place("evidence" if place == "passage" else place)
         self.screen.set_focus(self._part(place))
-
-    @property
-    def is_in_evidence(self) -> bool:
-        return self._is_at("evidence")
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Return the visible rows and parts."""
@@ -251,10 +248,6 @@ class ReviewPane(PartsPane):
         elif draft is not None:
             self.post_message(FollowLink(draft.row.path, event.ref))
 
-    def action_review_hunk(self) -> None:
-        """Omit a hunk, or include it again."""
-        self.leave_out()
-
     def action_review_diff(self) -> None:
         """Show the draft as a diff, or as a note."""
         was_there = self._is_at("draft")
@@ -305,7 +298,7 @@ class ReviewPane(PartsPane):
         return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
 
     def _why_no_edit_now(self, base: ActionState) -> str:
-        if not self.is_in_evidence:
+        if not self._is_at("evidence"):
             return self._why_no_note() or base.no_editor
         no_note = "" if note_of(self.passages.selected) else "No note contains this passage."
         return no_note or base.no_editor
@@ -334,13 +327,9 @@ class ReviewPane(PartsPane):
         draft = self.draft
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
-    def write_with(self, writing: VaultFlows) -> None:
-        """Edit and undo through the same flows as the Vault screen, so that both share unsaved edits."""
-        self._writing = writing
-
     def waits(self, row: DraftRow | None) -> bool:
         """Return whether there is an unsaved edit of the draft."""
-        return bool(row and row.path and self._writing is not None and self._writing.edits.of(row.path))
+        return bool(row and row.path and self.writing is not None and self.writing.edits.of(row.path))
 
     def action_review_approve(self) -> None:
         """Show the plan of approving the selected draft, and approve it."""
@@ -367,18 +356,18 @@ class ReviewPane(PartsPane):
 
     def action_review_undo(self) -> None:
         """Undo the last change."""
-        if self._writing is not None:
-            self._decide(partial(self._writing.step_back, OperationKind.UNDO))
+        if self.writing is not None:
+            self._decide(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
         """Redo the last undone change."""
-        if self._writing is not None:
-            self._decide(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._decide(partial(self.writing.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
         """Edit the draft in the editor, or open the note of the selected passage there."""
         passage = self.passages.selected
-        if not self.is_in_evidence:
+        if not self._is_at("evidence"):
             if self.selected is not None and self._backend is not None:
                 self._edit(self._backend, self.selected, here=False)
         elif passage is not None:
@@ -392,7 +381,7 @@ class ReviewPane(PartsPane):
     def action_review_copy_citation(self) -> None:
         """Copy the citation of the passage, or a link to the draft."""
         passage, row = self.passages.selected, self.selected
-        if self.is_in_evidence and passage is not None:
+        if self._is_at("evidence") and passage is not None:
             self._outside.copy(citation_text(passage), "The citation")
         elif row is not None:
             self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
@@ -400,7 +389,7 @@ class ReviewPane(PartsPane):
     def action_review_copy_text(self) -> None:
         """Copy the passage, or the draft as it would be approved."""
         passage, draft = self.passages.selected, self.draft
-        if self.is_in_evidence and passage is not None:
+        if self._is_at("evidence") and passage is not None:
             self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
         elif draft is not None:
             self._outside.copy(text_without(draft, self.left_out), "The text of the draft")
@@ -424,8 +413,8 @@ class ReviewPane(PartsPane):
         objection = self._why_no_edit(note, here=here)
         if objection:
             self.notify(objection, timeout=6, markup=False)
-        elif self._writing is not None:
-            await (self._writing.edit_here(note, line) if here else self._writing.edit_copy(note, line))
+        elif self.writing is not None:
+            await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
             self.reload()
 
     def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
@@ -582,7 +571,7 @@ class ReviewPane(PartsPane):
                 self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((change_of(draft, self.left_out, plan),))
 
-    def leave_out(self) -> None:
+    def action_review_hunk(self) -> None:
         """Omit the hunk under the cursor, or include it again."""
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None or self._backend is None:

@@ -782,7 +782,7 @@ class SearchPane(BareColumn):
         if not self.question.is_empty:
             return
         if self.start.display and (self._is_listed_already or empty_start_text(status) is None):
-            self.start.update(status, time())
+            self.start.show(self.start.facts, status, time())
         else:
             self._begin()
         if self._backend is not None and (before is None or before.state != status.state):

@@ -208,9 +208,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
                 self.search.completed()
-            if self._vault.writing is not None:
-                self._review.write_with(self._vault.writing)
-                self._memory.write_with(self._vault.writing)
+            self._review.writing = self._memory.writing = self._vault.writing
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""

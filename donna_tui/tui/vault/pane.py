@@ -80,7 +80,8 @@ class VaultPane(PartsPane):
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("vault", outside, keys)
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows that change this vault, once it is open."""
         self._drops = ""
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
@@ -106,9 +107,9 @@ class VaultPane(PartsPane):
     def connect(self, backend: Backend) -> None:
         """Show the vault of a backend."""
         self._backend = backend
-        self._writing = VaultFlows(self, self._outside, self._keys, backend)
+        self.writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
-        self._load_unsaved_edits(self._writing.edits)
+        self._load_unsaved_edits(self.writing.edits)
         self.reload()
 
     def action_state(self, base: ActionState) -> ActionState:
@@ -339,7 +340,7 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         self._undoable, self._redoable = await steps_of(backend)
-        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
+        self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
@@ -377,12 +378,12 @@ class VaultPane(PartsPane):
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
-        self.detail.waiting_edit = self.waits(row)
+        self.detail.mark_waiting_edit(waits=self.waits(row))
         self.detail.follow(row)
         self.post_message(ActionsChanged())
 
     def _show_tab(self, tab: Tab) -> None:
-        self.detail.show_tab(tab)
+        self.detail.tabs.chosen = TABS.index(tab)
         self._show_part("note")
 
     def _show_part(self, place: str) -> None:
@@ -434,26 +435,21 @@ class VaultPane(PartsPane):
         self.post_message(ActionsChanged())
 
     @property
-    def writing(self) -> VaultFlows | None:
-        """Return the flows that change this vault, once it is open."""
-        return self._writing
-
-    @property
     def edits_in_memory_only(self) -> tuple[str, ...]:
         """Return the notes with an edit that would be lost on exit."""
-        return tuple(sorted(self._writing.edits.in_memory_only)) if self._writing is not None else ()
+        return tuple(sorted(self.writing.edits.in_memory_only)) if self.writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
         """Return whether a note has an unsaved edit."""
-        return row is not None and self._writing is not None and self._writing.edits.of(row.path) is not None
+        return row is not None and self.writing is not None and self.writing.edits.of(row.path) is not None
 
     @property
     def note(self) -> NoteText | None:
         """Return the note under the cursor once it is loaded, or the unsaved edit of one that does not exist."""
         row = self.note_tree.selected
-        if self.detail.note is not None or row is None or self._writing is None:
+        if self.detail.note is not None or row is None or self.writing is None:
             return self.detail.note
-        return self._writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
+        return self.writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def action_vault_copy_link(self) -> None:
         """Copy a wikilink to the note, or to each note that is selected."""
@@ -486,75 +482,75 @@ class VaultPane(PartsPane):
 
     def edit_file(self, path: str, line: int) -> None:
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
-        if self._backend is None or self._writing is None:
+        if self._backend is None or self.writing is None:
             return
         try:
             file = self._backend.absolute_path(path)
         except DonnaError as error:
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         else:
-            self._change(partial(self._writing.edit, path, file, line))
+            self._change(partial(self.writing.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
         """Commit what was edited outside."""
         paths = outside_paths(self.note_tree.selected, self.note_tree.notes)
-        if paths and self._writing is not None:
-            self._change(partial(self._writing.commit, paths))
+        if paths and self.writing is not None:
+            self._change(partial(self.writing.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
         """Edit a copy in the editor."""
         note, line = self.note, self.detail.text.line
-        if note is not None and self._writing is not None:
-            self._change(partial(self._writing.edit_copy, note, line, self._remarks()))
+        if note is not None and self.writing is not None:
+            self._change(partial(self.writing.edit_copy, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
         """Edit on this screen."""
         note, line = self.note, self.detail.text.line
-        if note is not None and self._writing is not None:
-            self._change(partial(self._writing.edit_here, note, line, self._remarks()))
+        if note is not None and self.writing is not None:
+            self._change(partial(self.writing.edit_here, note, line, self._remarks()))
 
     def action_vault_new(self) -> None:
         """Begin a note in the folder where the cursor is."""
-        if self._writing is not None:
-            self._change(partial(self._writing.new, self._folder, self.note_tree.notes))
+        if self.writing is not None:
+            self._change(partial(self.writing.new, self._folder, self.note_tree.notes))
 
     def create(self, path: str) -> None:
         """Create a note at a path."""
-        if self._writing is not None:
-            self._change(partial(self._writing.create, path, self.note_tree.notes))
+        if self.writing is not None:
+            self._change(partial(self.writing.create, path, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
         """Rename or move the note or the folder, or move what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self._writing is None:
+        if self.writing is None:
             return
         if tree.marked:
-            self._change(partial(self._writing.move_all, tree.marked, tree.folders))
+            self._change(partial(self.writing.move_all, tree.marked, tree.folders))
         elif row is not None and row.is_folder and row.notes:
-            self._change(partial(self._writing.move_folder, row.path, tree.folders))
+            self._change(partial(self.writing.move_folder, row.path, tree.folders))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._writing.rename_empty, row.path, tree.folders))
+            self._change_folder(partial(self.writing.rename_empty, row.path, tree.folders))
         elif note is not None:
-            self._change(partial(self._writing.move, note, self.note_tree.notes, self._remarks()))
+            self._change(partial(self.writing.move, note, self.note_tree.notes, self._remarks()))
 
     def action_vault_delete(self) -> None:
         """Delete the note or the folder, or what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self._writing is None:
+        if self.writing is None:
             return
         if tree.marked or (row is not None and row.is_folder and row.notes):
-            self._change(partial(self._writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
+            self._change(partial(self.writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._removed, self._writing, row.path))
+            self._change_folder(partial(self._removed, self.writing, row.path))
         elif note is not None:
-            self._change(partial(self._writing.delete, note, self._remarks()))
+            self._change(partial(self.writing.delete, note, self._remarks()))
 
     def action_vault_new_folder(self) -> None:
         """Create a folder in the one where the cursor is."""
-        if self._writing is not None:
-            self._change_folder(partial(self._writing.new_folder, self._folder, self.note_tree.folders))
+        if self.writing is not None:
+            self._change_folder(partial(self.writing.new_folder, self._folder, self.note_tree.folders))
 
     async def _removed(self, writing: VaultFlows, path: str) -> str:
         await writing.remove_empty(path)
@@ -573,26 +569,26 @@ class VaultPane(PartsPane):
     def action_vault_resolve(self) -> None:
         """Resolve the conflict copy."""
         row = self.note_tree.selected
-        if row is not None and self._writing is not None:
-            self._change(partial(self._writing.resolve_copy, row.path))
+        if row is not None and self.writing is not None:
+            self._change(partial(self.writing.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
         """Undo the last change; in the history, the selected one."""
         operation = self.detail.selected_operation
-        if self._writing is not None and operation is not None:
-            self._change(partial(self._writing.undo_one, operation))
-        elif self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.UNDO))
+        if self.writing is not None and operation is not None:
+            self._change(partial(self.writing.undo_one, operation))
+        elif self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
         """Redo the last undone change."""
-        if self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.REDO))
 
     async def action_vault_discard(self) -> None:
         """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
-        if row is None or self._writing is None:
+        if row is None or self.writing is None:
             return
         if self._drops != row.path:
             self._drops = row.path
@@ -601,7 +597,7 @@ class VaultPane(PartsPane):
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
-        await self._writing.drop(row.path)
+        await self.writing.drop(row.path)
         self.reload()
         self.follow()
 

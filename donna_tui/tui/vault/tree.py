@@ -184,22 +184,14 @@ class NoteTree(ItemList[TreeRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._notes: tuple[NoteRow, ...] = ()
+        self.notes: tuple[NoteRow, ...] = ()
+        """Every note, including those in folded folders."""
         self._folded: set[str] = set()
-        self._query = ""
+        self.query_text = ""
+        """The current filter."""
         self._is_new = True
         self._empty: tuple[str, ...] = ()
         self._marked: set[str] = set()
-
-    @property
-    def notes(self) -> tuple[NoteRow, ...]:
-        """Return every note, including those in folded folders."""
-        return self._notes
-
-    @property
-    def query_text(self) -> str:
-        """Return the current filter."""
-        return self._query
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -210,7 +202,7 @@ class NoteTree(ItemList[TreeRow]):
     @property
     def folders(self) -> tuple[str, ...]:
         """Return every folder, also an empty one."""
-        return tuple(sorted({*folders_of(self._notes), *self._empty}))
+        return tuple(sorted({*folders_of(self.notes), *self._empty}))
 
     def mark(self) -> None:
         """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
@@ -228,7 +220,7 @@ class NoteTree(ItemList[TreeRow]):
 
     def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
         """Show these notes, and these folders without any."""
-        self._notes = notes
+        self.notes = notes
         self._empty = empty
         self._marked &= {*(note.path for note in notes), *self.folders}
         if self._is_new and notes:
@@ -238,25 +230,22 @@ class NoteTree(ItemList[TreeRow]):
 
     def narrow(self, query: str) -> None:
         """Filter the notes by a query, and select the best match."""
-        if query != self._query:
-            self._query = query
-            self._lay_out(best_of(self._notes, query))
+        if query != self.query_text:
+            self.query_text = query
+            self._lay_out(best_of(self.notes, query))
 
     def shows(self, path: str) -> bool:
         """Check whether a note matches the filter."""
-        words = self._query.split()
-        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self._notes)
+        words = self.query_text.split()
+        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
     def holds(self, path: str) -> bool:
         """Check whether a note exists."""
-        return any(note.path == path for note in self._notes)
+        return any(note.path == path for note in self.notes)
 
     def reveal(self, path: str) -> None:
         """Unfold the folders above a note, and select it if it exists."""
-        folder = path.rpartition("/")[0]
-        while folder:
-            self._folded.discard(folder)
-            folder = folder.rpartition("/")[0]
+        self._folded.difference_update(above_of(path))
         self._lay_out(path)
 
     def fold(self) -> None:
@@ -264,7 +253,7 @@ class NoteTree(ItemList[TreeRow]):
         row = self.selected
         if row is None:
             return
-        if row.is_folder and not row.folded and not self._query:
+        if row.is_folder and not row.folded and not self.query_text:
             self._folded.add(row.path)
             self._lay_out()
         else:
@@ -298,7 +287,7 @@ class NoteTree(ItemList[TreeRow]):
 
     def _lay_out(self, select: str = "") -> None:
         before = select or (self.selected.path if self.selected is not None else "")
-        self.items = tree_rows(self._notes, self._folded, self._query, self._empty)
+        self.items = tree_rows(self.notes, self._folded, self.query_text, self._empty)
         self.rows_changed(self._place_of(before))
 
     def _place_of(self, path: str) -> int:
