@@ -73,7 +73,6 @@ class MeetingsPane(PartsPane):
         super().__init__("meetings", outside, keys)
         self._agenda = Agenda(local_day(time()))
         self._being_written: set[str] = set()
-        self._is_stale = True
         self._selects_next = ""
         self._reading: Timer | None = None
 
@@ -219,8 +218,7 @@ class MeetingsPane(PartsPane):
 
     def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
-        self._is_stale = not self.display
-        if self._backend is not None and not self._is_stale:
+        if self._backend is not None and self.display:
             self._load(self._backend)
 
     def select_meeting(self, identity: str, day: datetime.date) -> None:

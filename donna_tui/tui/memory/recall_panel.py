@@ -131,12 +131,7 @@ class BudgetBar(Widget):
     """A slider, which is moved by keys, clicks, dragging and the mouse wheel, above a meter of the tokens used."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "budget--label",
-        "budget--knob",
-        "budget--track",
-        "budget--used",
-        "budget--free",
-        "budget--number",
+        f"budget--{part}" for part in ("label", "knob", "track", "used", "free", "number")
     }
 
     budget: reactive[int] = reactive(0)

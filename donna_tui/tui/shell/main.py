@@ -23,7 +23,8 @@ from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BareSwitcher
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action
+from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
@@ -255,7 +256,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if objection:
             self.notify(objection, timeout=4, markup=False)
         elif action.context == "list":
-            await self._move(action)
+            await run_list_action(self, action)
         elif action.id in _VIEWS:
             self.show_pane(_VIEWS[action.id])
         else:
@@ -459,9 +460,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if found.path and found.exists:
             await self._show_note(found.path, found.line)
         elif found.path:
-            from donna_tui.tui.lib.dialogs import RefusalScreen
-            from donna_tui.tui.lib.error_messages import Refusal
-
             refusal = Refusal(
                 Reason.MISSING, "No such note", "The note of this link does not exist.", "", clean_line(found.path)
             )
@@ -652,12 +650,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.show_pane(pane)
             message = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
             self.notify(message, timeout=5, markup=False)
-
-    async def _move(self, action: Action) -> None:
-        what = action.method.removeprefix("action_list_")
-        name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
-        if self.focused is not None and hasattr(self.focused, f"action_{name}"):
-            await self.app.run_action(name, self.focused)
 
     def _jump_targets(self) -> Iterator[JumpTarget]:
         if isinstance(self.pane, HasJumpTargets):

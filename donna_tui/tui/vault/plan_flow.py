@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from textual.screen import Screen
 from textual.widget import Widget
@@ -40,6 +40,25 @@ _COMMITS = "commit it to git"
 Do = Callable[[Plan], Awaitable[Outcome]]
 """A function that applies a plan which the user has reviewed."""
 
+F = TypeVar("F", bound="PlanFlow")
+P = ParamSpec("P")
+Flow = Callable[Concatenate[F, P], Coroutine[None, None, Outcome | None]]
+
+
+def retried(flow: Flow[F, P]) -> Flow[F, P]:
+    """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry."""
+
+    @wraps(flow)
+    async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> Outcome | None:
+        while True:
+            try:
+                return await flow(flows, *args, **kwargs)
+            except DonnaError as error:
+                if not await flows._refused(error):
+                    return None
+
+    return run
+
 
 class PlanFlow:
     """Base of the operations that change a vault from a pane. Its methods must run in a worker."""
@@ -49,14 +68,10 @@ class PlanFlow:
         self._keys = keys
         self._backend = backend
 
+    @retried
     async def _with_retry(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
-        """Plan, review and apply a change; a refusal is shown to the user."""
-        while True:
-            try:
-                return await self._planned(make)
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        """Plan, review and apply a change."""
+        return await self._planned(make)
 
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Plan, review and apply a change. Raises DonnaError."""
@@ -249,13 +264,7 @@ class WaitingEdits:
         rows = {note.path: note for note in notes}
         for path in self._edits:
             row = rows.get(path, NoteRow(path=path))
-            rows[path] = NoteRow(
-                path=path,
-                states=row.states | {NoteState.UNWRITTEN},
-                detail=row.detail,
-                size=row.size,
-                mtime_ns=row.mtime_ns,
-            )
+            rows[path] = replace(row, states=row.states | {NoteState.UNWRITTEN})
         return tuple(rows.values())
 
     def as_note(self, path: str) -> NoteText | None:
