@@ -86,12 +86,10 @@ class SparklineRow(Widget):
 
     def render(self) -> Content:
         width, height = self.content_size
-        lines = spark_lines(self.values, width, max(1, height))
-        *upper, last = lines
+        *upper, last = spark_lines(self.values, width, max(1, height))
+        rows = [Content.styled(line, ".spark--line") for line in upper]
         bottom = (("▁", ".spark--base") if block == " " else (block, ".spark--line") for block in last)
-        return Content("\n").join(
-            [*(Content.styled(line, ".spark--line") for line in upper), Content.assemble(*bottom)]
-        )
+        return Content("\n").join([*rows, Content.assemble(*bottom)])
 
 
 class Overview(Vertical):
