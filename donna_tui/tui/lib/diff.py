@@ -169,7 +169,8 @@ def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
     if not diff.hunks and not diff.old_path:
         words = "empty" if diff.before_exists != diff.after_exists else "no differences"
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
-    digits = max(2, _digits(diff))
+    last = max((max(line.old or 0, line.new or 0) for hunk in diff.hunks for line in hunk.lines), default=0)
+    digits = max(2, len(str(last)))
     is_beside = shape.side_by_side and diff.before_exists and diff.after_exists
     for hunk in diff.hunks:
         if hunk.skipped:
@@ -177,10 +178,6 @@ def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
         yield from _side_rows(hunk, shape, digits) if is_beside else _unified_rows(hunk, shape, digits)
     if diff.after_skipped and diff.hunks:
         yield DiffRow(_gap(diff.after_skipped, "", digits))
-
-
-def _digits(diff: FileDiff) -> int:
-    return max((len(str(max(line.old or 0, line.new or 0))) for hunk in diff.hunks for line in hunk.lines), default=1)
 
 
 def _gap(skipped: int, heading: str, digits: int) -> Content:

@@ -123,7 +123,7 @@ class SearchRunner:
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._searching = self._run(partial(self._search, self._backend, self._number), "search")
+            self._searching = self._run(partial(self._search, self._backend, self._number, asked=True), "search")
 
     async def wait_until_idle(self) -> None:
         """Wait until no search is running."""
@@ -143,34 +143,21 @@ class SearchRunner:
     def _refresh_now(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
-            self._run(partial(self._refresh, self._backend, self._number), "refresh")
+            self._run(partial(self._search, self._backend, self._number, asked=False), "refresh")
 
     def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
         return self._owner.run_worker(work, group=group, exclusive=True)
 
-    async def _search(self, backend: Backend, number: int) -> None:
+    async def _search(self, backend: Backend, number: int, *, asked: bool) -> None:
+        like, request = self.question.like, self.question.request()
         try:
-            outcome = await _answer(backend, self.question)
+            outcome = await (backend.search(request) if like is None else backend.more_like(like, request))
         except DonnaError as error:
-            if number == self._number:
+            if asked and number == self._number:  # after a failed refresh the visible answer stays
                 self._failed(error)
             return
         if number == self._number:
-            self._answered(outcome, True)
-
-    async def _refresh(self, backend: Backend, number: int) -> None:
-        try:
-            outcome = await _answer(backend, self.question)
-        except DonnaError:
-            return  # a refresh failed: the visible answer stays, and the next question reports the error
-        if number == self._number:
-            self._answered(outcome, False)
-
-
-async def _answer(backend: Backend, question: Question) -> SearchOutcome:
-    if question.like is not None:
-        return await backend.more_like(question.like, question.request())
-    return await backend.search(question.request())
+            self._answered(outcome, asked)
 
 
 ROOMY = 28
