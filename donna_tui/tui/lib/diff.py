@@ -358,13 +358,10 @@ class DiffDialog(Dialog[T]):
         self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_plan_layout(self) -> None:
-        """Toggle between side by side and unified."""
         self.view.toggle_layout()
 
     def action_plan_unfold(self) -> None:
-        """Show or fold unchanged lines."""
         self.view.toggle_unchanged()
 
     def action_plan_wrap(self) -> None:
-        """Toggle between wrapping and truncating long lines."""
         self.view.toggle_wrap()

@@ -46,7 +46,6 @@ class ForgetScreen(TextDialog[Forgetting]):
         self._warned = False
 
     def action_forget_apply(self) -> None:
-        """Forget it, so that it can be restored."""
         self.dismiss(Forgetting.FOR_NOW)
 
     def action_forget_for_good(self) -> None:
@@ -90,15 +89,12 @@ class SuggestionScreen(TextDialog[int]):
         self.dismiss(self._remembered)
 
     def action_suggestion_accept(self) -> None:
-        """Remember the preference."""
         self._answer(accepted=True)
 
     def action_suggestion_dismiss(self) -> None:
-        """Dismiss the preference, so that it is not offered again."""
         self._answer(accepted=False)
 
     def action_suggestion_skip(self) -> None:
-        """Skip the preference; it stays open."""
         if not self._is_answering:
             self._next()
 

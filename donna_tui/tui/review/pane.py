@@ -143,7 +143,6 @@ class ReviewPane(PartsPane):
             self.set_timer(FIRST_LOAD_DELAY, self.reload)
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         row = None if self.has_class("-empty") else self.selected
         decided = why_decided(row)
         composing = "It is being drafted." if row is not None and row.id in self._composing else ""
@@ -167,7 +166,6 @@ class ReviewPane(PartsPane):
         self.show_part("queue")
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.passage.has_focus:
@@ -235,7 +233,6 @@ class ReviewPane(PartsPane):
             self.read_around(self._backend)
 
     def action_review_follow(self) -> None:
-        """Follow the link of the line."""
         self.show_part("draft")
         self.text.follow_link()
 
@@ -249,7 +246,6 @@ class ReviewPane(PartsPane):
             self.post_message(FollowLink(draft.row.path, event.ref))
 
     def action_review_diff(self) -> None:
-        """Show the draft as a diff, or as a note."""
         was_there = self._is_at("draft")
         self.toggle_class("-diffing")
         if was_there:
@@ -257,17 +253,14 @@ class ReviewPane(PartsPane):
         self.post_message(ActionsChanged())
 
     def action_review_layout(self) -> None:
-        """Show the diff side by side, or below each other."""
         self.add_class("-diffing")
         self.diff.toggle_layout()
 
     def action_review_everything(self) -> None:
-        """List decided drafts too, or only waiting ones."""
         self._everything = not self._everything
         self.reload()
 
     def action_review_refresh(self) -> None:
-        """Read the queue again."""
         self.reload()
 
     def action_view_next(self) -> None:
@@ -332,40 +325,33 @@ class ReviewPane(PartsPane):
         return bool(row and row.path and self.writing is not None and self.writing.edits.of(row.path))
 
     def action_review_approve(self) -> None:
-        """Show the plan of approving the selected draft, and approve it."""
         row = self.selected
         if row is not None and self._backend is not None:
             remarks = (_WAITING_EDIT,) if self.waits(row) else ()
             self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
-        """Show the plan of rejecting the selected draft, and reject it."""
         if self.selected is not None and self._backend is not None:
             self._decide(partial(self._deciding(self._backend).reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        """Approve all waiting drafts."""
         if self._backend is not None:
             waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
             self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
-        """Compose the selected draft again."""
         if self.selected is not None and self._backend is not None:
             self._compose_anew(self._backend, self.selected)
 
     def action_review_undo(self) -> None:
-        """Undo the last change."""
         if self.writing is not None:
             self._decide(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
-        """Redo the last undone change."""
         if self.writing is not None:
             self._decide(partial(self.writing.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
-        """Edit the draft in the editor, or open the note of the selected passage there."""
         passage = self.passages.selected
         if not self._is_at("evidence"):
             if self.selected is not None and self._backend is not None:
@@ -374,12 +360,10 @@ class ReviewPane(PartsPane):
             self.post_message(EditNote(note_of(passage), passage.start_line))
 
     def action_review_edit_here(self) -> None:
-        """Edit the draft on this screen."""
         if self.selected is not None and self._backend is not None:
             self._edit(self._backend, self.selected, here=True)
 
     def action_review_copy_citation(self) -> None:
-        """Copy the citation of the passage, or a link to the draft."""
         passage, row = self.passages.selected, self.selected
         if self._is_at("evidence") and passage is not None:
             self._outside.copy(citation_text(passage), "The citation")
@@ -387,7 +371,6 @@ class ReviewPane(PartsPane):
             self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
 
     def action_review_copy_text(self) -> None:
-        """Copy the passage, or the draft as it would be approved."""
         passage, draft = self.passages.selected, self.draft
         if self._is_at("evidence") and passage is not None:
             self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
@@ -572,7 +555,6 @@ class ReviewPane(PartsPane):
         self.diff.show((change_of(draft, self.left_out, plan),))
 
     def action_review_hunk(self) -> None:
-        """Omit the hunk under the cursor, or include it again."""
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None or self._backend is None:
             return

@@ -363,11 +363,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.action_run(event.action_id)
 
     def action_draft_weekly_review(self) -> None:
-        """Write the review of this week now, and show it."""
         self.run_worker(self._write_today("weekly_review"), group="draft")
 
     def action_draft_daily_reflection(self) -> None:
-        """Write the reflection on today now, and show it."""
         self.run_worker(self._write_today("daily_reflection"), group="draft")
 
     async def _write_today(self, skill: str) -> None:
@@ -389,7 +387,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        """Leave the current level."""
         if self.maximized is not None:
             self.minimize()
         else:
@@ -403,11 +400,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.maximize(self.focused)
 
     def action_view_jump(self) -> None:
-        """Label everything visible for jump mode."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
     def action_app_daily(self) -> None:
-        """Open the daily note of today, or create it."""
         if self._backend is not None:
             self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
 
@@ -427,7 +422,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._show_note(path, 1)
 
     def action_app_switch(self) -> None:
-        """Pick a note or a heading by its name."""
         if self._backend is not None:
             self._switch(self._backend)
 
@@ -484,11 +478,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotePlace(*note) if note is not None else ScreenPlace(name)
 
     def action_view_backward(self) -> None:
-        """Navigate back in the history."""
         self._navigate(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
 
     def action_view_forward(self) -> None:
-        """Navigate forward in the history."""
         place = self._places.forward(self._place) if self.is_complete else None
         self._navigate(place, "There is nothing to go forward to.")
 
@@ -520,13 +512,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._outside.edit(file, line)
 
     def action_app_palette(self) -> None:
-        """Pick an action by its name."""
         from donna_tui.tui.shell.commands import Palette
 
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
-        """Pick a theme with a live preview."""
         from donna_tui.tui.shell.themes import ThemePicker
 
         self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
@@ -552,23 +542,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(message, severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
-        """Pick an action by its key."""
         from donna_tui.tui.shell.commands import KeyList
 
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
-        """Show the help of the current pane."""
         from donna_tui.tui.shell.help import HelpScreen
 
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
     def action_app_space(self) -> None:
-        """Pick another space."""
         self.post_message(ChooseSpace())
 
     def action_app_suspend(self) -> None:
-        """Suspend the process as a shell job; `fg` resumes it."""
         self.app.action_suspend_process()
 
     async def action_app_quit(self) -> None:

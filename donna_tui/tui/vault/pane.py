@@ -134,7 +134,6 @@ class VaultPane(PartsPane):
         (self.notice if self.has_class("-empty") else self.note_tree).focus()
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
@@ -199,7 +198,6 @@ class VaultPane(PartsPane):
         return self.note_tree
 
     def action_vault_open(self) -> None:
-        """Fold or unfold a folder, enter a note, follow a link, or show the selected change."""
         row = self.note_tree.selected
         if self._is_at("note") and self.detail.tab in ("note", "links"):
             self.detail.follow_link()
@@ -212,21 +210,17 @@ class VaultPane(PartsPane):
             self._show_part("note")
 
     def action_vault_note(self) -> None:
-        """Show the text of the note."""
         self._show_tab("note")
 
     def action_vault_history(self) -> None:
-        """Show the history; a second call toggles its scope."""
         if self.detail.tab == "history" and self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
 
     def action_vault_blame(self) -> None:
-        """Show the author of each line of the section."""
         self._show_tab("blame")
 
     def action_vault_links(self) -> None:
-        """Show the links to and from the note."""
         self._show_tab("links")
 
     def action_vault_diff(self) -> None:
@@ -234,7 +228,6 @@ class VaultPane(PartsPane):
         self._show_part("diff")
 
     def action_vault_left(self) -> None:
-        """Fold, or move to the left."""
         if self._is_at("tree"):
             self.note_tree.fold()
         elif self._is_at("diff"):
@@ -245,7 +238,6 @@ class VaultPane(PartsPane):
             self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
     def action_vault_right(self) -> None:
-        """Unfold, or move to the right."""
         if self._is_at("tree"):
             if not self.note_tree.unfold():
                 self._show_part("note")
@@ -253,27 +245,21 @@ class VaultPane(PartsPane):
             self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
     def action_vault_next_section(self) -> None:
-        """Scroll to the next heading."""
         self.detail.walk(1)
 
     def action_vault_previous_section(self) -> None:
-        """Scroll to the previous heading."""
         self.detail.walk(-1)
 
     def action_vault_layout(self) -> None:
-        """Toggle between side by side and unified."""
         self.detail.diff.toggle_layout()
 
     def action_vault_unfold(self) -> None:
-        """Show or fold unchanged lines."""
         self.detail.diff.toggle_unchanged()
 
     def action_vault_wrap(self) -> None:
-        """Toggle between wrapping and truncating long lines."""
         self.detail.diff.toggle_wrap()
 
     def action_vault_filter(self) -> None:
-        """Filter the tree."""
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
         self._focus_at_once(self.filter)
@@ -283,15 +269,12 @@ class VaultPane(PartsPane):
         self.action_vault_filter()
 
     def action_vault_next(self) -> None:
-        """Select the next row."""
         self.note_tree.action_cursor_down()
 
     def action_vault_previous(self) -> None:
-        """Select the previous row."""
         self.note_tree.action_cursor_up()
 
     def action_vault_refresh(self) -> None:
-        """Reload the tree."""
         self.reload()
 
     def open_note(self, path: str, line: int = 1) -> None:
@@ -420,7 +403,6 @@ class VaultPane(PartsPane):
         self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
 
     def action_vault_mark(self) -> None:
-        """Select the row, and say how many are."""
         self.note_tree.mark()
         self._show_tree()
         self.post_message(ActionsChanged())
@@ -462,20 +444,17 @@ class VaultPane(PartsPane):
             self._outside.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
 
     def action_vault_copy_text(self) -> None:
-        """Copy the text of the note, or the difference."""
         if self.detail.diff.has_focus and self.detail.diff.diffs:
             self._outside.copy(self.detail.diff.text, "The difference")
         elif self.detail.note is not None:
             self._outside.copy(self.detail.note.text, "The text of the note")
 
     async def action_vault_obsidian(self) -> None:
-        """Open the note in Obsidian."""
         row = self.note_tree.selected
         if row is not None and self._backend is not None:
             await self._outside.open_in_obsidian(Path(self._backend.status().root), row.path)
 
     def action_vault_edit(self) -> None:
-        """Open the note itself in the editor."""
         row = self.note_tree.selected
         if row is not None:
             self.edit_file(row.path, self.detail.text.line)
@@ -492,25 +471,21 @@ class VaultPane(PartsPane):
             self._change(partial(self.writing.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
-        """Commit what was edited outside."""
         paths = outside_paths(self.note_tree.selected, self.note_tree.notes)
         if paths and self.writing is not None:
             self._change(partial(self.writing.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
-        """Edit a copy in the editor."""
         note, line = self.note, self.detail.text.line
         if note is not None and self.writing is not None:
             self._change(partial(self.writing.edit_copy, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
-        """Edit on this screen."""
         note, line = self.note, self.detail.text.line
         if note is not None and self.writing is not None:
             self._change(partial(self.writing.edit_here, note, line, self._remarks()))
 
     def action_vault_new(self) -> None:
-        """Begin a note in the folder where the cursor is."""
         if self.writing is not None:
             self._change(partial(self.writing.new, self._folder, self.note_tree.notes))
 
@@ -520,7 +495,6 @@ class VaultPane(PartsPane):
             self._change(partial(self.writing.create, path, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
-        """Rename or move the note or the folder, or move what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if self.writing is None:
@@ -535,7 +509,6 @@ class VaultPane(PartsPane):
             self._change(partial(self.writing.move, note, self.note_tree.notes, self._remarks()))
 
     def action_vault_delete(self) -> None:
-        """Delete the note or the folder, or what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
         if self.writing is None:
@@ -548,7 +521,6 @@ class VaultPane(PartsPane):
             self._change(partial(self.writing.delete, note, self._remarks()))
 
     def action_vault_new_folder(self) -> None:
-        """Create a folder in the one where the cursor is."""
         if self.writing is not None:
             self._change_folder(partial(self.writing.new_folder, self._folder, self.note_tree.folders))
 
@@ -567,13 +539,11 @@ class VaultPane(PartsPane):
         return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
     def action_vault_resolve(self) -> None:
-        """Resolve the conflict copy."""
         row = self.note_tree.selected
         if row is not None and self.writing is not None:
             self._change(partial(self.writing.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
-        """Undo the last change; in the history, the selected one."""
         operation = self.detail.selected_operation
         if self.writing is not None and operation is not None:
             self._change(partial(self.writing.undo_one, operation))
@@ -581,7 +551,6 @@ class VaultPane(PartsPane):
             self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
-        """Redo the last undone change."""
         if self.writing is not None:
             self._change(partial(self.writing.step_back, OperationKind.REDO))
 

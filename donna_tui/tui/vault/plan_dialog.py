@@ -125,7 +125,6 @@ class PlanScreen(DiffDialog[Answer]):
         return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_unlink(self) -> None:
-        """Replace the links that would break by their text."""
         if self._proposal.can_unlink:
             self.dismiss(Answer.UNLINK)
 
