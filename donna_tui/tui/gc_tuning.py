@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 COLLECT_AFTER = (10_000, 5, 2)
 """The thresholds of the three generations after the start.
 
-Textual's strips contain reference cycles, so only the collector frees them. With the thresholds of the start, objects
-of the oldest generation were not freed in the first ten minutes of use, 20 MB by then, and the longest collection
-blocked the screen for 240 ms. With these it is at most 110 ms, and the total time of all collections is unchanged.
+Textual's strips contain reference cycles, so only the collector frees them; with the thresholds of the start, it runs
+too rarely, and then blocks the screen for too long. See docs/performance.md.
 """
 
 PAUSES = ((1, 0.1), (2, 0.5))

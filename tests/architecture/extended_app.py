@@ -17,9 +17,7 @@ PANES["clock"] = PaneEntry(
 from donna_tui.tui.lib.action import Action  # noqa: E402
 from donna_tui.tui.lib.actions import ACTIONS  # noqa: E402
 
-ACTIONS["clock.tick"] = Action(
-    id="clock.tick", title="tick", help="Advance the clock.", group="clock", context="clock", keys=("t",), footer=True
-)
+ACTIONS["clock.tick"] = Action("clock.tick", "t", "tick", "Advance the clock.", footer=True)
 
 from donna_tui.tui.lib.keymap import keys_table  # noqa: E402
 from tests.tui import scenarios  # noqa: E402

@@ -17,7 +17,7 @@ DECIDED = (DraftState.APPROVED, DraftState.REJECTED, DraftState.GONE)
 
 
 class FakeDrafts:
-    """Implements `DraftBackend` over a `FakeVault`.
+    """Implements `DraftService` over a `FakeVault`.
 
     The text of a draft is the note at its path. Approving removes the line `donna: draft` from it, and moves it.
     """

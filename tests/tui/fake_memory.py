@@ -23,7 +23,7 @@ Enter = Callable[..., Awaitable[None]]
 
 
 class FakeMemory:
-    """Implements `MemoryBackend`. Memories are listed as they are, the latest first.
+    """Implements `MemoryService`. Memories are listed as they are, the latest first.
 
     A recall returns every memory that shares a word with the question; a memory costs a token for each word.
     """

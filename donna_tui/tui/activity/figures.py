@@ -27,7 +27,10 @@ _GAP = 2
 def table_lines(figures: Sequence[Figure], width: int) -> list[Content]:
     """Format each figure in `width` cells. Several values form right-aligned columns."""
     columns = max((len(figure.values) for figure in figures), default=0)
-    widths = [_column_width(figures, column) for column in range(columns)]
+    widths = [
+        max((len(figure.values[column]) for figure in figures if 1 < len(figure.values) > column), default=0)
+        for column in range(columns)
+    ]
     labels = max((len(figure.label) for figure in figures if len(figure.values) == 1), default=0)
     return [_line(figure, width, widths, labels) for figure in figures]
 
@@ -39,11 +42,6 @@ class FigureTable(Widget):
 
     def render(self) -> Content:
         return Content("\n").join(table_lines(self.figures, self.content_size.width))
-
-
-def _column_width(figures: Sequence[Figure], column: int) -> int:
-    in_columns = (figure.values for figure in figures if len(figure.values) > 1)
-    return max((len(values[column]) for values in in_columns if column < len(values)), default=0)
 
 
 def _line(figure: Figure, width: int, widths: list[int], labels: int) -> Content:
@@ -71,16 +69,12 @@ def spark_lines(values: Sequence[float], width: int, height: int) -> list[str]:
     """Format the last `width` values as `height` lines of blocks, newest on the right, with a block if positive."""
     shown = [max(0.0, value) for value in values[-width:]] if width > 0 else []
     peak = max(shown, default=0.0)
-    heights = [_level(value, peak, height * _STEPS) for value in shown]
+    heights = [max(1, round(value / peak * height * _STEPS)) if value > 0 else 0 for value in shown]
     lines = []
     for row in reversed(range(height)):
         line = "".join(_BLOCKS[min(_STEPS, max(0, level - row * _STEPS))] for level in heights)
         lines.append(line.rjust(width))
     return lines
-
-
-def _level(value: float, peak: float, steps: int) -> int:
-    return max(1, round(value / peak * steps)) if value > 0 else 0
 
 
 class SparklineRow(Widget):
@@ -92,14 +86,10 @@ class SparklineRow(Widget):
 
     def render(self) -> Content:
         width, height = self.content_size
-        lines = spark_lines(self.values, width, max(1, height))
-        *upper, last = (Content.styled(line, ".spark--line") for line in lines)
-        base = "".join("▁" if block == " " else " " for block in last.plain)
-        drawn = "".join(block if block != " " else "▁" for block in last.plain)
-        bottom = Content(drawn)
-        for index, block in enumerate(base):
-            bottom = bottom.stylize(".spark--base" if block == "▁" else ".spark--line", index, index + 1)
-        return Content("\n").join([*upper, bottom])
+        *upper, last = spark_lines(self.values, width, max(1, height))
+        rows = [Content.styled(line, ".spark--line") for line in upper]
+        bottom = (("▁", ".spark--base") if block == " " else (block, ".spark--line") for block in last)
+        return Content("\n").join([*rows, Content.assemble(*bottom)])
 
 
 class Overview(Vertical):

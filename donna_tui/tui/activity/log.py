@@ -323,12 +323,8 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self.ring = EventRing()
         self.empty_text = ""
         self._selected: int | None = None
-        self._following = True
-
-    @property
-    def following(self) -> bool:
-        """Return whether the log scrolls to new rows."""
-        return self._following
+        self.following = True
+        """Whether the log scrolls to new rows."""
 
     @property
     def selected(self) -> LogRow | None:
@@ -359,7 +355,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         """Describe whether the log is paused, filtered, or not at its end."""
         held = f"paused · {count(self.ring.waiting)} waiting" if self.ring.paused else ""
         narrowed = f"{count(len(self.ring.shown))} of {count(len(self.ring))}" if self.ring.filtered else ""
-        scrolled = "" if self._following or held else "scrolled back"
+        scrolled = "" if self.following or held else "scrolled back"
         return " · ".join(part for part in (held, narrowed, scrolled) if part)
 
     def narrow(self, text: str, kind: Kind | None) -> None:
@@ -379,7 +375,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     def follow(self) -> None:
         """Clear the selection and go to the newest row."""
         self._selected = None
-        self._following = True
+        self.following = True
         self._rows_changed()
 
     def action_cursor_down(self) -> None:
@@ -427,8 +423,8 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         following = self._selected is None and new_value >= self.max_scroll_y
-        if following != self._following:
-            self._following = following
+        if following != self.following:
+            self.following = following
             self.post_message(self.Changed())
 
     def watch_show_vertical_scrollbar(self, shown: bool) -> None:
@@ -450,12 +446,12 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
                 self.open_selected()
 
     def _rows_changed(self) -> None:
-        following, cut = self._following, self.ring.taken_from_top()
+        following, cut = self.following, self.ring.taken_from_top()
         height = len(self.ring.shown)
         set_content_height(self, height)
         if following:
             self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
-            self._following = True
+            self.following = True
         elif cut:
             self.scroll_to(y=max(0, self.scroll_offset.y - cut), animate=False, force=True)
         self.refresh()
@@ -473,7 +469,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     def _select(self, index: int) -> None:
         self._selected = self.ring.shown[index].number
-        self._following = False
+        self.following = False
         top, page = self.scroll_offset.y, max(1, self.size.height)
         self.scroll_to(y=min(max(top, index - page + 1), index), animate=False, force=True)
         self.refresh()

@@ -86,7 +86,6 @@ class ActivityPane(Vertical):
         self.event_log.empty_text = "The log starts once the vault is open."
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         problem = self.problems.selected
         return replace(
             base,
@@ -162,18 +161,15 @@ class ActivityPane(Vertical):
             self.set_class(index == event.index, name)
 
     def action_activity_details(self) -> None:
-        """Show the selected problem or event in full."""
         if self.screen.focused is self.problems:
             self._open_problem(self.problems.selected)
         else:
             self.event_log.open_selected()
 
     def action_activity_pause(self) -> None:
-        """Pause the log, or resume it."""
         self.event_log.toggle_pause()
 
     def action_activity_filter(self) -> None:
-        """Show the filter of the log."""
         self.sections.chosen = 0
         self.add_class("-filtering")
         self.log_filter.focus_input()
@@ -183,17 +179,14 @@ class ActivityPane(Vertical):
         self.action_activity_filter()
 
     def action_activity_retry(self) -> None:
-        """Retry the selected problem now."""
         problem = self.problems.selected
         if problem is not None and self._backend is not None:
             self._request(lambda backend: backend.retry(problem.path))
 
     def action_activity_retry_all(self) -> None:
-        """Retry all problems now."""
         self._request(lambda backend: backend.retry())
 
     def action_activity_resume(self) -> None:
-        """Resume after a pause."""
         self._request(lambda backend: backend.resume())
 
     @work(group="request")

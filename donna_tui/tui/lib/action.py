@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 from donna_tui.tui.lib.panes import PANES
 
@@ -125,25 +125,40 @@ def _objection(state: ActionState, field: str) -> str:
 _ALWAYS = checks()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Action:
     """A user action.
 
-    `id` is its stable name in keymaps; `title` fits a footer; `help` is one sentence; `group` is the noun under which
-    it is listed. `keys` are the defaults in Textual's names; the first one is shown. Keys that print a character act
-    only outside text inputs. `why_not` returns the reason why the action is not possible now; with `hides` the footer
-    then omits it.
+    `id` is its stable name in keymaps: the noun under which it is listed, and a verb. `defaults` are its keys in the
+    form of Textual's bindings; the first one is shown. Keys that print a character act only outside text inputs.
+    `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, unless it has
+    another `context`. `why_not` returns the reason why the action is not possible now; with `hides` the footer then
+    omits it.
     """
 
     id: str
+    defaults: str
     title: str
     help: str
-    group: str
-    context: Context = "global"
-    keys: tuple[str, ...]
+    _: KW_ONLY
+    context: Context = ""
     footer: bool = False
     hides: bool = False
     why_not: Objection = _ALWAYS
+
+    def __post_init__(self) -> None:
+        if not self.context:
+            object.__setattr__(self, "context", self.group if self.group in ACTIVE_IN else "global")
+
+    @property
+    def group(self) -> str:
+        """Return the noun under which it is listed: `search` for `search.open`."""
+        return self.id.partition(".")[0]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the default keys in Textual's names."""
+        return tuple(self.defaults.split(","))
 
     @property
     def method(self) -> str:

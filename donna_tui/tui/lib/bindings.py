@@ -6,7 +6,7 @@ from textual.binding import Binding, BindingType
 
 from donna_tui.tui.lib.action import Context
 from donna_tui.tui.lib.actions import ACTIONS, BEFORE_INPUTS, TAKES_FROM, actions_in
-from donna_tui.tui.lib.keymap import Keymap
+from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keymap
 
 
 def bindings(*contexts: Context) -> list[BindingType]:
@@ -18,10 +18,9 @@ def action_binding(action_id: str, does: str) -> Binding:
     """Build a binding with the keys of one action that runs the Textual action `does`."""
     action = ACTIONS[action_id]
     goes_first = action_id in TAKES_FROM or action_id in BEFORE_INPUTS
-    return Binding(",".join(action.keys), does, action.title, id=action.id, show=False, priority=goes_first)
+    return Binding(action.defaults, does, action.title, id=action.id, show=False, priority=goes_first)
 
 
 def textual_keymap(keymap: Keymap) -> dict[str, str]:
     """Return the changes of a keymap in the form that `App.set_keymap` takes."""
-    defaults = {name: action.keys for name, action in ACTIONS.items()}
-    return {name: ",".join(keys) for name, keys in keymap.keys.items() if keys != defaults[name]}
+    return {name: ",".join(keys) for name, keys in keymap.keys.items() if keys != DEFAULT_KEYS[name]}

@@ -24,29 +24,6 @@ Facts = tuple[tuple[str, str], ...]
 _LONGEST = 4_000
 
 
-def problem_facts(problem: Problem) -> Facts:
-    """Return all facts about a problem, sanitised."""
-    again = next_try(problem.next_try)
-    return (
-        ("", clean_line(problem.message)),
-        ("What helps", clean_line(problem.hint)),
-        ("Note", clean_line(problem.path)),
-        ("Since", moment(problem.since) if problem.since else ""),
-        ("Next try", again),
-    )
-
-
-def row_facts(row: LogRow) -> Facts:
-    """Return all facts about an event in the log; its sentence is already sanitised."""
-    sentence = row.sentence
-    return (
-        ("", sentence.detail),
-        ("Note", sentence.path),
-        ("Time spent", sentence.stages or sentence.took),
-        ("When", moment(row.at)),
-    )
-
-
 class DetailScreen(Modal[None]):
     """Facts under a title; escape, enter or a click outside closes it."""
 
@@ -62,13 +39,27 @@ class DetailScreen(Modal[None]):
 
     @classmethod
     def of_problem(cls, problem: Problem) -> DetailScreen:
-        """Return the dialog for a problem."""
-        return cls(reason_title(problem.reason), problem_facts(problem))
+        """Return the dialog for a problem, sanitised."""
+        facts = (
+            ("", clean_line(problem.message)),
+            ("What helps", clean_line(problem.hint)),
+            ("Note", clean_line(problem.path)),
+            ("Since", moment(problem.since) if problem.since else ""),
+            ("Next try", next_try(problem.next_try)),
+        )
+        return cls(reason_title(problem.reason), facts)
 
     @classmethod
     def of_row(cls, row: LogRow) -> DetailScreen:
-        """Return the dialog for a row of the log."""
-        return cls(row.sentence.what, row_facts(row))
+        """Return the dialog for a row of the log; its sentence is already sanitised."""
+        sentence = row.sentence
+        facts = (
+            ("", sentence.detail),
+            ("Note", sentence.path),
+            ("Time spent", sentence.stages or sentence.took),
+            ("When", moment(row.at)),
+        )
+        return cls(sentence.what, facts)
 
     def compose(self) -> ComposeResult:
         with VerticalScroll(classes="detail-box") as box:

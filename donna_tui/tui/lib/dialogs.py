@@ -17,6 +17,7 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from donna_tui.tui.lib.action import Action
 from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.error_messages import Refusal
@@ -41,6 +42,14 @@ class ClosesOnce(Screen[T]):
 
     def _dismiss_mounted(self, result: T | None) -> None:
         self.dismiss(result)  # a handler of the screen must not await this
+
+
+async def run_list_action(screen: Screen[T], action: Action) -> None:
+    """Run an action for lists on the widget with the focus, if it has that action."""
+    what = action.method.removeprefix("action_list_")
+    name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
+    if screen.focused is not None and hasattr(screen.focused, f"action_{name}"):
+        await screen.app.run_action(name, screen.focused)
 
 
 class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
@@ -87,10 +96,7 @@ class Dialog(Modal[T], Generic[T]):
         if action.context != "list":
             await self.app.run_action(action.method.removeprefix("action_"), self)
             return
-        what = action.method.removeprefix("action_list_")
-        name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
-        if self.focused is not None and hasattr(self.focused, f"action_{name}"):
-            await self.app.run_action(name, self.focused)
+        await run_list_action(self, action)
 
     def shown(self, action_id: str) -> str:
         """Return the key of an action, as displayed."""

@@ -169,7 +169,8 @@ def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
     if not diff.hunks and not diff.old_path:
         words = "empty" if diff.before_exists != diff.after_exists else "no differences"
         yield DiffRow(Content.styled(f"   {words}", "quiet"))
-    digits = max(2, _digits(diff))
+    last = max((max(line.old or 0, line.new or 0) for hunk in diff.hunks for line in hunk.lines), default=0)
+    digits = max(2, len(str(last)))
     is_beside = shape.side_by_side and diff.before_exists and diff.after_exists
     for hunk in diff.hunks:
         if hunk.skipped:
@@ -177,10 +178,6 @@ def _file_rows(diff: FileDiff, shape: Shape) -> Iterator[DiffRow]:
         yield from _side_rows(hunk, shape, digits) if is_beside else _unified_rows(hunk, shape, digits)
     if diff.after_skipped and diff.hunks:
         yield DiffRow(_gap(diff.after_skipped, "", digits))
-
-
-def _digits(diff: FileDiff) -> int:
-    return max((len(str(max(line.old or 0, line.new or 0))) for hunk in diff.hunks for line in hunk.lines), default=1)
 
 
 def _gap(skipped: int, heading: str, digits: int) -> Content:
@@ -262,7 +259,8 @@ class DiffView(LineView):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
         self._changes: tuple[Change, ...] = ()
-        self._diffs: tuple[FileDiff, ...] = ()
+        self.diffs: tuple[FileDiff, ...] = ()
+        """The diffs that are shown."""
         self._rows: list[DiffRow] = []
         self._side_by_side: bool | None = None
         self._wrap = True
@@ -273,11 +271,6 @@ class DiffView(LineView):
         return len(self._rows)
 
     @property
-    def diffs(self) -> tuple[FileDiff, ...]:
-        """Return the diffs that are shown."""
-        return self._diffs
-
-    @property
     def is_side_by_side(self) -> bool:
         """Return whether old and new are shown side by side."""
         if self._side_by_side is not None:
@@ -286,11 +279,11 @@ class DiffView(LineView):
 
     @property
     def text(self) -> str:
-        return "\n".join(as_unified(diff) for diff in self._diffs)
+        return "\n".join(as_unified(diff) for diff in self.diffs)
 
     def show(self, changes: Sequence[Change], *, empty: str = "") -> None:
         """Show the diff of these changes, or the text `empty` if there are none."""
-        same = tuple(changes) == self._changes and bool(self._diffs)
+        same = tuple(changes) == self._changes and bool(self.diffs)
         self.empty_text = empty
         self._changes = tuple(changes)
         if not self._changes:
@@ -326,14 +319,14 @@ class DiffView(LineView):
     @work(group="diff", exclusive=True)
     async def _compute(self, changes: tuple[Change, ...]) -> None:
         context = WHOLE if self._whole else _CONTEXT
-        self._diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
+        self.diffs = await asyncio.to_thread(diff_changes, changes, context=context) if changes else ()
         self._lay_out()
         self.post_message(self.Ready())
 
     def _lay_out(self) -> None:
         width = self.scrollable_content_region.width
         shape = Shape(width, self.is_side_by_side, self._wrap)
-        self._rows = diff_rows(self._diffs, shape) if width > 0 else []
+        self._rows = diff_rows(self.diffs, shape) if width > 0 else []
         self.lines_changed()
 
 
@@ -365,13 +358,10 @@ class DiffDialog(Dialog[T]):
         self.query_one(KeyLine).set_text(f"This discards your edit for good. {again} again discards it; esc keeps it.")
 
     def action_plan_layout(self) -> None:
-        """Toggle between side by side and unified."""
         self.view.toggle_layout()
 
     def action_plan_unfold(self) -> None:
-        """Show or fold unchanged lines."""
         self.view.toggle_unchanged()
 
     def action_plan_wrap(self) -> None:
-        """Toggle between wrapping and truncating long lines."""
         self.view.toggle_wrap()

@@ -104,15 +104,13 @@ def fitting(items: Iterable[Item], width: int, gap: int) -> Iterator[Item]:
 class KeyLine(Widget):
     """Items in order of importance, as many as fit. A sentence can replace them."""
 
-    def __init__(self, keys: Keys, *items: Item, typing: bool = False) -> None:
+    def __init__(self, keys: Keys, *items: Item) -> None:
         super().__init__(classes="key-line")
-        self._items = [(self._key(keys, name, typing=typing), does) for name, does in items]
+        self.items = tuple(
+            (shown_key(keys[name], typing=False) if name in keys else name, does) for name, does in items
+        )
+        """The displayed keys and their effects."""
         self._words = ""
-
-    @property
-    def items(self) -> tuple[Item, ...]:
-        """Return the displayed keys and their effects."""
-        return tuple(self._items)
 
     def set_text(self, words: str) -> None:
         """Show a sentence instead of the keys."""
@@ -122,13 +120,10 @@ class KeyLine(Widget):
     def render(self) -> Content:
         if self._words:
             return Content.styled(self._words, "$text-warning")
-        items = fitting(self._items, self.content_size.width, _GAP)
+        items = fitting(self.items, self.content_size.width, _GAP)
         return Content(" " * _GAP).join(
             Content.assemble((key, "$accent"), (f" {does}", "$text-muted")) for key, does in items
         )
-
-    def _key(self, keys: Keys, name: str, *, typing: bool) -> str:
-        return shown_key(keys[name], typing=typing) if name in keys else name
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,33 +120,20 @@ _INLINE_STYLES = {
 }
 
 _CALLOUTS = {
-    "note": ("✎", "note"),
-    "info": ("ℹ", "note"),
-    "todo": ("☐", "note"),
-    "abstract": ("≡", "note"),
-    "summary": ("≡", "note"),
-    "tldr": ("≡", "note"),
-    "example": ("≡", "note"),
-    "tip": ("★", "tip"),
-    "hint": ("★", "tip"),
-    "important": ("★", "tip"),
-    "success": ("✓", "tip"),
-    "check": ("✓", "tip"),
-    "done": ("✓", "tip"),
-    "question": ("?", "warning"),
-    "help": ("?", "warning"),
-    "faq": ("?", "warning"),
-    "warning": ("▲", "warning"),
-    "caution": ("▲", "warning"),
-    "attention": ("▲", "warning"),
-    "failure": ("✗", "danger"),
-    "fail": ("✗", "danger"),
-    "missing": ("✗", "danger"),
-    "danger": ("✗", "danger"),
-    "error": ("✗", "danger"),
-    "bug": ("✗", "danger"),
-    "quote": ("❝", "dim"),
-    "cite": ("❝", "dim"),
+    name: (icon, style)
+    for icon, style, names in (
+        ("✎", "note", "note"),
+        ("ℹ", "note", "info"),
+        ("☐", "note", "todo"),
+        ("≡", "note", "abstract summary tldr example"),
+        ("★", "tip", "tip hint important"),
+        ("✓", "tip", "success check done"),
+        ("?", "warning", "question help faq"),
+        ("▲", "warning", "warning caution attention"),
+        ("✗", "danger", "failure fail missing danger error bug"),
+        ("❝", "dim", "quote cite"),
+    )
+    for name in names.split()
 }
 """Icon and style of Obsidian's callout types; an unknown type is shown as a note."""
 
@@ -228,7 +215,7 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
     With `join`, hard-wrapped lines of prose are joined, and properties at the beginning of the text are shown as chips.
     """
-    lines = list(_file_lines(text[:MOST_CHARACTERS]))
+    lines = [text[start:end].expandtabs(4) for start, end, _ in each_line(text[:MOST_CHARACTERS])]
     state = _State()
     block: Block | None = None
     number = _properties_end(lines) if join else 0
@@ -379,16 +366,12 @@ def _continues(before: str, line: str) -> bool:
     return not any(pattern.match(line) for pattern in (_INTERRUPTS_PARAGRAPH, _BULLET, _NUMBER, _FENCE))
 
 
-def _file_lines(text: str) -> Iterator[str]:
-    return (text[start:end].expandtabs(4) for start, end, _ in each_line(text))
-
-
 _LEVELS = ("h1", "h2", "h3", "heading", "heading", "heading")
 
 
 def _content(line: str) -> tuple[Content, int]:
     if _RULE.match(line):
-        return _styled("─" * 12, "dim"), 0
+        return Content.styled("─" * 12, "dim"), 0
     if heading := _HEADING.match(line):
         content = inline(line[heading.end() :].rstrip().rstrip("#").rstrip())
         return content.stylize(_LEVELS[len(heading[1]) - 1]), 0
@@ -433,7 +416,3 @@ def _label(kind: str, found: re.Match[str]) -> str:
     if kind == "url":
         return found["link"]
     return found[kind].rpartition("|")[2] if kind == "wiki" else found[kind]
-
-
-def _styled(line: str, style: str) -> Content:
-    return Content.styled(clean_line(line), style)

@@ -20,50 +20,15 @@ with one of the middle ones.
 """
 
 LINE_STYLES = (
-    "plain",
-    "strong",
-    "muted",
-    "quiet",
-    "accent",
-    "warning",
-    "error",
-    "added",
-    "removed",
-    "added-word",
-    "removed-word",
-    "added-mark",
-    "removed-mark",
-    "wanted",
-    "wanted-word",
-    "gap",
-)
+    "plain strong muted quiet accent warning error added removed added-word removed-word added-mark removed-mark wanted"
+    " wanted-word gap"
+).split()
 """Style names for the spans of the lines of a list or a diff."""
 
 MARKDOWN_STYLES = (
-    "hit",
-    "bar",
-    "h1",
-    "h2",
-    "h3",
-    "heading",
-    "code",
-    "comment",
-    "string",
-    "number",
-    "keyword",
-    "link",
-    "strong",
-    "emphasis",
-    "gone",
-    "mark",
-    "quote",
-    "dim",
-    "key",
-    "note",
-    "tip",
-    "warning",
-    "danger",
-)
+    "hit bar h1 h2 h3 heading code comment string number keyword link strong emphasis gone mark quote dim key note tip"
+    " warning danger"
+).split()
 """Style names for the spans of a rendered note, a hit in it, and the bar next to a passage."""
 
 TEXT_CLASSES = {f"line--{name}" for name in LINE_STYLES} | {f"md--{name}" for name in MARKDOWN_STYLES}

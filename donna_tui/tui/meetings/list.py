@@ -137,12 +137,6 @@ def state_word(row: MeetingRow) -> str:
     return MeetingState.CANCELLED.value if row.meeting.cancelled else row.state.value
 
 
-def state_mark(row: MeetingRow) -> str:
-    """Format the glyph and the word of a state."""
-    glyph, _ = GLYPHS[row.state]
-    return f"{glyph} {state_word(row)}"
-
-
 _MOST_PEOPLE = 6
 _MOST_WARNINGS = 3
 _TONES = {MeetingState.FAILED: "$text-error", MeetingState.DRAFTED: "$text-accent", MeetingState.DUE: "$text-accent"}
@@ -181,7 +175,8 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
     yield Content.styled(" · ".join(filter(None, facts)), "$text-muted")
     if meeting.attendees:
         yield Content.styled(people_of(meeting), "$text-muted")
-    yield Content.assemble((state_mark(row), _TONES.get(row.state, "$text-muted")), (f" · {status}", "$text-muted"))
+    state = f"{GLYPHS[row.state][0]} {state_word(row)}"
+    yield Content.assemble((state, _TONES.get(row.state, "$text-muted")), (f" · {status}", "$text-muted"))
 
 
 def people_of(meeting: Meeting) -> str:

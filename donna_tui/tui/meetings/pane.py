@@ -73,7 +73,6 @@ class MeetingsPane(PartsPane):
         super().__init__("meetings", outside, keys)
         self._agenda = Agenda(local_day(time()))
         self._being_written: set[str] = set()
-        self._is_stale = True
         self._selects_next = ""
         self._reading: Timer | None = None
 
@@ -95,7 +94,6 @@ class MeetingsPane(PartsPane):
         self.reload()
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         row = self.selected
         being_written = row is not None and row.meeting.event_id in self._being_written
         return replace(
@@ -111,7 +109,6 @@ class MeetingsPane(PartsPane):
         self.show_part("list")
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self._is_at("text"):
@@ -144,7 +141,6 @@ class MeetingsPane(PartsPane):
         self.follow()
 
     def action_meetings_open(self) -> None:
-        """Open the draft in Review, or the note in the Vault."""
         row = self.selected
         if row is None:
             return
@@ -154,40 +150,32 @@ class MeetingsPane(PartsPane):
             self.post_message(OpenNote(row.path))
 
     def action_meetings_write(self) -> None:
-        """Write the draft now."""
         if self.selected is not None and self._backend is not None:
             self.write_now(self._backend, self.selected.meeting.event_id)
 
     def action_meetings_never(self) -> None:
-        """Turn automatic drafts of the series off, or on again."""
         if self.selected is not None and self._backend is not None:
             self.want_notes(self._backend, self.selected)
 
     def action_meetings_earlier(self) -> None:
-        """Show the previous day or week."""
         self._turn_to(self._agenda.step(-1))
 
     def action_meetings_later(self) -> None:
-        """Show the next day or week."""
         self._turn_to(self._agenda.step(1))
 
     def action_meetings_today(self) -> None:
-        """Show the current day or week."""
         self._turn_to(replace(self._agenda, day=local_day(time())))
 
     def action_meetings_span(self) -> None:
-        """Show the day under the cursor, or the week that contains it."""
         row = self.selected
         day: datetime.date = row.meeting.day if row is not None else self._agenda.day
         self._turn_to(replace(self._agenda, day=day).other_span())
 
     def action_meetings_refresh(self) -> None:
-        """Read all calendars now."""
         if self._backend is not None:
             self.read_calendars(self._backend)
 
     def action_meetings_add(self) -> None:
-        """Add a calendar to follow."""
         if self._backend is not None:
             self.add_calendar(self._backend)
 
@@ -219,8 +207,7 @@ class MeetingsPane(PartsPane):
 
     def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
-        self._is_stale = not self.display
-        if self._backend is not None and not self._is_stale:
+        if self._backend is not None and self.display:
             self._load(self._backend)
 
     def select_meeting(self, identity: str, day: datetime.date) -> None:

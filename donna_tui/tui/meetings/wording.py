@@ -145,9 +145,7 @@ def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) 
 
 def _key_hint(row: MeetingRow, keys: Keys) -> str:
     opens, write = (shown_key(keys[name], typing=False) for name in ("meetings.open", "meetings.write"))
-    if row.state is MeetingState.DRAFTED:
-        return f"{opens} opens it."
-    if row.state is MeetingState.WRITTEN:
+    if row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
         return f"{opens} opens it."
     if row.state in (MeetingState.FAILED, MeetingState.ENDED):
         return f"{write} writes the draft now."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.binding import BindingType
@@ -12,7 +12,6 @@ from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.backend import MemoryBackend
 from donna_tui.tui.lib.bindings import action_binding
 from donna_tui.tui.lib.dialogs import TextDialog
 from donna_tui.tui.lib.error_messages import error_text
@@ -20,6 +19,9 @@ from donna_tui.tui.lib.humanize import day
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import Suggestion
+
+if TYPE_CHECKING:
+    from donna_tui.engine.memory_service import MemoryService
 
 
 class Forgetting(StrEnum):
@@ -44,7 +46,6 @@ class ForgetScreen(TextDialog[Forgetting]):
         self._warned = False
 
     def action_forget_apply(self) -> None:
-        """Forget it, so that it can be restored."""
         self.dismiss(Forgetting.FOR_NOW)
 
     def action_forget_for_good(self) -> None:
@@ -70,7 +71,7 @@ class SuggestionScreen(TextDialog[int]):
         action_binding("suggestion.skip", "screen.suggestion_skip"),
     ]
 
-    def __init__(self, memory: MemoryBackend, suggestions: Sequence[Suggestion], keys: Keys) -> None:
+    def __init__(self, memory: MemoryService, suggestions: Sequence[Suggestion], keys: Keys) -> None:
         texts = (("refusal-what", ""), ("refusal-path", ""), ("refusal-step", ""))
         answers = (("suggestion.accept", "remember"), ("suggestion.dismiss", "dismiss"), ("suggestion.skip", "skip"))
         super().__init__(keys, "", texts, *answers, ("esc", "close"))
@@ -88,15 +89,12 @@ class SuggestionScreen(TextDialog[int]):
         self.dismiss(self._remembered)
 
     def action_suggestion_accept(self) -> None:
-        """Remember the preference."""
         self._answer(accepted=True)
 
     def action_suggestion_dismiss(self) -> None:
-        """Dismiss the preference, so that it is not offered again."""
         self._answer(accepted=False)
 
     def action_suggestion_skip(self) -> None:
-        """Skip the preference; it stays open."""
         if not self._is_answering:
             self._next()
 

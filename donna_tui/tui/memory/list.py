@@ -39,19 +39,13 @@ TYPES = {
     MemoryType.PROCEDURAL: "preference",
 }
 WHY_CUT = {
-    OmittedReason.BUDGET: "too long for what is left",
-    OmittedReason.COUNT: "enough others fit better",
-    OmittedReason.COMPRESSED: "part of a summary",
-    OmittedReason.DUPLICATE: "same text as another",
-    OmittedReason.TYPE: "of another type",
+    OmittedReason.BUDGET: ("too long for what is left", "too long"),
+    OmittedReason.COUNT: ("enough others fit better", "enough others"),
+    OmittedReason.COMPRESSED: ("part of a summary", "summed up"),
+    OmittedReason.DUPLICATE: ("same text as another", "same text"),
+    OmittedReason.TYPE: ("of another type", "other type"),
 }
-_SHORT_CUT = {
-    OmittedReason.BUDGET: "too long",
-    OmittedReason.COUNT: "enough others",
-    OmittedReason.COMPRESSED: "summed up",
-    OmittedReason.DUPLICATE: "same text",
-    OmittedReason.TYPE: "other type",
-}
+"""The reasons in words, and in fewer for a narrow list."""
 
 
 def importance_value(memory: MemoryChunk) -> float | None:
@@ -103,11 +97,7 @@ def _prompt_text(memory: MemoryChunk) -> str:
 def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
-    left = Content.assemble(
-        meter(importance_value(memory), METER),
-        "  ",
-        (_content_line(memory), tone),
-    )
+    left = Content.assemble(meter(importance_value(memory), METER), "  ", (_content_line(memory), tone))
     columns = [marks_of(memory)] if marks_of(memory) else []
     if width >= _ROOMY:
         columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
@@ -132,10 +122,10 @@ def between_line(words: str, columns: str, width: int) -> Content:
 
 def omitted_line(omitted: Omitted, width: int) -> Content:
     """Render a memory that was found and omitted, with the reason."""
-    why = WHY_CUT if width >= _ROOMY else _SHORT_CUT
+    why = WHY_CUT[omitted.why][width < _ROOMY]
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
     left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
-    return row_of(left, Content.assemble("  ", (why[omitted.why], "warning"), (f"{tokens:>7}", "quiet")), width)
+    return row_of(left, Content.assemble("  ", (why, "warning"), (f"{tokens:>7}", "quiet")), width)
 
 
 def _content_line(memory: MemoryChunk) -> str:

@@ -89,7 +89,8 @@ class MemoryPane(PartsPane):
         self._forgotten: list[MemoryChunk] = []
         self._retained: dict[int, MemoryChunk] = {}
         self._suggestions: tuple[Suggestion, ...] = ()
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows of the Vault screen."""
         self._wrote_last = False
         self._narrowing = Narrowing()
         self._is_stale = True
@@ -127,7 +128,6 @@ class MemoryPane(PartsPane):
         self.reload()
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         memory = self.selected
         return replace(
             base,
@@ -136,9 +136,9 @@ class MemoryPane(PartsPane):
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
             no_forget=why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
-            no_bring_back="" if self._forgotten or self._writing is not None else NOTHING_TO_UNDO,
+            no_bring_back="" if self._forgotten or self.writing is not None else NOTHING_TO_UNDO,
             no_tick=why_no_tick(memory),
-            no_writing="" if self._writing is not None else "The vault is still being opened.",
+            no_writing="" if self.writing is not None else "The vault is still being opened.",
             no_prompt=why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )
@@ -148,7 +148,6 @@ class MemoryPane(PartsPane):
         self.show_part("list")
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.words:
@@ -219,51 +218,41 @@ class MemoryPane(PartsPane):
         self._narrow(replace(self._narrowing, text=event.value))
 
     def action_memory_source(self) -> None:
-        """List the next source."""
         self._narrow(self._narrowing.next_source())
 
     def action_memory_tasks(self) -> None:
-        """List the tasks, or everything else again."""
         self._place("list")
         self._narrow(self._narrowing.only_tasks())
         if not self.has_class("-empty"):
             self.screen.set_focus(self.rows)
 
     def action_memory_age(self) -> None:
-        """List the next period."""
         self._narrow(self._narrowing.next_age())
 
     def action_memory_words(self) -> None:
-        """Filter by words."""
         self._place("list")
         self.add_class("-filtering")
         self.screen.set_focus(self.words)
 
     def action_memory_all(self) -> None:
-        """List everything again."""
         with self.words.prevent(Input.Changed):
             self.words.value = ""
         self.remove_class("-filtering")
         self._narrow(Narrowing())
 
     def action_memory_less(self) -> None:
-        """Reduce the budget."""
         self.recall.bar.step(-1)
 
     def action_memory_more(self) -> None:
-        """Increase the budget."""
         self.recall.bar.step(1)
 
     def action_memory_next(self) -> None:
-        """Select the next row."""
         (self.recall.rows if self._is_in_recall else self.rows).action_cursor_down()
 
     def action_memory_previous(self) -> None:
-        """Select the previous row."""
         (self.recall.rows if self._is_in_recall else self.rows).action_cursor_up()
 
     def action_memory_refresh(self) -> None:
-        """Read the list again, and recall again."""
         self._retained = {}
         self.reload()
         self.recall.repeat()
@@ -308,12 +297,7 @@ class MemoryPane(PartsPane):
         """Return whether the recall is current, or the card was opened from it."""
         return self._is_at("recall") or (self._is_at("text") and self._opened_from == "recall")
 
-    def write_with(self, writing: VaultFlows) -> None:
-        """Change notes through the same flows as the Vault screen."""
-        self._writing = writing
-
     async def action_memory_open(self) -> None:
-        """Show a memory in its context, or open its note in the editor."""
         memory = self.selected
         if memory is None or self._backend is None:
             return
@@ -327,18 +311,15 @@ class MemoryPane(PartsPane):
             self._outside.copy(citation_text(self.selected), "The citation")
 
     def action_memory_copy_text(self) -> None:
-        """Copy the text of the memory with its citation."""
         if self.selected is not None:
             self._outside.copy(f"{own_words(self.selected)}\n\n{citation_text(self.selected)}\n", "The memory")
 
     def action_memory_copy_prompt(self) -> None:
-        """Copy the block for a prompt."""
         result = self.recall.result
         if result is not None and self._backend is not None:
             self._outside.copy(self._backend.memory.prompt(result), "The block for a prompt")
 
     def action_memory_pin(self) -> None:
-        """Pin the memory, or unpin it."""
         if self.selected is not None and self._backend is not None:
             self._pin(self._backend, self.selected)
 
@@ -347,42 +328,35 @@ class MemoryPane(PartsPane):
             self._correct(self._backend, self.selected)
 
     def action_memory_forget(self) -> None:
-        """Forget the memory after confirmation."""
         if self.selected is not None and self._backend is not None:
             self._forget(self._backend, self.selected)
 
     def action_memory_suggestions(self) -> None:
-        """Answer the open suggestions."""
         if self._suggestions and self._backend is not None:
             self._answer(self._backend, self._suggestions)
 
     def action_memory_bring_back(self) -> None:
-        """Undo the last change made here: restore forgotten memories, or undo a change of a note."""
         if self._forgotten and not self._wrote_last and self._backend is not None:
             self._restore(self._backend, self._forgotten[-1])
-        elif self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.UNDO))
+        elif self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_memory_redo(self) -> None:
-        """Redo the last undone change of a note."""
-        if self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.REDO))
 
     def action_memory_remember(self) -> None:
-        """Prompt for a sentence, and remember it."""
         if self._backend is not None:
             self._remember(self._backend)
 
     def action_memory_add_task(self) -> None:
-        """Prompt for a task, and write its check box into a note."""
-        if self._writing is not None:
-            self._change(self._writing.add_task)
+        if self.writing is not None:
+            self._change(self.writing.add_task)
 
     def action_memory_tick(self) -> None:
-        """Check the box of the task."""
         memory = self.selected
-        if memory is not None and self._writing is not None:
-            self._change(partial(self._writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
+        if memory is not None and self.writing is not None:
+            self._change(partial(self.writing.tick, note_of(memory), memory.source_id.rpartition("#")[2]))
 
     @one_dialog("change")
     async def _change(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -21,7 +21,6 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 from textual.worker import Worker
 
-from donna_tui.tui.lib.backend import MemoryBackend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
 from donna_tui.tui.lib.humanize import count, plural
@@ -33,6 +32,9 @@ from donna_tui.tui.memory.list import between_line, marked, omitted_line, packed
 from donna_tui.tui.memory.wording import LOADING, NO_QUESTION, nothing_recalled, recall_facts
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.memory import MemoryChunk, Omitted, RecallResult
+
+if TYPE_CHECKING:
+    from donna_tui.engine.memory_service import MemoryService
 
 GAP = 0.12
 """Seconds between two recalls while typing or moving the slider: a recall counts tokens in addition to searching."""
@@ -52,7 +54,7 @@ class RecallRunner:
         self._owner = owner
         self._answered = answered
         self._failed = failed
-        self._service: MemoryBackend | None = None
+        self._service: MemoryService | None = None
         self._number = 0
         self._last_run = -GAP
         self._timer: Timer | None = None
@@ -62,7 +64,7 @@ class RecallRunner:
         """Return whether the question is empty."""
         return not self.query.strip()
 
-    def connect(self, service: MemoryBackend) -> None:
+    def connect(self, service: MemoryService) -> None:
         """Connect to the service, and recall for the question typed meanwhile."""
         self._service = service
         self.recall()
@@ -102,7 +104,7 @@ class RecallRunner:
     def _run(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
         return self._owner.run_worker(work, group="recall", exclusive=True)
 
-    async def _recall(self, service: MemoryBackend, number: int) -> None:
+    async def _recall(self, service: MemoryService, number: int) -> None:
         try:
             result = await service.recall(self.query, token_budget=self.budget, remote=True)
         except DonnaError as error:
@@ -129,12 +131,7 @@ class BudgetBar(Widget):
     """A slider, which is moved by keys, clicks, dragging and the mouse wheel, above a meter of the tokens used."""
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
-        "budget--label",
-        "budget--knob",
-        "budget--track",
-        "budget--used",
-        "budget--free",
-        "budget--number",
+        f"budget--{part}" for part in ("label", "knob", "track", "used", "free", "number")
     }
 
     budget: reactive[int] = reactive(0)
@@ -335,7 +332,7 @@ class RecallPanel(Vertical):
         """Return the list, or the notice shown instead."""
         return self.notice if self.has_class("-empty") else self.rows
 
-    def connect(self, service: MemoryBackend) -> None:
+    def connect(self, service: MemoryService) -> None:
         """Connect to the service once, and recall for the question typed meanwhile."""
         if self._is_connected:
             return

@@ -8,13 +8,9 @@ from functools import partial
 from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.review.approve_all import ApproveAll, Planned
 from donna_tui.tui.review.lists import title_of
-from donna_tui.tui.review.wording import (
-    approval_words,
-    lacks_repository,
-    parts_out,
-)
+from donna_tui.tui.review.wording import approval_words, lacks_repository, parts_out
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.plan_flow import Do, PlanFlow
+from donna_tui.tui.vault.plan_flow import Do, PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.vault.write.changes import Outcome, Plan
@@ -88,18 +84,14 @@ class DraftFlows(PlanFlow):
         except DonnaError:
             return frozenset()  # the plan reports why it cannot be read
 
+    @retried
     async def _decided(
         self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]
     ) -> Outcome | None:
-        """Plan, confirm, and carry out; refusals are shown here."""
-        while True:
-            try:
-                plan = await make()
-                answer = await self._prompt(PlanScreen(shown(plan), self._keys))
-                return await self._carry_out(plan, do) if answer is Answer.DO else None
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        """Plan, confirm, and carry out."""
+        plan = await make()
+        answer = await self._prompt(PlanScreen(shown(plan), self._keys))
+        return await self._carry_out(plan, do) if answer is Answer.DO else None
 
 
 def _planned(row: DraftRow, plan: Plan | DonnaError, left_out: int) -> Planned:

@@ -103,7 +103,8 @@ class ReviewPane(PartsPane):
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("review", outside, keys)
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows of the Vault screen, so that both share unsaved edits."""
         self._draft: Draft | None = None
         self._left_out: dict[tuple[str, str], frozenset[int]] = {}
         self._composing: set[str] = set()
@@ -142,7 +143,6 @@ class ReviewPane(PartsPane):
             self.set_timer(FIRST_LOAD_DELAY, self.reload)
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         row = None if self.has_class("-empty") else self.selected
         decided = why_decided(row)
         composing = "It is being drafted." if row is not None and row.id in self._composing else ""
@@ -166,13 +166,12 @@ class ReviewPane(PartsPane):
         self.show_part("queue")
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.passage.has_focus:
             self.show_passage()
             self.show_part("evidence")
-        elif self.is_in_evidence:
+        elif self._is_at("evidence"):
             self.show_part("draft")
         elif self._is_at("draft"):
             self.show_part("queue")
@@ -188,10 +187,6 @@ class ReviewPane(PartsPane):
         """Focus a part, and show it on narrow screens."""
         self._place("evidence" if place == "passage" else place)
         self.screen.set_focus(self._part(place))
-
-    @property
-    def is_in_evidence(self) -> bool:
-        return self._is_at("evidence")
 
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Return the visible rows and parts."""
@@ -238,7 +233,6 @@ class ReviewPane(PartsPane):
             self.read_around(self._backend)
 
     def action_review_follow(self) -> None:
-        """Follow the link of the line."""
         self.show_part("draft")
         self.text.follow_link()
 
@@ -251,12 +245,7 @@ class ReviewPane(PartsPane):
         elif draft is not None:
             self.post_message(FollowLink(draft.row.path, event.ref))
 
-    def action_review_hunk(self) -> None:
-        """Omit a hunk, or include it again."""
-        self.leave_out()
-
     def action_review_diff(self) -> None:
-        """Show the draft as a diff, or as a note."""
         was_there = self._is_at("draft")
         self.toggle_class("-diffing")
         if was_there:
@@ -264,17 +253,14 @@ class ReviewPane(PartsPane):
         self.post_message(ActionsChanged())
 
     def action_review_layout(self) -> None:
-        """Show the diff side by side, or below each other."""
         self.add_class("-diffing")
         self.diff.toggle_layout()
 
     def action_review_everything(self) -> None:
-        """List decided drafts too, or only waiting ones."""
         self._everything = not self._everything
         self.reload()
 
     def action_review_refresh(self) -> None:
-        """Read the queue again."""
         self.reload()
 
     def action_view_next(self) -> None:
@@ -305,7 +291,7 @@ class ReviewPane(PartsPane):
         return "" if self.text.hunk is not None else "This line is not a part that can be excluded."
 
     def _why_no_edit_now(self, base: ActionState) -> str:
-        if not self.is_in_evidence:
+        if not self._is_at("evidence"):
             return self._why_no_note() or base.no_editor
         no_note = "" if note_of(self.passages.selected) else "No note contains this passage."
         return no_note or base.no_editor
@@ -334,73 +320,59 @@ class ReviewPane(PartsPane):
         draft = self.draft
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
-    def write_with(self, writing: VaultFlows) -> None:
-        """Edit and undo through the same flows as the Vault screen, so that both share unsaved edits."""
-        self._writing = writing
-
     def waits(self, row: DraftRow | None) -> bool:
         """Return whether there is an unsaved edit of the draft."""
-        return bool(row and row.path and self._writing is not None and self._writing.edits.of(row.path))
+        return bool(row and row.path and self.writing is not None and self.writing.edits.of(row.path))
 
     def action_review_approve(self) -> None:
-        """Show the plan of approving the selected draft, and approve it."""
         row = self.selected
         if row is not None and self._backend is not None:
             remarks = (_WAITING_EDIT,) if self.waits(row) else ()
             self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
-        """Show the plan of rejecting the selected draft, and reject it."""
         if self.selected is not None and self._backend is not None:
             self._decide(partial(self._deciding(self._backend).reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        """Approve all waiting drafts."""
         if self._backend is not None:
             waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
             self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
-        """Compose the selected draft again."""
         if self.selected is not None and self._backend is not None:
             self._compose_anew(self._backend, self.selected)
 
     def action_review_undo(self) -> None:
-        """Undo the last change."""
-        if self._writing is not None:
-            self._decide(partial(self._writing.step_back, OperationKind.UNDO))
+        if self.writing is not None:
+            self._decide(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_review_redo(self) -> None:
-        """Redo the last undone change."""
-        if self._writing is not None:
-            self._decide(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._decide(partial(self.writing.step_back, OperationKind.REDO))
 
     async def action_review_edit(self) -> None:
-        """Edit the draft in the editor, or open the note of the selected passage there."""
         passage = self.passages.selected
-        if not self.is_in_evidence:
+        if not self._is_at("evidence"):
             if self.selected is not None and self._backend is not None:
                 self._edit(self._backend, self.selected, here=False)
         elif passage is not None:
             self.post_message(EditNote(note_of(passage), passage.start_line))
 
     def action_review_edit_here(self) -> None:
-        """Edit the draft on this screen."""
         if self.selected is not None and self._backend is not None:
             self._edit(self._backend, self.selected, here=True)
 
     def action_review_copy_citation(self) -> None:
-        """Copy the citation of the passage, or a link to the draft."""
         passage, row = self.passages.selected, self.selected
-        if self.is_in_evidence and passage is not None:
+        if self._is_at("evidence") and passage is not None:
             self._outside.copy(citation_text(passage), "The citation")
         elif row is not None:
             self._outside.copy(f"[[{(row.path or row.target).removesuffix('.md')}]]", "The link to this draft")
 
     def action_review_copy_text(self) -> None:
-        """Copy the passage, or the draft as it would be approved."""
         passage, draft = self.passages.selected, self.draft
-        if self.is_in_evidence and passage is not None:
+        if self._is_at("evidence") and passage is not None:
             self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
         elif draft is not None:
             self._outside.copy(text_without(draft, self.left_out), "The text of the draft")
@@ -424,8 +396,8 @@ class ReviewPane(PartsPane):
         objection = self._why_no_edit(note, here=here)
         if objection:
             self.notify(objection, timeout=6, markup=False)
-        elif self._writing is not None:
-            await (self._writing.edit_here(note, line) if here else self._writing.edit_copy(note, line))
+        elif self.writing is not None:
+            await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
             self.reload()
 
     def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
@@ -582,8 +554,7 @@ class ReviewPane(PartsPane):
                 self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((change_of(draft, self.left_out, plan),))
 
-    def leave_out(self) -> None:
-        """Omit the hunk under the cursor, or include it again."""
+    def action_review_hunk(self) -> None:
         draft, hunk = self.draft, self.text.hunk
         if draft is None or hunk is None or self._backend is None:
             return

@@ -123,7 +123,7 @@ class SearchRunner:
         if question.is_empty:
             self._owner.workers.cancel_group(self._owner, "search")
         elif self._backend is not None:
-            self._searching = self._run(partial(self._search, self._backend, self._number), "search")
+            self._searching = self._run(partial(self._search, self._backend, self._number, asked=True), "search")
 
     async def wait_until_idle(self) -> None:
         """Wait until no search is running."""
@@ -143,34 +143,21 @@ class SearchRunner:
     def _refresh_now(self) -> None:
         self._refreshing = None
         if self._backend is not None and not self.question.is_empty:
-            self._run(partial(self._refresh, self._backend, self._number), "refresh")
+            self._run(partial(self._search, self._backend, self._number, asked=False), "refresh")
 
     def _run(self, work: Callable[[], Coroutine[None, None, None]], group: str) -> Worker[None]:
         return self._owner.run_worker(work, group=group, exclusive=True)
 
-    async def _search(self, backend: Backend, number: int) -> None:
+    async def _search(self, backend: Backend, number: int, *, asked: bool) -> None:
+        like, request = self.question.like, self.question.request()
         try:
-            outcome = await _answer(backend, self.question)
+            outcome = await (backend.search(request) if like is None else backend.more_like(like, request))
         except DonnaError as error:
-            if number == self._number:
+            if asked and number == self._number:  # after a failed refresh the visible answer stays
                 self._failed(error)
             return
         if number == self._number:
-            self._answered(outcome, True)
-
-    async def _refresh(self, backend: Backend, number: int) -> None:
-        try:
-            outcome = await _answer(backend, self.question)
-        except DonnaError:
-            return  # a refresh failed: the visible answer stays, and the next question reports the error
-        if number == self._number:
-            self._answered(outcome, False)
-
-
-async def _answer(backend: Backend, question: Question) -> SearchOutcome:
-    if question.like is not None:
-        return await backend.more_like(question.like, question.request())
-    return await backend.search(question.request())
+            self._answered(outcome, asked)
 
 
 ROOMY = 28
@@ -270,7 +257,6 @@ class SearchPane(BareColumn):
         self._show_notice(opened_badly(error))
 
     def action_state(self, base: ActionState) -> ActionState:
-        """Return the state that decides which actions are possible."""
         return replace(
             base,
             typing=self._is_typing,
@@ -286,7 +272,6 @@ class SearchPane(BareColumn):
         self.bar.input.action_select_all()
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self._zoom(on=False)
         elif self.question.like is not None:
@@ -394,7 +379,6 @@ class SearchPane(BareColumn):
             await self.action_search_edit()
 
     def action_search_show(self) -> None:
-        """Show the selected passage in its note, on the Vault screen."""
         if self.selected is None:
             return
         note = note_that_holds(self.selected)
@@ -455,12 +439,10 @@ class SearchPane(BareColumn):
             self._outside.copy(citation(self.selected), "The citation")
 
     def action_search_copy_text(self) -> None:
-        """Copy the selected passage with its citation."""
         if self.selected is not None:
             self._outside.copy(f"{self.selected.content}\n\n{citation(self.selected)}\n", "The passage")
 
     def action_search_correct(self) -> None:
-        """Correct the selected passage."""
         if self.selected is None or self._backend is None:
             return
         if self._is_elsewhere(self.selected):
@@ -469,7 +451,6 @@ class SearchPane(BareColumn):
             self._correct(self._backend, self.selected)
 
     def action_search_why(self) -> None:
-        """Explain why the selected passage is found; without results, why a chosen note is not."""
         hit = self.selected
         if self._backend is None:
             return
@@ -481,16 +462,13 @@ class SearchPane(BareColumn):
             self._explain(self._backend, hit.path if hit is not None else "")
 
     def action_search_filter(self) -> None:
-        """Choose the scope."""
         if self._backend is not None:
             self._choose_scope(self._backend)
 
     def action_search_next(self) -> None:
-        """Select the next result, or line of the start page."""
         self._list.action_cursor_down()
 
     def action_search_previous(self) -> None:
-        """Select the previous result or line; above the first one, recall the previous question."""
         is_at_top = self.start.selected is None if self._is_on_start else self._recalled is not None
         if is_at_top and not self.results.index:
             self._recall()
@@ -535,7 +513,6 @@ class SearchPane(BareColumn):
             self.start.show(replace(found, questions=self._questions), self._status, time())
 
     def action_search_unfold(self) -> None:
-        """Show the other passages of the selected note, or hide them if they are shown."""
         row = self.results.selected_row
         if row is not None and row.folded:
             self._fold(row, on=False)
@@ -543,7 +520,6 @@ class SearchPane(BareColumn):
             self._fold(row, on=True)
 
     def action_search_fold(self) -> None:
-        """Hide all but the best passage of the selected note."""
         row = self.results.selected_row
         if row is not None and self._is_unfolded(row):
             self._fold(row, on=True)
@@ -571,24 +547,19 @@ class SearchPane(BareColumn):
             self._run_question(self._longer)
 
     def action_search_more(self) -> None:
-        """Search for passages similar to the selected one."""
         self.post_message(RememberPlace(self.place))
         self._run_question(replace(self.question, like=self.selected, near_misses=False))
 
     def action_search_undo(self) -> None:
-        """Undo what was changed last: an edit in the editor, say."""
         self.post_message(StepBack())
 
     def action_search_redo(self) -> None:
-        """Redo what was undone last."""
         self.post_message(StepBack(redo=True))
 
     def action_search_near(self) -> None:
-        """Show or hide near misses."""
         self._run_question(replace(self.question, near_misses=not self.question.near_misses))
 
     def action_search_mode(self) -> None:
-        """Search in the next mode."""
         self._run_question(self.question.next_mode())
 
     def action_search_refresh(self) -> None:
@@ -782,7 +753,7 @@ class SearchPane(BareColumn):
         if not self.question.is_empty:
             return
         if self.start.display and (self._is_listed_already or empty_start_text(status) is None):
-            self.start.update(status, time())
+            self.start.show(self.start.facts, status, time())
         else:
             self._begin()
         if self._backend is not None and (before is None or before.state != status.state):

@@ -93,28 +93,23 @@ class StartPanel(Widget):
     def __init__(self, title: str, *, id: str) -> None:  # noqa: A002
         super().__init__(id=id)
         make_panel(self, title)
-        self._lines: tuple[StartLine, ...] = ()
+        self.lines: tuple[StartLine, ...] = ()
         self._selected: int | None = None
-
-    @property
-    def lines(self) -> tuple[StartLine, ...]:
-        """Return the lines shown."""
-        return self._lines
 
     def show(self, lines: tuple[StartLine, ...], selected: int | None) -> None:
         """Replace the lines, and mark the one under the cursor."""
-        if (lines, selected) != (self._lines, self._selected):
-            self._lines, self._selected = lines, selected
+        if (lines, selected) != (self.lines, self._selected):
+            self.lines, self._selected = lines, selected
             self.refresh()
 
     def render(self) -> Content:
         width = self.content_size.width
-        return Content("\n").join(self._row(index, line, width) for index, line in enumerate(self._lines))
+        return Content("\n").join(self._row(index, line, width) for index, line in enumerate(self.lines))
 
     def on_click(self, event: events.Click) -> None:
         """Open the line under the mouse."""
         offset = event.get_content_offset(self)
-        if offset is not None and offset.y < len(self._lines) and self._lines[offset.y].opens is not None:
+        if offset is not None and offset.y < len(self.lines) and self.lines[offset.y].opens is not None:
             event.stop()
             self.post_message(self.Clicked(self, offset.y))
 
@@ -164,10 +159,6 @@ class StartPage(BareColumn, can_focus=True, inherit_bindings=False):
         """Show new facts; the cursor keeps its position."""
         self.facts, self._status, self._now = facts, status, now
         self._lay_out()
-
-    def update(self, status: Status, now: float) -> None:
-        """Show a newer status."""
-        self.show(self.facts, status, now)
 
     def leave(self) -> None:
         """Remove the cursor."""
@@ -292,16 +283,14 @@ def _recent(notes: Iterable[NameMatch], now: float) -> tuple[StartLine, ...]:
     """Format the notes changed last, with their folder if it fits."""
     return tuple(
         StartLine(
-            Content.assemble(clean_line(note.name), (f"  {clean_line(_folder(note.path))}", "$text-disabled")),
+            Content.assemble(
+                clean_line(note.name), (f"  {clean_line(note.path.rpartition('/')[0])}", "$text-disabled")
+            ),
             Content.styled(age(note.modified_at, now), "$text-disabled"),
             partial(OpenNote, note.path),
         )
         for note in notes
     )
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]
 
 
 def _recent_searches(questions: Sequence[str]) -> tuple[StartLine, ...]:

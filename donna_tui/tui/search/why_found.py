@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.backend import Explanation, MemoryBackend
 from donna_tui.tui.lib.detail_dialog import DetailScreen, Facts
 from donna_tui.tui.lib.error_messages import error_text, sentence
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.search import MemorySource
+
+if TYPE_CHECKING:
+    from donna_tui.engine.memory_service import MemoryService
+    from donna_tui.search.why_not import WhyNot
 
 _HELP = {
     "not_indexed": "Activity shows which notes are left out, and why.",
@@ -26,13 +29,13 @@ _HELP = {
 }
 
 
-def explanation_screen(found: Explanation, question: str) -> DetailScreen:
+def explanation_screen(found: WhyNot, question: str) -> DetailScreen:
     """Return a dialog that explains why a note was found or not."""
     is_found = found.cause == "it_is_a_hit"
     return DetailScreen("Why it is found" if is_found else "Why it is not found", facts_of(found, question))
 
 
-def facts_of(found: Explanation, question: str) -> Facts:
+def facts_of(found: WhyNot, question: str) -> Facts:
     """Describe the fate of a note in a search, with remedies."""
     return (
         ("", _reason(found)),
@@ -44,7 +47,7 @@ def facts_of(found: Explanation, question: str) -> Facts:
     )
 
 
-def _reason(found: Explanation) -> str:
+def _reason(found: WhyNot) -> str:
     reasons = {
         "it_is_a_hit": f"It is number {found.rank} among the passages of this search.",
         "not_among_the_candidates": "Other notes rank higher, both in keyword and in semantic search.",
@@ -55,13 +58,13 @@ def _reason(found: Explanation) -> str:
     return reasons.get(found.cause) or sentence(clean_line(found.detail))
 
 
-def _words(found: Explanation) -> str:
+def _words(found: WhyNot) -> str:
     if found.cause in ("not_indexed", "outside_filters"):
         return ""
     return f"place {found.keyword_rank}" if found.keyword_rank else "none of its passages matches"
 
 
-def _meaning(found: Explanation) -> str:
+def _meaning(found: WhyNot) -> str:
     if found.cosine is None:
         return ""
     place = f"place {found.vector_rank}, " if found.vector_rank else ""
@@ -79,7 +82,7 @@ def correction_effect(source: MemorySource) -> str:
 
 async def correct(
     app: App[Any],
-    service: MemoryBackend,
+    service: MemoryService,
     keys: Keys,
     *,
     identity: str,

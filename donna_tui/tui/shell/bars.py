@@ -245,8 +245,10 @@ def facts(status: Status) -> Iterator[Fact]:
         yield Fact(Content.styled(state, tone), 0)
     if _is_unknown(status):
         yield Fact(Content.styled("reading the folder …", ".strip--strong"), 2)
+    elif _is_building(cover):
+        yield from _progress(status)
     else:
-        yield from _progress(status) if _is_building(cover) else _at_rest(cover)
+        yield Fact(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
     if cover.notes:
         yield Fact(_semantic(status), 3)
     if (saved := status.keyword_after_save.p50) is not None:
@@ -281,10 +283,6 @@ def _progress(status: Status) -> Iterator[Fact]:
     yield Fact(Content.assemble(drawn, f" {percent(cover.text, cover.notes)}"), 5)
     if status.seconds_left is not None:
         yield Fact(Content(f"{estimate(status.seconds_left)} left"), 4)
-
-
-def _at_rest(cover: Coverage) -> Iterator[Fact]:
-    yield Fact(Content.styled(plural(cover.notes, "note"), ".strip--strong"), 2)
 
 
 def _semantic(status: Status) -> Content:

@@ -26,7 +26,7 @@ class Pane(Protocol):
     """A screen with its own actions.
 
     A pane also handles the messages `EngineEvents` and `StatusChanged`, has a method `action_…` for each action of its
-    context, and posts `ActionsChanged` when other actions become possible.
+    context, which the help of the action describes, and posts `ActionsChanged` when other actions become possible.
     """
 
     def connect(self, backend: Backend) -> None:

@@ -23,7 +23,8 @@ from donna_tui.tui.lib.actions import ACTIONS
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import BareSwitcher
-from donna_tui.tui.lib.dialogs import one_dialog
+from donna_tui.tui.lib.dialogs import RefusalScreen, one_dialog, run_list_action
+from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
@@ -208,9 +209,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
                     bridge.serve(self._panes[1:])
                 self.is_complete = True
                 self.search.completed()
-            if self._vault.writing is not None:
-                self._review.write_with(self._vault.writing)
-                self._memory.write_with(self._vault.writing)
+            self._review.writing = self._memory.writing = self._vault.writing
 
     def holds_back(self, action_id: str = "app.quit") -> bool:
         """Check whether leaving this space now would lose an edit. A second call after the warning returns False."""
@@ -257,7 +256,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if objection:
             self.notify(objection, timeout=4, markup=False)
         elif action.context == "list":
-            await self._move(action)
+            await run_list_action(self, action)
         elif action.id in _VIEWS:
             self.show_pane(_VIEWS[action.id])
         else:
@@ -364,11 +363,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         await self.action_run(event.action_id)
 
     def action_draft_weekly_review(self) -> None:
-        """Write the review of this week now, and show it."""
         self.run_worker(self._write_today("weekly_review"), group="draft")
 
     def action_draft_daily_reflection(self) -> None:
-        """Write the reflection on today now, and show it."""
         self.run_worker(self._write_today("daily_reflection"), group="draft")
 
     async def _write_today(self, skill: str) -> None:
@@ -390,7 +387,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.focus_previous()
 
     def action_view_back(self) -> None:
-        """Leave the current level."""
         if self.maximized is not None:
             self.minimize()
         else:
@@ -404,11 +400,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.maximize(self.focused)
 
     def action_view_jump(self) -> None:
-        """Label everything visible for jump mode."""
         self.app.push_screen(JumpOverlay(self._jump_targets()), lambda target: target.go() if target else None)
 
     def action_app_daily(self) -> None:
-        """Open the daily note of today, or create it."""
         if self._backend is not None:
             self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
 
@@ -428,7 +422,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._show_note(path, 1)
 
     def action_app_switch(self) -> None:
-        """Pick a note or a heading by its name."""
         if self._backend is not None:
             self._switch(self._backend)
 
@@ -461,9 +454,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if found.path and found.exists:
             await self._show_note(found.path, found.line)
         elif found.path:
-            from donna_tui.tui.lib.dialogs import RefusalScreen
-            from donna_tui.tui.lib.error_messages import Refusal
-
             refusal = Refusal(
                 Reason.MISSING, "No such note", "The note of this link does not exist.", "", clean_line(found.path)
             )
@@ -488,11 +478,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         return NotePlace(*note) if note is not None else ScreenPlace(name)
 
     def action_view_backward(self) -> None:
-        """Navigate back in the history."""
         self._navigate(self._places.back(self._place) if self.is_complete else None, "There is nothing to go back to.")
 
     def action_view_forward(self) -> None:
-        """Navigate forward in the history."""
         place = self._places.forward(self._place) if self.is_complete else None
         self._navigate(place, "There is nothing to go forward to.")
 
@@ -524,13 +512,11 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self._outside.edit(file, line)
 
     def action_app_palette(self) -> None:
-        """Pick an action by its name."""
         from donna_tui.tui.shell.commands import Palette
 
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
-        """Pick a theme with a live preview."""
         from donna_tui.tui.shell.themes import ThemePicker
 
         self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
@@ -556,23 +542,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.notify(message, severity="error", timeout=12, markup=False)
 
     def action_app_keys(self) -> None:
-        """Pick an action by its key."""
         from donna_tui.tui.shell.commands import KeyList
 
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
-        """Show the help of the current pane."""
         from donna_tui.tui.shell.help import HelpScreen
 
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
     def action_app_space(self) -> None:
-        """Pick another space."""
         self.post_message(ChooseSpace())
 
     def action_app_suspend(self) -> None:
-        """Suspend the process as a shell job; `fg` resumes it."""
         self.app.action_suspend_process()
 
     async def action_app_quit(self) -> None:
@@ -654,12 +636,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.show_pane(pane)
             message = f"{key_names(self._keymap.keys[action.id][:1])} does it here: {action.help}"
             self.notify(message, timeout=5, markup=False)
-
-    async def _move(self, action: Action) -> None:
-        what = action.method.removeprefix("action_list_")
-        name = {"down": "cursor_down", "up": "cursor_up"}.get(what, what)
-        if self.focused is not None and hasattr(self.focused, f"action_{name}"):
-            await self.app.run_action(name, self.focused)
 
     def _jump_targets(self) -> Iterator[JumpTarget]:
         if isinstance(self.pane, HasJumpTargets):

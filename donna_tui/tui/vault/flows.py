@@ -24,7 +24,7 @@ from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
-from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits
+from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
 from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.three_way import ThreeWayScreen, Way
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
@@ -60,7 +60,8 @@ class VaultFlows(PlanFlow):
             return None
         stamp = await asyncio.to_thread(_stamp, file)
         await self._outside.edit(file, line)
-        if self._has_window(file, line) and not await self._agrees(_window_open(path), "commit"):
+        step = "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside."
+        if self._has_window(file, line) and not await self._agrees(_in_window(clean_line(path), step), "commit"):
             return None
         if version is None:
             if stamp != await asyncio.to_thread(_stamp, file):
@@ -191,25 +192,21 @@ class VaultFlows(PlanFlow):
 
         return await self._rewritten(path, done)
 
+    @retried
     async def _rewritten(
         self, path: str, change: Callable[[str], str | None], *, is_new_fine: bool = False
     ) -> Outcome | None:
         """Change some lines of a note that the user named, without showing a diff first."""
-        while True:
-            try:
-                note = await self._now(path)
-                if note is None and not is_new_fine:
-                    self._report(f"{clean_line(path)} is no longer there.")
-                    return None
-                text = change(note.text if note is not None else "")
-                if text is None:
-                    self._report("The note no longer contains this task, or it is already done.")
-                    return None
-                etag = note.etag if note is not None else None
-                return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        note = await self._now(path)
+        if note is None and not is_new_fine:
+            self._report(f"{clean_line(path)} is no longer there.")
+            return None
+        text = change(note.text if note is not None else "")
+        if text is None:
+            self._report("The note no longer contains this task, or it is already done.")
+            return None
+        etag = note.etag if note is not None else None
+        return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
 
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Move or rename a note."""
@@ -238,19 +235,17 @@ class VaultFlows(PlanFlow):
         """Create a folder, which git stores once a note is in it. Return its path, or None."""
         return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
 
-    async def _create_folder(self, path: str) -> bool:
+    async def _create_folder(self, path: str) -> None:
         await self._backend.notes.create_folder(path)
         self._report("Created. The folder is in git once a note is in it.")
-        return True
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
         """Rename an empty folder. Return its new path, or None."""
 
-        async def rename(new: str) -> bool:
+        async def rename(new: str) -> None:
             await self._backend.notes.create_folder(new)
             await self._backend.notes.remove_folder(path)
             self._report("Moved. The folder was empty.")
-            return True
 
         return await self._named_folder("Move or rename", path, folders, rename)
 
@@ -268,11 +263,10 @@ class VaultFlows(PlanFlow):
         )
 
     async def _named_folder(
-        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[bool]]
+        self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[None]]
     ) -> str:
-        before, problem = path, ""
+        before, problem, taken = path, "", frozenset(folders)
         while True:
-            taken = frozenset(folders)
             window = PathPrompt(
                 title, path, self._keys, problem=problem, taken=taken, check=self._check_folder, is_folder=True
             )
@@ -280,7 +274,8 @@ class VaultFlows(PlanFlow):
             if new_path is None or new_path == before:
                 return ""
             try:
-                return new_path if await do(new_path) else ""
+                await do(new_path)
+                return new_path
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
 
@@ -289,14 +284,14 @@ class VaultFlows(PlanFlow):
 
     async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
         """Rename a folder, or move it: all its notes, as one operation."""
-        outcome: list[Outcome | None] = []
+        outcome: Outcome | None = None
 
-        async def move(new: str) -> bool:
-            outcome.append(await self._planned(partial(self._backend.notes.plan_move_folder, path, new)))
-            return True
+        async def move(new: str) -> None:
+            nonlocal outcome
+            outcome = await self._planned(partial(self._backend.notes.plan_move_folder, path, new))
 
         await self._named_folder("Move or rename the folder", path, folders, move)
-        return outcome[0] if outcome else None
+        return outcome
 
     async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
         """Delete several notes and folders, as one operation."""
@@ -321,28 +316,20 @@ class VaultFlows(PlanFlow):
                 if not await self._refused(error):
                     return None
 
+    @retried
     async def resolve_copy(self, path: str) -> Outcome | None:
         """Compare a conflict copy with its note, and keep one of them or both."""
         notes = self._backend.notes
-        while True:
-            try:
-                conflict = await notes.conflict(path)
-                keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
-                return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        conflict = await notes.conflict(path)
+        keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
+        return await self._planned(partial(notes.plan_resolution, conflict, keep)) if keep is not None else None
 
+    @retried
     async def undo_one(self, operation: Operation) -> Outcome | None:
         """Undo one operation of the history."""
-        while True:
-            try:
-                plan = await self._backend.notes.plan_undo_one(operation.id)
-                answer = await self._confirm(plan, leads=(_lead(operation),))
-                return await self._carry_out(plan) if answer is Answer.DO else None
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        plan = await self._backend.notes.plan_undo_one(operation.id)
+        answer = await self._confirm(plan, leads=(_lead(operation),))
+        return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo as many steps as the user selects in the preview."""
@@ -520,7 +507,10 @@ class VaultFlows(PlanFlow):
         """Open a copy of an edit in the editor; return its text, or None if the user cancels meanwhile."""
         copy = await self._backend.notes.begin_edit(edit)
         await self._outside.edit(copy, line)
-        if self._has_window(copy, line) and not await self._agrees(_copy_open(edit.path), "continue"):
+        window = _in_window(
+            f"A copy of {clean_line(edit.path)}", "Save and close it there, then continue here to see the diff."
+        )
+        if self._has_window(copy, line) and not await self._agrees(window, "continue"):
             return None
         return await self._backend.notes.edited_text(copy)
 
@@ -589,19 +579,5 @@ def _merged(clashes: tuple[Clash, ...]) -> str | None:
     return merge.text if merge.is_clean and merge.text != found else None
 
 
-def _window_open(path: str) -> Refusal:
-    return Refusal(
-        Reason.BUSY,
-        "In your editor",
-        f"{clean_line(path)} is open in your editor's window.",
-        "Save it there, then continue here to commit what you saved. If you cancel, it counts as edited outside.",
-    )
-
-
-def _copy_open(path: str) -> Refusal:
-    return Refusal(
-        Reason.BUSY,
-        "In your editor",
-        f"A copy of {clean_line(path)} is open in your editor's window.",
-        "Save and close it there, then continue here to see the diff.",
-    )
+def _in_window(what: str, step: str) -> Refusal:
+    return Refusal(Reason.BUSY, "In your editor", f"{what} is open in your editor's window.", step)

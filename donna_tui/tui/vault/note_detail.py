@@ -166,27 +166,19 @@ class NoteView(PassageView):
             self._choose(index, None if line == self._pages.sections[index].start_line else line)
 
     def action_cursor_down(self) -> None:
-        if self.scroll_offset.y >= self.max_scroll_y:
-            self._turn(1)
-        else:
+        if not self._turned(1):
             super().action_cursor_down()
 
     def action_cursor_up(self) -> None:
-        if self.scroll_offset.y <= 0:
-            self._turn(-1)
-        else:
+        if not self._turned(-1):
             super().action_cursor_up()
 
     def action_page_down(self) -> None:
-        if self.scroll_offset.y >= self.max_scroll_y:
-            self._turn(1)
-        else:
+        if not self._turned(1):
             super().action_page_down()
 
     def action_page_up(self) -> None:
-        if self.scroll_offset.y <= 0:
-            self._turn(-1)
-        else:
+        if not self._turned(-1):
             super().action_page_up()
 
     @property
@@ -215,14 +207,17 @@ class NoteView(PassageView):
         self.scroll_home(animate=False, immediate=True)
         self.post_message(self.Moved())
 
-    def _turn(self, by: int) -> None:
-        """Show the next page, or the end of the previous one."""
+    def _turned(self, by: int) -> bool:
+        """At an end of the page, show the next page, or the end of the previous one. Return False elsewhere."""
         page = self._page + by
-        if 0 <= page < len(self._pages.pages):
-            self._chosen = None
-            self._open(page)
-            if by < 0:
-                self.scroll_end(animate=False)
+        is_at_end = self.scroll_offset.y >= self.max_scroll_y if by > 0 else self.scroll_offset.y <= 0
+        if not is_at_end or not 0 <= page < len(self._pages.pages):
+            return False
+        self._chosen = None
+        self._open(page)
+        if by < 0:
+            self.scroll_end(animate=False)
+        return True
 
 
 def changed_lines(before: str, after: str) -> range:
@@ -316,13 +311,8 @@ class NoteDetail(Container):
         """Return whether the history is that of the whole vault."""
         return self._whole_vault or self._path == ""
 
-    @property
-    def waiting_edit(self) -> bool:
-        """Return whether the note has an unsaved edit."""
-        return self._waiting_edit
-
-    @waiting_edit.setter
-    def waiting_edit(self, waits: bool) -> None:
+    def mark_waiting_edit(self, *, waits: bool) -> None:
+        """Show whether the note has an unsaved edit."""
         if waits != self._waiting_edit:
             self._waiting_edit = waits
             self._show_head()
@@ -349,10 +339,6 @@ class NoteDetail(Container):
         if self._backend is not None and self._row is not None:
             self._read(self._backend, self._row)
             self._load_tab()
-
-    def show_tab(self, tab: Tab) -> None:
-        """Show another tab."""
-        self.tabs.chosen = TABS.index(tab)
 
     def walk(self, by: int) -> None:
         """Move by some sections, in the text or in the blame."""

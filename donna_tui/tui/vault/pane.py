@@ -80,7 +80,8 @@ class VaultPane(PartsPane):
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("vault", outside, keys)
-        self._writing: VaultFlows | None = None
+        self.writing: VaultFlows | None = None
+        """The flows that change this vault, once it is open."""
         self._drops = ""
         self._undoable: tuple[Operation, ...] | None = None
         self._redoable: tuple[Operation, ...] | None = None
@@ -106,9 +107,9 @@ class VaultPane(PartsPane):
     def connect(self, backend: Backend) -> None:
         """Show the vault of a backend."""
         self._backend = backend
-        self._writing = VaultFlows(self, self._outside, self._keys, backend)
+        self.writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
-        self._load_unsaved_edits(self._writing.edits)
+        self._load_unsaved_edits(self.writing.edits)
         self.reload()
 
     def action_state(self, base: ActionState) -> ActionState:
@@ -133,7 +134,6 @@ class VaultPane(PartsPane):
         (self.notice if self.has_class("-empty") else self.note_tree).focus()
 
     def go_back(self) -> bool:
-        """Leave the current level. Return False at the outermost one."""
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
         elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
@@ -198,7 +198,6 @@ class VaultPane(PartsPane):
         return self.note_tree
 
     def action_vault_open(self) -> None:
-        """Fold or unfold a folder, enter a note, follow a link, or show the selected change."""
         row = self.note_tree.selected
         if self._is_at("note") and self.detail.tab in ("note", "links"):
             self.detail.follow_link()
@@ -211,21 +210,17 @@ class VaultPane(PartsPane):
             self._show_part("note")
 
     def action_vault_note(self) -> None:
-        """Show the text of the note."""
         self._show_tab("note")
 
     def action_vault_history(self) -> None:
-        """Show the history; a second call toggles its scope."""
         if self.detail.tab == "history" and self._is_at("note"):
             self.detail.toggle_scope()
         self._show_tab("history")
 
     def action_vault_blame(self) -> None:
-        """Show the author of each line of the section."""
         self._show_tab("blame")
 
     def action_vault_links(self) -> None:
-        """Show the links to and from the note."""
         self._show_tab("links")
 
     def action_vault_diff(self) -> None:
@@ -233,7 +228,6 @@ class VaultPane(PartsPane):
         self._show_part("diff")
 
     def action_vault_left(self) -> None:
-        """Fold, or move to the left."""
         if self._is_at("tree"):
             self.note_tree.fold()
         elif self._is_at("diff"):
@@ -244,7 +238,6 @@ class VaultPane(PartsPane):
             self._show_tab(TABS[TABS.index(self.detail.tab) - 1])
 
     def action_vault_right(self) -> None:
-        """Unfold, or move to the right."""
         if self._is_at("tree"):
             if not self.note_tree.unfold():
                 self._show_part("note")
@@ -252,27 +245,21 @@ class VaultPane(PartsPane):
             self._show_tab(TABS[TABS.index(self.detail.tab) + 1])
 
     def action_vault_next_section(self) -> None:
-        """Scroll to the next heading."""
         self.detail.walk(1)
 
     def action_vault_previous_section(self) -> None:
-        """Scroll to the previous heading."""
         self.detail.walk(-1)
 
     def action_vault_layout(self) -> None:
-        """Toggle between side by side and unified."""
         self.detail.diff.toggle_layout()
 
     def action_vault_unfold(self) -> None:
-        """Show or fold unchanged lines."""
         self.detail.diff.toggle_unchanged()
 
     def action_vault_wrap(self) -> None:
-        """Toggle between wrapping and truncating long lines."""
         self.detail.diff.toggle_wrap()
 
     def action_vault_filter(self) -> None:
-        """Filter the tree."""
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
         self._focus_at_once(self.filter)
@@ -282,15 +269,12 @@ class VaultPane(PartsPane):
         self.action_vault_filter()
 
     def action_vault_next(self) -> None:
-        """Select the next row."""
         self.note_tree.action_cursor_down()
 
     def action_vault_previous(self) -> None:
-        """Select the previous row."""
         self.note_tree.action_cursor_up()
 
     def action_vault_refresh(self) -> None:
-        """Reload the tree."""
         self.reload()
 
     def open_note(self, path: str, line: int = 1) -> None:
@@ -339,7 +323,7 @@ class VaultPane(PartsPane):
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
         self._undoable, self._redoable = await steps_of(backend)
-        self.note_tree.show(self._writing.edits.marked(notes) if self._writing is not None else notes, empty)
+        self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
             if not self.note_tree.shows(show) and self.note_tree.holds(show):
@@ -377,12 +361,12 @@ class VaultPane(PartsPane):
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
-        self.detail.waiting_edit = self.waits(row)
+        self.detail.mark_waiting_edit(waits=self.waits(row))
         self.detail.follow(row)
         self.post_message(ActionsChanged())
 
     def _show_tab(self, tab: Tab) -> None:
-        self.detail.show_tab(tab)
+        self.detail.tabs.chosen = TABS.index(tab)
         self._show_part("note")
 
     def _show_part(self, place: str) -> None:
@@ -419,7 +403,6 @@ class VaultPane(PartsPane):
         self.query_one("#tree-foot", Static).update(chosen + Content.styled(words, "$text-disabled"))
 
     def action_vault_mark(self) -> None:
-        """Select the row, and say how many are."""
         self.note_tree.mark()
         self._show_tree()
         self.post_message(ActionsChanged())
@@ -434,26 +417,21 @@ class VaultPane(PartsPane):
         self.post_message(ActionsChanged())
 
     @property
-    def writing(self) -> VaultFlows | None:
-        """Return the flows that change this vault, once it is open."""
-        return self._writing
-
-    @property
     def edits_in_memory_only(self) -> tuple[str, ...]:
         """Return the notes with an edit that would be lost on exit."""
-        return tuple(sorted(self._writing.edits.in_memory_only)) if self._writing is not None else ()
+        return tuple(sorted(self.writing.edits.in_memory_only)) if self.writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
         """Return whether a note has an unsaved edit."""
-        return row is not None and self._writing is not None and self._writing.edits.of(row.path) is not None
+        return row is not None and self.writing is not None and self.writing.edits.of(row.path) is not None
 
     @property
     def note(self) -> NoteText | None:
         """Return the note under the cursor once it is loaded, or the unsaved edit of one that does not exist."""
         row = self.note_tree.selected
-        if self.detail.note is not None or row is None or self._writing is None:
+        if self.detail.note is not None or row is None or self.writing is None:
             return self.detail.note
-        return self._writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
+        return self.writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def action_vault_copy_link(self) -> None:
         """Copy a wikilink to the note, or to each note that is selected."""
@@ -466,95 +444,85 @@ class VaultPane(PartsPane):
             self._outside.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
 
     def action_vault_copy_text(self) -> None:
-        """Copy the text of the note, or the difference."""
         if self.detail.diff.has_focus and self.detail.diff.diffs:
             self._outside.copy(self.detail.diff.text, "The difference")
         elif self.detail.note is not None:
             self._outside.copy(self.detail.note.text, "The text of the note")
 
     async def action_vault_obsidian(self) -> None:
-        """Open the note in Obsidian."""
         row = self.note_tree.selected
         if row is not None and self._backend is not None:
             await self._outside.open_in_obsidian(Path(self._backend.status().root), row.path)
 
     def action_vault_edit(self) -> None:
-        """Open the note itself in the editor."""
         row = self.note_tree.selected
         if row is not None:
             self.edit_file(row.path, self.detail.text.line)
 
     def edit_file(self, path: str, line: int) -> None:
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
-        if self._backend is None or self._writing is None:
+        if self._backend is None or self.writing is None:
             return
         try:
             file = self._backend.absolute_path(path)
         except DonnaError as error:
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         else:
-            self._change(partial(self._writing.edit, path, file, line))
+            self._change(partial(self.writing.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
-        """Commit what was edited outside."""
         paths = outside_paths(self.note_tree.selected, self.note_tree.notes)
-        if paths and self._writing is not None:
-            self._change(partial(self._writing.commit, paths))
+        if paths and self.writing is not None:
+            self._change(partial(self.writing.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
-        """Edit a copy in the editor."""
         note, line = self.note, self.detail.text.line
-        if note is not None and self._writing is not None:
-            self._change(partial(self._writing.edit_copy, note, line, self._remarks()))
+        if note is not None and self.writing is not None:
+            self._change(partial(self.writing.edit_copy, note, line, self._remarks()))
 
     def action_vault_edit_here(self) -> None:
-        """Edit on this screen."""
         note, line = self.note, self.detail.text.line
-        if note is not None and self._writing is not None:
-            self._change(partial(self._writing.edit_here, note, line, self._remarks()))
+        if note is not None and self.writing is not None:
+            self._change(partial(self.writing.edit_here, note, line, self._remarks()))
 
     def action_vault_new(self) -> None:
-        """Begin a note in the folder where the cursor is."""
-        if self._writing is not None:
-            self._change(partial(self._writing.new, self._folder, self.note_tree.notes))
+        if self.writing is not None:
+            self._change(partial(self.writing.new, self._folder, self.note_tree.notes))
 
     def create(self, path: str) -> None:
         """Create a note at a path."""
-        if self._writing is not None:
-            self._change(partial(self._writing.create, path, self.note_tree.notes))
+        if self.writing is not None:
+            self._change(partial(self.writing.create, path, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
-        """Rename or move the note or the folder, or move what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self._writing is None:
+        if self.writing is None:
             return
         if tree.marked:
-            self._change(partial(self._writing.move_all, tree.marked, tree.folders))
+            self._change(partial(self.writing.move_all, tree.marked, tree.folders))
         elif row is not None and row.is_folder and row.notes:
-            self._change(partial(self._writing.move_folder, row.path, tree.folders))
+            self._change(partial(self.writing.move_folder, row.path, tree.folders))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._writing.rename_empty, row.path, tree.folders))
+            self._change_folder(partial(self.writing.rename_empty, row.path, tree.folders))
         elif note is not None:
-            self._change(partial(self._writing.move, note, self.note_tree.notes, self._remarks()))
+            self._change(partial(self.writing.move, note, self.note_tree.notes, self._remarks()))
 
     def action_vault_delete(self) -> None:
-        """Delete the note or the folder, or what is selected."""
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self._writing is None:
+        if self.writing is None:
             return
         if tree.marked or (row is not None and row.is_folder and row.notes):
-            self._change(partial(self._writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
+            self._change(partial(self.writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._removed, self._writing, row.path))
+            self._change_folder(partial(self._removed, self.writing, row.path))
         elif note is not None:
-            self._change(partial(self._writing.delete, note, self._remarks()))
+            self._change(partial(self.writing.delete, note, self._remarks()))
 
     def action_vault_new_folder(self) -> None:
-        """Create a folder in the one where the cursor is."""
-        if self._writing is not None:
-            self._change_folder(partial(self._writing.new_folder, self._folder, self.note_tree.folders))
+        if self.writing is not None:
+            self._change_folder(partial(self.writing.new_folder, self._folder, self.note_tree.folders))
 
     async def _removed(self, writing: VaultFlows, path: str) -> str:
         await writing.remove_empty(path)
@@ -571,28 +539,25 @@ class VaultPane(PartsPane):
         return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
     def action_vault_resolve(self) -> None:
-        """Resolve the conflict copy."""
         row = self.note_tree.selected
-        if row is not None and self._writing is not None:
-            self._change(partial(self._writing.resolve_copy, row.path))
+        if row is not None and self.writing is not None:
+            self._change(partial(self.writing.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
-        """Undo the last change; in the history, the selected one."""
         operation = self.detail.selected_operation
-        if self._writing is not None and operation is not None:
-            self._change(partial(self._writing.undo_one, operation))
-        elif self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.UNDO))
+        if self.writing is not None and operation is not None:
+            self._change(partial(self.writing.undo_one, operation))
+        elif self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
-        """Redo the last undone change."""
-        if self._writing is not None:
-            self._change(partial(self._writing.step_back, OperationKind.REDO))
+        if self.writing is not None:
+            self._change(partial(self.writing.step_back, OperationKind.REDO))
 
     async def action_vault_discard(self) -> None:
         """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
-        if row is None or self._writing is None:
+        if row is None or self.writing is None:
             return
         if self._drops != row.path:
             self._drops = row.path
@@ -601,7 +566,7 @@ class VaultPane(PartsPane):
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
-        await self._writing.drop(row.path)
+        await self.writing.drop(row.path)
         self.reload()
         self.follow()
 

@@ -125,7 +125,6 @@ class PlanScreen(DiffDialog[Answer]):
         return there | ({Answer.FEWER: fewer} if proposal.steps > 1 else {})
 
     def action_plan_unlink(self) -> None:
-        """Replace the links that would break by their text."""
         if self._proposal.can_unlink:
             self.dismiss(Answer.UNLINK)
 
@@ -183,9 +182,9 @@ class PathPrompt(Dialog[str]):
         path: str,
         keys: Keys,
         *,
-        problem: str = "",
-        taken: frozenset[str] = frozenset(),
-        check: Check | None = None,
+        problem: str,
+        taken: frozenset[str],
+        check: Check,
         is_folder: bool = False,
     ) -> None:
         super().__init__(keys)
@@ -205,9 +204,8 @@ class PathPrompt(Dialog[str]):
             yield KeyLine(self._keys, ("↵", "continue"), ("esc", "cancel"))
 
     def on_mount(self) -> None:
-        stem = self._path.removesuffix(ENDING)
         self.field.focus()
-        self.field.cursor_position = len(stem)
+        self.field.cursor_position = len(self._path.removesuffix(ENDING))
         self._show_hint(self._problem)
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -217,9 +215,9 @@ class PathPrompt(Dialog[str]):
             return
         path = self._answer(event.value)
         objection = self._objection(path)
-        self._show_hint(objection, "" if objection or self._check is not None else path)
-        if path and not objection and self._check is not None:
-            self._examine(self._check, path)
+        self._show_hint(objection)
+        if path and not objection:
+            self._examine(path)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the path, if there is a name."""
@@ -232,9 +230,9 @@ class PathPrompt(Dialog[str]):
             self._show_hint(objection or "Type a name.")
 
     @work(group="examine", exclusive=True)
-    async def _examine(self, check: Check, path: str) -> None:
+    async def _examine(self, path: str) -> None:
         try:
-            problem = await check(path)
+            problem = await self._check(path)
         except DonnaError as error:
             problem = error.message
         if path == self._answer(self.field.value):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
-from typing import TypeVar
+from functools import partial, wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,7 +20,7 @@ from donna_tui.tui.lib.humanize import count, plural, short_root
 from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.wording import PLAN_TITLES, PLAN_VERBS, decision_words
+from donna_tui.tui.vault.wording import KIND_WORDS, decision_words
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
@@ -37,16 +37,27 @@ SOON_SECONDS = 0.5
 _COMMITS = "commit it to git"
 """The label of the key with which the user agrees to commit a private note."""
 
-_DONE = {
-    OperationKind.DELETE: "Deleted",
-    OperationKind.MOVE: "Moved",
-    OperationKind.UNDO: "Undone",
-    OperationKind.REDO: "Redone",
-    OperationKind.KEPT: "Recorded",
-}
-
 Do = Callable[[Plan], Awaitable[Outcome]]
 """A function that applies a plan which the user has reviewed."""
+
+F = TypeVar("F", bound="PlanFlow")
+P = ParamSpec("P")
+Flow = Callable[Concatenate[F, P], Coroutine[None, None, Outcome | None]]
+
+
+def retried(flow: Flow[F, P]) -> Flow[F, P]:
+    """Show a refusal to the user instead of raising DonnaError, and run the flow again if the user chooses to retry."""
+
+    @wraps(flow)
+    async def run(flows: F, /, *args: P.args, **kwargs: P.kwargs) -> Outcome | None:
+        while True:
+            try:
+                return await flow(flows, *args, **kwargs)
+            except DonnaError as error:
+                if not await flows._refused(error):
+                    return None
+
+    return run
 
 
 class PlanFlow:
@@ -57,14 +68,10 @@ class PlanFlow:
         self._keys = keys
         self._backend = backend
 
+    @retried
     async def _with_retry(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
-        """Plan, review and apply a change; a refusal is shown to the user."""
-        while True:
-            try:
-                return await self._planned(make)
-            except DonnaError as error:
-                if not await self._refused(error):
-                    return None
+        """Plan, review and apply a change."""
+        return await self._planned(make)
 
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
         """Plan, review and apply a change. Raises DonnaError."""
@@ -139,7 +146,7 @@ class PlanFlow:
     ) -> Answer | None:
         proposal = Proposal(
             title=_title(plan, steps),
-            does=PLAN_VERBS[plan.kind],
+            does=KIND_WORDS[plan.kind].does,
             changes=plan.changes,
             leads=leads,
             remarks=(*remarks, *plan.remarks),
@@ -182,13 +189,13 @@ def done_words(plan: Plan) -> str:
         return decided.partition(" ")[0].capitalize()
     if plan.kind is OperationKind.WRITE:
         is_new = all(change.before is None for change in plan.changes)
-        return "Committed" if plan.on_disk else "Created" if is_new else "Written"
+        return "Committed" if plan.on_disk else "Created" if is_new else KIND_WORDS[plan.kind].done
     if plan.kind not in (OperationKind.MOVE, OperationKind.DELETE):
-        return _DONE[plan.kind]
+        return KIND_WORDS[plan.kind].done
     deleted = sum(change.after is None for change in plan.changes)
     many = f" {plural(deleted, 'note')}" if deleted > 1 else ""
     others = f" with links in {plural(plan.linked, 'note')}" if plan.linked else ""
-    return f"{_DONE[plan.kind]}{many}{others}"
+    return f"{KIND_WORDS[plan.kind].done}{many}{others}"
 
 
 def lines_of(diffs: tuple[FileDiff, ...]) -> str:
@@ -199,15 +206,15 @@ def lines_of(diffs: tuple[FileDiff, ...]) -> str:
 
 def _title(plan: Plan, steps: int) -> str:
     if steps > 1:
-        return f"{PLAN_TITLES[plan.kind]} {plural(steps, 'change')}"
+        return f"{KIND_WORDS[plan.kind].title} {plural(steps, 'change')}"
     if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
-        return PLAN_TITLES[plan.kind]
+        return KIND_WORDS[plan.kind].title
     deleted = sum(change.after is None for change in plan.changes)
     if deleted > 1 and plan.kind in (OperationKind.MOVE, OperationKind.DELETE):
         return f"{clean_line(plan.subject)}: {plural(deleted, 'note')}"
     is_new = plan.kind is OperationKind.WRITE and all(change.before is None for change in plan.changes)
     name = plan.paths[0] if plan.paths else ""
-    return f"{'New note' if is_new else PLAN_TITLES[plan.kind]} {clean_line(name)}"
+    return f"{'New note' if is_new else KIND_WORDS[plan.kind].title} {clean_line(name)}"
 
 
 class WaitingEdits:
@@ -257,13 +264,7 @@ class WaitingEdits:
         rows = {note.path: note for note in notes}
         for path in self._edits:
             row = rows.get(path, NoteRow(path=path))
-            rows[path] = NoteRow(
-                path=path,
-                states=row.states | {NoteState.UNWRITTEN},
-                detail=row.detail,
-                size=row.size,
-                mtime_ns=row.mtime_ns,
-            )
+            rows[path] = replace(row, states=row.states | {NoteState.UNWRITTEN})
         return tuple(rows.values())
 
     def as_note(self, path: str) -> NoteText | None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from textual.content import Content
 
@@ -15,41 +16,28 @@ from donna_tui.tui.lib.humanize import count
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.types.notes import NoteRow, NoteState
 
-STATE_ORDER = (
-    NoteState.UNWRITTEN,
-    NoteState.CONFLICT,
-    NoteState.MARKERS,
-    NoteState.OUTSIDE,
-    NoteState.DRAFT,
-    NoteState.NOT_INDEXED,
-    NoteState.SENSITIVE,
-    NoteState.LOCAL_ONLY,
-    NoteState.PENDING,
-)
-"""States in order of importance; a row has room for one."""
 
-STATE_WORDS = {
-    NoteState.UNWRITTEN: "unsaved edit",
-    NoteState.CONFLICT: "conflict copy",
-    NoteState.MARKERS: "conflict markers in its text",
-    NoteState.OUTSIDE: "edited outside",
-    NoteState.DRAFT: "drafted by Donna",
-    NoteState.NOT_INDEXED: "not in the index",
-    NoteState.SENSITIVE: "sensitive",
-    NoteState.LOCAL_ONLY: "local only",
-    NoteState.PENDING: "waiting for the index",
+class StateLook(NamedTuple):
+    """The words for a state, one that fits into a row of the tree, and the tone of both."""
+
+    words: str
+    short: str
+    tone: str = ""
+
+
+STATES = {
+    NoteState.UNWRITTEN: StateLook("unsaved edit", "unsaved"),
+    NoteState.CONFLICT: StateLook("conflict copy", "conflict", "warning"),
+    NoteState.MARKERS: StateLook("conflict markers in its text", "conflict", "warning"),
+    NoteState.OUTSIDE: StateLook("edited outside", "edited", "warning"),
+    NoteState.DRAFT: StateLook("drafted by Donna", "draft", "accent"),
+    NoteState.NOT_INDEXED: StateLook("not in the index", "left out"),
+    NoteState.SENSITIVE: StateLook("sensitive", "sensitive"),
+    NoteState.LOCAL_ONLY: StateLook("local only", "local"),
+    NoteState.PENDING: StateLook("waiting for the index", "waiting"),
 }
-SHORT_WORDS = {
-    NoteState.UNWRITTEN: "unsaved",
-    NoteState.CONFLICT: "conflict",
-    NoteState.MARKERS: "conflict",
-    NoteState.OUTSIDE: "edited",
-    NoteState.DRAFT: "draft",
-    NoteState.NOT_INDEXED: "left out",
-    NoteState.SENSITIVE: "sensitive",
-    NoteState.LOCAL_ONLY: "local",
-    NoteState.PENDING: "waiting",
-}
+"""The states in order of importance; a row has room for one."""
+
 OPEN_AT_FIRST = 60
 """Maximum number of notes of a vault that is initially shown unfolded."""
 _IN_NAME = 5.0
@@ -132,13 +120,13 @@ def _ranks(word: str, text: str, bonus: float) -> Iterator[float]:
 
 def searched_text(note: NoteRow) -> str:
     """Return the text that a filter searches: the path, and the words for the states."""
-    states = " ".join(f"{STATE_WORDS[state]} {SHORT_WORDS[state]}" for state in note.states)
+    states = " ".join(f"{STATES[state].words} {STATES[state].short}" for state in note.states)
     return f"{note.path} {states}".casefold()
 
 
 def states_of(note: NoteRow) -> list[NoteState]:
     """Return the states of a note in order of importance."""
-    return [state for state in STATE_ORDER if state in note.states]
+    return [state for state in STATES if state in note.states]
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
@@ -187,12 +175,6 @@ def _rows(folder: _Folder, depth: int, folded: Collection[str]) -> Iterator[Tree
         yield TreeRow(note.path, note.path.rpartition("/")[2], depth, note)
 
 
-_TONES = {
-    NoteState.CONFLICT: "warning",
-    NoteState.MARKERS: "warning",
-    NoteState.OUTSIDE: "warning",
-    NoteState.DRAFT: "accent",
-}
 _DEEPEST = 8
 """Levels that are indented; deeper ones have the indent of the last of these."""
 
@@ -202,22 +184,14 @@ class NoteTree(ItemList[TreeRow]):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
         super().__init__(id=id)
-        self._notes: tuple[NoteRow, ...] = ()
+        self.notes: tuple[NoteRow, ...] = ()
+        """Every note, including those in folded folders."""
         self._folded: set[str] = set()
-        self._query = ""
+        self.query_text = ""
+        """The current filter."""
         self._is_new = True
         self._empty: tuple[str, ...] = ()
         self._marked: set[str] = set()
-
-    @property
-    def notes(self) -> tuple[NoteRow, ...]:
-        """Return every note, including those in folded folders."""
-        return self._notes
-
-    @property
-    def query_text(self) -> str:
-        """Return the current filter."""
-        return self._query
 
     @property
     def marked(self) -> tuple[str, ...]:
@@ -228,7 +202,7 @@ class NoteTree(ItemList[TreeRow]):
     @property
     def folders(self) -> tuple[str, ...]:
         """Return every folder, also an empty one."""
-        return tuple(sorted({*folders_of(self._notes), *self._empty}))
+        return tuple(sorted({*folders_of(self.notes), *self._empty}))
 
     def mark(self) -> None:
         """Add the row under the cursor to the selection, or remove it, and go on to the next row."""
@@ -246,7 +220,7 @@ class NoteTree(ItemList[TreeRow]):
 
     def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
         """Show these notes, and these folders without any."""
-        self._notes = notes
+        self.notes = notes
         self._empty = empty
         self._marked &= {*(note.path for note in notes), *self.folders}
         if self._is_new and notes:
@@ -256,25 +230,22 @@ class NoteTree(ItemList[TreeRow]):
 
     def narrow(self, query: str) -> None:
         """Filter the notes by a query, and select the best match."""
-        if query != self._query:
-            self._query = query
-            self._lay_out(best_of(self._notes, query))
+        if query != self.query_text:
+            self.query_text = query
+            self._lay_out(best_of(self.notes, query))
 
     def shows(self, path: str) -> bool:
         """Check whether a note matches the filter."""
-        words = self._query.split()
-        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self._notes)
+        words = self.query_text.split()
+        return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
     def holds(self, path: str) -> bool:
         """Check whether a note exists."""
-        return any(note.path == path for note in self._notes)
+        return any(note.path == path for note in self.notes)
 
     def reveal(self, path: str) -> None:
         """Unfold the folders above a note, and select it if it exists."""
-        folder = path.rpartition("/")[0]
-        while folder:
-            self._folded.discard(folder)
-            folder = folder.rpartition("/")[0]
+        self._folded.difference_update(above_of(path))
         self._lay_out(path)
 
     def fold(self) -> None:
@@ -282,7 +253,7 @@ class NoteTree(ItemList[TreeRow]):
         row = self.selected
         if row is None:
             return
-        if row.is_folder and not row.folded and not self._query:
+        if row.is_folder and not row.folded and not self.query_text:
             self._folded.add(row.path)
             self._lay_out()
         else:
@@ -310,13 +281,13 @@ class NoteTree(ItemList[TreeRow]):
         stem = name[:-3] if name.endswith(".md") else name
         state = next(iter(states_of(row.note)), None)
         tone = "quiet" if state is NoteState.NOT_INDEXED else "plain"
-        word = Content.styled(SHORT_WORDS[state], _TONES.get(state, "quiet")) if state is not None else Content("")
+        word = Content("") if state is None else Content.styled(STATES[state].short, STATES[state].tone or "quiet")
         sign = ("● ", "accent") if is_marked else ("  ", tone)
         return row_of(Content.assemble(indent, sign, (stem, tone)), word, width)
 
     def _lay_out(self, select: str = "") -> None:
         before = select or (self.selected.path if self.selected is not None else "")
-        self.items = tree_rows(self._notes, self._folded, self._query, self._empty)
+        self.items = tree_rows(self.notes, self._folded, self.query_text, self._empty)
         self.rows_changed(self._place_of(before))
 
     def _place_of(self, path: str) -> int:

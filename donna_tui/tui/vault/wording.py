@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
+from typing import NamedTuple
 
 from textual.content import Content
 
@@ -12,19 +13,32 @@ from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.humanize import moment, plural, size
 from donna_tui.tui.lib.inputs import Words
-from donna_tui.tui.vault.tree import STATE_WORDS, TreeRow, states_of
+from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
 from donna_tui.vault.write.changes import Operation, OperationKind, Revision
 
 _PEOPLE = {"": "Donna", "donna": "Donna", "user": "you", "me": "you", "you": "you"}
 _LONGEST_NAME = 60
-_DONE = {
-    OperationKind.WRITE: "wrote",
-    OperationKind.DELETE: "deleted",
-    OperationKind.MOVE: "moved",
-    OperationKind.UNDO: "undid",
-    OperationKind.REDO: "redid",
-    OperationKind.KEPT: "recorded",
+
+
+class KindWords(NamedTuple):
+    """The words for a kind of operation: in the title of a plan, on the key that applies it, of its author, and after
+    it is done.
+    """
+
+    title: str
+    does: str
+    did: str
+    done: str
+
+
+KIND_WORDS = {
+    OperationKind.WRITE: KindWords("Write", "write it", "wrote", "Written"),
+    OperationKind.DELETE: KindWords("Delete", "delete it", "deleted", "Deleted"),
+    OperationKind.MOVE: KindWords("Move", "move it", "moved", "Moved"),
+    OperationKind.UNDO: KindWords("Undo", "undo", "undid", "Undone"),
+    OperationKind.REDO: KindWords("Redo", "redo", "redid", "Redone"),
+    OperationKind.KEPT: KindWords("Record", "record it", "recorded", "Recorded"),
 }
 _DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
 """Past tenses of the actions on drafts, by the first word of an operation's subject."""
@@ -54,14 +68,14 @@ def done_by(operation: Operation) -> str:
     if operation.actor == "you" and (words := decision_words(operation.subject)):  # agents choose their subjects
         return words
     if not operation.changes:
-        return clean_line(operation.subject) or _DONE[operation.kind]
+        return clean_line(operation.subject) or KIND_WORDS[operation.kind].did
     if operation.kind is OperationKind.MOVE:
         sources = tuple(change.path for change in operation.changes if change.after is None)
         return f"moved {moved_words(operation) or paths_words(sources or operation.paths)}"
     if operation.kind is OperationKind.UNDO:  # what the change was about is last
-        return f"{_DONE[operation.kind]} {paths_words(operation.paths[::-1])}"
+        return f"{KIND_WORDS[operation.kind].did} {paths_words(operation.paths[::-1])}"
     is_new = operation.kind is OperationKind.WRITE and all(change.before is None for change in operation.changes)
-    return f"{'created' if is_new else _DONE[operation.kind]} {paths_words(operation.paths)}"
+    return f"{'created' if is_new else KIND_WORDS[operation.kind].did} {paths_words(operation.paths)}"
 
 
 def decision_words(subject: str) -> str:
@@ -115,13 +129,6 @@ EMPTY = Words(
 AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
 
-_TONES = {
-    NoteState.CONFLICT: "$text-warning",
-    NoteState.MARKERS: "$text-warning",
-    NoteState.OUTSIDE: "$text-warning",
-    NoteState.DRAFT: "$text-accent",
-}
-
 
 def nothing_matches(query: str) -> str:
     """Return the notice for an empty, filtered tree."""
@@ -136,7 +143,7 @@ def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: 
         return Content.assemble(head, "\n", (f"{plural(row.notes, 'note')}{edited}", "$text-muted"))
     states = states_of(row.note)
     parts = [Content.styled("unsaved edit", "$text-warning")] if waiting and NoteState.UNWRITTEN not in states else []
-    parts += [Content.styled(STATE_WORDS[state], _TONES.get(state, "$text-muted")) for state in states]
+    parts += [Content.styled(look.words, f"$text-{look.tone or 'muted'}") for look in map(STATES.__getitem__, states)]
     if note is not None:
         parts.append(Content.styled(f"{size(note.size)} · {moment(note.mtime)}", "$text-disabled"))
     if place:
@@ -223,21 +230,3 @@ def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
 def names_of(notes: Iterable[NoteRow]) -> frozenset[str]:
     """Return the paths that are in use."""
     return frozenset(note.path for note in notes)
-
-
-PLAN_TITLES = {
-    OperationKind.WRITE: "Write",
-    OperationKind.DELETE: "Delete",
-    OperationKind.MOVE: "Move",
-    OperationKind.UNDO: "Undo",
-    OperationKind.REDO: "Redo",
-    OperationKind.KEPT: "Record",
-}
-PLAN_VERBS = {
-    OperationKind.WRITE: "write it",
-    OperationKind.DELETE: "delete it",
-    OperationKind.MOVE: "move it",
-    OperationKind.UNDO: "undo",
-    OperationKind.REDO: "redo",
-    OperationKind.KEPT: "record it",
-}

@@ -205,7 +205,7 @@ def _not_installed() -> VaultWriteError:
 def refusal(verb: str, complaint: str) -> VaultWriteError:
     """Map an error message of git to a VaultWriteError with a reason and a hint."""
     for words, reason, message, hint in _MEANINGS:
-        if words in complaint:
+        if any(each in complaint for each in words):
             if reason is Reason.GIT_LOCKED and (lock := _LOCK.search(complaint)):
                 hint = f"try again; if no git program is running, remove {lock[1]}"
             return VaultWriteError(reason, message, hint=hint)
@@ -215,53 +215,42 @@ def refusal(verb: str, complaint: str) -> VaultWriteError:
 _LOCK = re.compile(r"'[^']*?(\.git/[^']+\.lock)'")
 """The lock in a complaint of git."""
 
+_FREE_SPACE = "free some space and try again"
 _MEANINGS = (
     (
-        "cannot change to",
+        ("cannot change to",),
         Reason.ROOT_MISSING,
         "the vault does not exist, or permission is denied",
         "mount the disk, or choose another vault",
     ),
     (
-        "is in submodule",
+        ("is in submodule",),
         Reason.IGNORED_BY_GIT,
         "the note is in a submodule, which is a separate repository",
         "open the submodule as a vault to change it",
     ),
     (
-        "dubious ownership",
+        ("dubious ownership",),
         Reason.NOT_TRUSTED,
         "git does not trust this repository, since another user owns it",
         "if it is yours: git config --global --add safe.directory FOLDER",
     ),
     (
-        ".lock': File exists",
+        (".lock': File exists",),
         Reason.GIT_LOCKED,
         "another program is using the repository: it holds a lock",
         "try again; if no git program is running, remove the .lock file that git names",
     ),
-    ("No space left on device", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
-    ("Out of diskspace", Reason.DISK_FULL, "the disk is full", "free some space and try again"),
+    (("No space left on device", "Out of diskspace"), Reason.DISK_FULL, "the disk is full", _FREE_SPACE),
+    (("couldn't write '",), Reason.IO_ERROR, "git cannot write to its own folder: the disk may be full", _FREE_SPACE),
+    (("Disk quota exceeded",), Reason.DISK_FULL, "the disk quota is exceeded", _FREE_SPACE),
     (
-        "couldn't write '",
-        Reason.IO_ERROR,
-        "git cannot write to its own folder: the disk may be full",
-        "free some space and try again",
-    ),
-    ("Disk quota exceeded", Reason.DISK_FULL, "the disk quota is exceeded", "free some space and try again"),
-    (
-        "insufficient permission",
+        ("insufficient permission", "Permission denied"),
         Reason.IO_ERROR,
         "permission denied: the repository is not writable",
         "check who owns the .git folder",
     ),
-    (
-        "Permission denied",
-        Reason.IO_ERROR,
-        "permission denied: the repository is not writable",
-        "check who owns the .git folder",
-    ),
-    ("Read-only file system", Reason.IO_ERROR, "the disk of the repository is read-only", None),
+    (("Read-only file system",), Reason.IO_ERROR, "the disk of the repository is read-only", None),
 )
 
 

@@ -82,7 +82,7 @@ def parse_message(message: str, *, commit: str, at: float) -> Operation | None:
 def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: float) -> Operation | None:
     (identity,), (kind,), (actor,) = found["Donna-Op"], found["Donna-Kind"], found["Donna-Actor"]
     before, after = (list(map(_side, found.get(name, []))) for name in ("Donna-Pre", "Donna-Post"))
-    if not _ID.fullmatch(identity) or [each.path for each in before] != [each.path for each in after]:
+    if not _ID.fullmatch(identity) or [path for _, _, path in before] != [path for _, _, path in after]:
         return None
     owners = {json.loads(each[2]): each[1] for each in map(_OWNER.fullmatch, found.get("Donna-Owner", [])) if each}
     return Operation(
@@ -93,8 +93,8 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
         at=at,
         commit=commit,
         changes=tuple(
-            BlobChange(path=old.path, before=old.blob, after=new.blob, mode=new.mode, owner=owners.get(old.path, ""))
-            for old, new in zip(before, after, strict=True)
+            BlobChange(path=path, before=old, after=new, mode=mode, owner=owners.get(path, ""))
+            for (old, _, _), (new, mode, path) in zip(before, after, strict=True)
         ),
         undoes=tuple(found.get("Donna-Undoes", [])),
         redoes=tuple(found.get("Donna-Redoes", [])),
@@ -103,19 +103,12 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    blob: str | None
-    mode: int
-    path: str
-
-
-def _side(value: str) -> _Side:
+def _side(value: str) -> tuple[str | None, int, str]:
+    """Parse one side of a change: its blob, or None, the mode, and the path."""
     found = _CHANGE.fullmatch(value)
     if found is None:
         raise ValueError(value)
-    path = json.loads(found[3])
-    return _Side(None if found[1] == "none" else found[1], int(found[2], 8), str(path))
+    return None if found[1] == "none" else found[1], int(found[2], 8), str(json.loads(found[3]))
 
 
 def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIONS) -> Iterator[Operation]:

@@ -160,9 +160,13 @@ class GitRepo:
         return self.place().records
 
     def _commits(self, *refs: str) -> list[str | None]:
-        given = "".join(f"{ref}^{{commit}}\n" for ref in refs).encode()
+        return self._objects([f"{ref}^{{commit}}" for ref in refs])
+
+    def _objects(self, names: Sequence[str]) -> list[str | None]:
+        """Return the ids of these objects, or None for each that git does not have."""
+        given = "".join(f"{each}\n" for each in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
-        return [None if " " in line else line for line in _lines(answer)[: len(refs)]]
+        return [None if " " in line else line for line in _lines(answer)[: len(names)]]
 
     def check_at_rest(self, place: RepoLocation) -> None:
         """Raise VaultWriteError (`git_busy`) while a merge, rebase or the like is in progress."""
@@ -255,9 +259,7 @@ class GitRepo:
 
     def existing(self, ids: Sequence[str]) -> set[str]:
         """Return those of these objects that exist in git."""
-        given = "".join(f"{each}\n" for each in ids).encode()
-        answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
-        return {line for line in _lines(answer) if line and " " not in line}
+        return {each for each in self._objects(ids) if each}
 
     def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
         """Return those of these vault paths that are in the last commit."""

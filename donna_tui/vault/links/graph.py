@@ -12,7 +12,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.notes import Destination, LinkLine, NoteLinks
 from donna_tui.vault.client import NOTE_ENDINGS, VaultClient, decode
-from donna_tui.vault.links.resolve import LinkIndex, is_dotted, joined
+from donna_tui.vault.links.resolve import SCHEME, LinkIndex, is_dotted, joined
 from donna_tui.vault.links.rewrite import destination_of, may_name
 from donna_tui.vault.links.spans import Link, LinkKind, find_links, link_from
 from donna_tui.vault.note.read import parse_frontmatter
@@ -23,7 +23,6 @@ LONGEST_LINE = 400
 
 _WORD = re.compile(r"\w+")
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _FILES = re.compile(
     r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
     re.IGNORECASE,
@@ -45,7 +44,7 @@ class LinkGraph:
         link = link_from(written, is_wiki=is_wiki)
         if link is None or not (link.target or link.fragment):
             return Destination(problem="This link does not name a note.")
-        if link.kind is not LinkKind.WIKI and _SCHEME.match(link.target):
+        if link.kind is not LinkKind.WIKI and SCHEME.match(link.target):
             return _on_the_web(written.strip("<>"))
         hit = destination_of(link, note, LinkIndex(self._paths()))
         if hit is None:
@@ -145,7 +144,7 @@ def _around(text: str, start: int, end: int, link: int) -> str:
 def _missing(link: Link, note: str) -> Destination:
     """Return the path at which a note would be created for a link that does not resolve."""
     target = link.target.strip()
-    if (link.kind is not LinkKind.WIKI and _SCHEME.match(target)) or target.endswith("/"):
+    if (link.kind is not LinkKind.WIKI and SCHEME.match(target)) or target.endswith("/"):
         return Destination(problem="This link does not name a note.")
     if _FILES.search(target):
         return Destination(problem="This link is to an attachment, which Donna does not show.")

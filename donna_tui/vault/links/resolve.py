@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from donna_tui.vault.client import NOTE_ENDINGS
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//")
 _ENDINGS = ("", *NOTE_ENDINGS)
 
 
@@ -71,7 +71,7 @@ class LinkIndex:
         """Resolve a Markdown link: a path relative to the note's folder takes precedence, as on the web."""
         if not target:
             return Hit(note)
-        if _SCHEME.match(target):
+        if SCHEME.match(target):
             return None
         way = None if target.startswith("/") else joined(note, target)
         paths = (self._path(f"{way}{ending}") for ending in _ENDINGS) if way else iter(())

@@ -233,6 +233,8 @@ def _dotted(path: str) -> str:
 SHOWN_IN_REMARKS = 3
 """Maximum number of notes that a remark names."""
 
+_UNREADABLE = "that cannot be read (too large, not UTF-8, or not permitted)"
+
 _NO_NOTE = (Reason.PATH_ESCAPE, Reason.NOT_REGULAR)
 """The note was replaced by a symbolic link or a device meanwhile, so there is nothing to read."""
 
@@ -277,9 +279,11 @@ def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mappi
         own=own,
         changes=tuple(change for change in found_in if change.path not in left),
         remarks=(
-            *_unchanged_links(sorted(left), name),
-            *_unread(unread, f"to {name}"),
-            *_own_links(sorted(opaque)),
+            *_remark(f"links to {name} remain in", sorted(left), "that Donna is not allowed to change"),
+            *_remark(f"links to {name} may remain in", unread, _UNREADABLE),
+            *_remark(
+                "links are not updated in", sorted(opaque), f"that {'is' if len(opaque) == 1 else 'are'} not UTF-8"
+            ),
             *_dangling(dangling + sum(other.dangling for other in others)),
         ),
         unread=tuple(sorted((*unread, *opaque))),
@@ -309,7 +313,8 @@ def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: 
 
     others = [_other(vault_state, other, first, changed) for other in listed.paths if other not in deleted]
     linked = [other for other in others if other.change is not None or other.dangling]
-    unread = _unread(sorted((*listed.unreadable, *(other.path for other in others if not other.read))), "to it")
+    not_read = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
+    unread = _remark("links to it may remain in", not_read, _UNREADABLE)
     count = sum(other.count + other.dangling for other in linked)
     if not unlinks:
         broken = f"{plural(count, 'link')} in {plural(len(linked), 'note')} will be broken"
@@ -360,23 +365,12 @@ def _decoded(data: bytes) -> str | None:
         return None
 
 
-def _unchanged_links(paths: Sequence[str], name: str) -> tuple[str, ...]:
-    return (f"links to {name} remain in {_notes(paths, 'that Donna is not allowed to change')}",) if paths else ()
-
-
-def _own_links(paths: Sequence[str]) -> tuple[str, ...]:
-    which = "is not UTF-8" if len(paths) == 1 else "are not UTF-8"
-    return (f"links are not updated in {_notes(paths, f'that {which}')}",) if paths else ()
-
-
-def _unread(paths: Sequence[str], links: str) -> tuple[str, ...]:
-    which = "that cannot be read (too large, not UTF-8, or not permitted)"
-    return (f"links {links} may remain in {_notes(paths, which)}",) if paths else ()
-
-
-def _notes(paths: Sequence[str], which: str) -> str:
+def _remark(what: str, paths: Sequence[str], which: str) -> tuple[str, ...]:
+    """Return a remark about some notes that names the first ones; none without notes."""
+    if not paths:
+        return ()
     more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
-    return f"{plural(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}"
+    return (f"{what} {plural(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)
 
 
 def _dangling(number: int) -> tuple[str, ...]:
