@@ -12,7 +12,7 @@ from typing import Any
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.memory.chat import day_of
-from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.database import MemoryDb, undone
 from donna_tui.memory.scores import PREFERENCE, has_preference
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import STOP_WORDS
@@ -290,24 +290,60 @@ def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, b
     return bool(db.changed_rows(source, identity))
 
 
-def forgotten_by(database: Database, source: str, session: str) -> list[str]:
-    """Return the ids of what a session of an agent forgot."""
-    return [each for (each,) in database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?", (session,))]  # noqa: S608
+def forgotten_by(database: Database, source: str, session: str, *, now: bool = True) -> list[str]:
+    """Return the ids of what a session of an agent forgot, or with `now` False, of what undoing that has restored.
+
+    What the session itself had remembered is left out.
+    """
+    state = f"forgotten_at IS {'NOT NULL' if now else 'NULL'}"
+    others = " AND session_id <> ?1" if source == "memory" else ""
+    rows = database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
+    return [each for (each,) in rows]
 
 
-def forget_session(db: MemoryDb, session_id: str, now: float) -> int:
+def forget_session(db: MemoryDb, session: str, now: float) -> int:
     """Forget all memories of a session and reinstate those they superseded. Call within a transaction.
 
     Return how many memories were forgotten.
     """
     rows = db.database.rows(
-        "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
-        (session_id,),
+        "SELECT id, forgotten_at FROM memories WHERE session_id = ?1 AND (forgotten_at IS NULL OR forgotten_by = ?1)"
+        " ORDER BY created_at DESC, rowid DESC",
+        (session,),
     )
-    for (identity,) in rows:
-        mark(db, "memory", identity, "forgotten_at", now)
+    for identity, forgotten_at in rows:
+        if forgotten_at is None:
+            mark_forgotten(db, "memory", identity, now, undone(session))
         _reinstate(db, identity)
-    return len(rows)
+    return sum(forgotten_at is None for _, forgotten_at in rows)
+
+
+def remember_session(db: MemoryDb, session: str) -> list[str]:
+    """Undo `forget_session`, but leave preferences replaced that were stored since. Call within a transaction.
+
+    Return the ids of what was restored.
+    """
+    rows = db.database.rows(
+        f"SELECT {_FACT_COLUMNS} FROM memories WHERE session_id = ?1 AND forgotten_by IN (?1, ?2)"  # noqa: S608
+        " ORDER BY created_at, rowid",
+        (session, undone(session)),
+    )
+    for fact in map(_fact_of_row, rows):
+        if fact.type is MemoryType.PROCEDURAL:
+            _supersede_again(db, fact)
+    items = forgotten_by(db.database, "memory", undone(session))
+    for identity in items:
+        mark_forgotten(db, "memory", identity, None)
+    return items
+
+
+def _supersede_again(db: MemoryDb, fact: Fact) -> None:
+    _, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
+    later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
+    if held and db.database.value(later, (held, fact.created_at)):
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
+    elif held != fact.id:
+        _set_procedural(db, fact)
 
 
 def _reinstate(db: MemoryDb, newer: str) -> None:

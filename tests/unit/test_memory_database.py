@@ -314,6 +314,32 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
     assert sandbox.store.database.rows(flags) == [(0,), (0,)]
 
 
+@pytest.mark.parametrize("named", ["summary", "chat:s1", "chat:s1:2-2"])
+def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    target = find_target(sandbox.db.database, f"memory:{summary.id}" if named == "summary" else named)
+    assert forget(sandbox.db, target, START)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+    assert list_sessions(sandbox.db.database)[0].summary == ""
+    assert forget(sandbox.db, target, None)
+    sandbox.follow()
+    assert sandbox.ids("memory") == [summary.id]
+    assert list_sessions(sandbox.db.database)[0].summary == summary.id
+
+
+def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    first, second = (find_target(sandbox.db.database, f"chat:s1:{number}-{number}") for number in (1, 2))
+    forget(sandbox.db, first, START)
+    forget(sandbox.db, second, START + 1)
+    forget(sandbox.db, first, None)
+    sandbox.follow()
+    assert (sandbox.ids("memory"), sandbox.ids("chat")) == ([], ["s1:1-1"])
+
+
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)

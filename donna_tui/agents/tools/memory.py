@@ -16,7 +16,7 @@ from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionUndone
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionChange
 from donna_tui.types.search import MemorySource
 
 INDEX_WAIT_SECONDS = 2.0
@@ -234,11 +234,11 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
         raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
-async def undo_memories(service: MemoryService, session: str) -> SessionUndone:
-    """Undo what a session remembered, forgot and stored."""
-    undone = await service.undo_session(session_name(session))
+async def undo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
+    """Undo or redo what a session remembered, forgot and stored."""
+    change = await (service.redo_session if redo else service.undo_session)(session_name(session))
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return undone
+    return change
 
 
 def session_name(session: str) -> str:
