@@ -173,6 +173,19 @@ async def test_what_an_agent_forgot_and_stored_is_undone_with_its_session(harnes
     assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
 
 
+async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(harness: ToolHarness) -> None:
+    chat = {"sessionId": "s", "turns": [{"role": "user", "text": "The ospreys nest on the gateway roof."}]}
+    await harness.fine("remember", text="The gateway is behind the barn.")
+    (barn,) = (await harness.fine("memory_list", text="barn"))["memories"]
+    calls: dict[str, dict[str, Any]] = {
+        "remember": {"text": "Ruth has the pager."},
+        "chat_add": chat,
+        "memory_forget": {"id": barn["id"]},
+    }
+    answers = [await harness.fine(name, **arguments) for name, arguments in calls.items()]
+    assert {each["session"] for each in answers} == {harness.space.session.id}
+
+
 async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
     memory, session = harness.engine.memory, session_name(harness.space.session.id)
     (blue,) = await memory.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)

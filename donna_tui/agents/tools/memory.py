@@ -48,6 +48,7 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
             for each in suggestions
             if any(each.text in turn.text for turn in args.turns) and (space.access.sensitive or not each.sensitive)
         ),
+        session=session.id,
         writes_left=session.quota.left,
     )
 
@@ -120,7 +121,7 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
         with session.quota.taken():
             changed = await service.forget(identity, by=session_name(session.id))
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return schemas.MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
+    return schemas.MemoryForgetOutput(id=identity, changed=changed, session=session.id, writes_left=session.quota.left)
 
 
 async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:

@@ -430,6 +430,7 @@ class ChatAddOutput(ToolOutput):
     known: Count
     summarized: Count
     suggestions: tuple[str, ...]
+    session: str
     writes_left: Count
 
 
@@ -475,6 +476,7 @@ class MemoryForgetOutput(ToolOutput):
 
     id: str
     changed: bool
+    session: str
     writes_left: Count
 
 
