@@ -45,12 +45,13 @@ _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
     re.IGNORECASE,
 )
-_FACT_PATTERN = re.compile(
-    r"^(?:(?:the |my |our |his |her |their |your )?[\w’'.-]+(?: [\w’'.-]+){0,4}?) "
-    r"(?:is|are|am|was|were|has|have|had|works?|lives?|uses?|owns?|likes?|loves?|speaks?|runs?|means?|costs?|"
-    r"belongs?|needs?|knows?|studies|teaches|plays?|contains?|supports?|reports?) \S+",
+_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)[.!?]\s+\S|\n|\?$")
+_EVENT = re.compile(
+    r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening)|last (?:night|week|month|year|\w+day)|ago)\b"
+    r"|^(?:(?:I|we|he|she|they) )?(?:just )?(?:had|went|met|saw|got|did|came|spoke|began|(?!need\b)\w+ed)\b",
     re.IGNORECASE,
 )
+"""Match what tells when something happened, or begins with a verb in the past."""
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
 _FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
 _CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
@@ -65,7 +66,7 @@ _WORD = re.compile(r"\w+")
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     """Classify a text: the hint if there is one; else procedural for a preference, working for something current,
-    semantic for a one-sentence statement about a subject, and episodic for everything else.
+    semantic for one sentence that does not tell an event, and episodic for everything else.
     """
     if hint is not None:
         return hint
@@ -73,13 +74,9 @@ def route(text: str, hint: MemoryType | None = None) -> MemoryType:
         return MemoryType.PROCEDURAL
     if _NOW.search(text):
         return MemoryType.WORKING
-    return MemoryType.SEMANTIC if _is_fact(text) else MemoryType.EPISODIC
-
-
-def _is_fact(text: str) -> bool:
     statement = text.strip()
-    one_sentence = not re.search(r"[.!?]\s+\S|\n", statement) and not statement.endswith("?")
-    return one_sentence and _FACT_PATTERN.match(statement) is not None
+    is_fact = not _SENTENCE_END.search(statement) and not _EVENT.search(statement)
+    return MemoryType.SEMANTIC if is_fact else MemoryType.EPISODIC
 
 
 def preference_key(text: str) -> str:
