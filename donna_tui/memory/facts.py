@@ -168,11 +168,13 @@ def read_fact(database: Database, identity: str) -> Fact | None:
     return _fact_of_row(rows[0]) if rows else None
 
 
-def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) -> str | None:
-    """Return the id of an active memory with exactly this content, or None."""
+def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
+    """Return the id of an active memory with exactly this content, or None. Private ones count only if `sensitive`, so
+    that no agent finds out by remembering a text whether it is remembered privately.
+    """
     found: str | None = database.value(
-        f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND {_LIVE}",  # noqa: S608
-        (user_id, content, kind.value),
+        f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND sensitive <= ? AND {_LIVE}",  # noqa: S608
+        (user_id, content, kind.value, int(sensitive)),
     )
     return found
 
@@ -490,7 +492,7 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
     fresh: list[Fact] = []
     for piece in pieces:
         kind = route(piece, request.hint)
-        held = same_fact(db.database, request.user_id, piece, kind)
+        held = same_fact(db.database, request.user_id, piece, kind, sensitive=request.sensitive)
         fact = read_fact(db.database, held) if held else None
         if fact:
             known.append(fact)

@@ -285,3 +285,14 @@ async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(harn
     assert CANARY not in json.dumps(answer)
     facts = await harness.engine.memory.db.run(lambda db: procedural(db.database))
     assert {fact.content for fact in facts} == {f"My favourite colour is {CANARY}.", "My favourite colour is red."}
+
+
+async def test_remembering_a_text_does_not_reveal_that_it_is_remembered_privately(harness: ToolHarness) -> None:
+    texts = "The kestrel code is 4711.", "I prefer ospreys to kestrels."
+    for text in texts:
+        await harness.other(sensitive=True).fine("remember", text=text)
+    chat = await harness.fine("chat_add", sessionId="s", turns=[{"role": "user", "text": texts[1]}])
+    assert chat["suggestions"] == [texts[1]]
+    for text in texts:
+        await harness.fine("remember", text=text)
+    assert {each["content"] for each in (await harness.fine("memory_list", sources=["memory"]))["memories"]} == {*texts}

@@ -277,7 +277,8 @@ async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHar
     (hit,) = (await harness.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
     assert (await harness.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
     again = await harness.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
-    assert again["remembered"] == 1
+    assert (again["remembered"], again["ids"]) == (1, answer["ids"])
+    assert answer["ids"] == [each["id"] for each in (await harness.fine("memory_list", text="pager"))["memories"]]
     await harness.other().fine("remember", text="Another session remembers this.")
     assert (await harness.fine("vault_undo_last", everything=True)) == {
         "ok": True, "undone": [], "paths": [], "forgotten": 1, "restored": 0, "messages": 0,
@@ -398,3 +399,11 @@ async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
     assert "git init in the workspace" in answer["hint"]
     assert "ask the owner to run git init" in answer["hint"]
     assert not (sandbox.root / "Inbox/new.md").exists()
+
+
+async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:
+    answer = await harness("chat_add", sessionId="s", turns=[{"role": "tool", "text": "a"}])
+    assert (answer["message"], answer["hint"]) == (
+        "turns.0.role: Input should be 'user', 'assistant' or 'system'",
+        "the arguments are turns, sessionId, title, closed",
+    )

@@ -226,7 +226,12 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
-    return schemas.RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
+    return schemas.RememberOutput(
+        remembered=len(remembered),
+        ids=tuple(each.id for each in remembered),
+        session=session.id,
+        writes_left=session.quota.left,
+    )
 
 
 def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
