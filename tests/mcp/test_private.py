@@ -296,3 +296,14 @@ async def test_remembering_a_text_does_not_reveal_that_it_is_remembered_privatel
     for text in texts:
         await harness.fine("remember", text=text)
     assert {each["content"] for each in (await harness.fine("memory_list", sources=["memory"]))["memories"]} == {*texts}
+
+
+async def test_a_conversation_of_a_granted_client_is_private_whatever_its_name(harness: ToolHarness) -> None:
+    granted = harness.other(sensitive=True)
+    public = {"role": "user", "text": "The kestrels nest on the gateway roof."}
+    private = {"role": "user", "text": f"The {CANARY} nests on the gateway roof."}
+    await harness.fine("chat_add", sessionId="s", turns=[public], closed=True)
+    await granted.fine("chat_add", sessionId="s", turns=[private], closed=True)
+    await harness.engine.memory.wait_until_indexed()
+    assert CANARY not in json.dumps(await harness.fine("memory_list"))
+    assert (await granted.fine("memory_list"))["total"] == 2

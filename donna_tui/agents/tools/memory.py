@@ -29,7 +29,8 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.engine.memory
-    turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
+    named = name_of(f"{'private' if space.access.sensitive else 'agent'}/{args.session_id}")
+    turns = [_turn(each, named, name_of(args.title), number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
@@ -53,7 +54,7 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
     )
 
 
-def _turn(args: schemas.ChatTurn, chat: schemas.ChatAddArgs, number: int) -> NewTurn:
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
@@ -62,13 +63,13 @@ def _turn(args: schemas.ChatTurn, chat: schemas.ChatAddArgs, number: int) -> New
         )
     made = made_turn(
         number,
-        session=name_of(f"agent/{chat.session_id}"),
+        session=session,
         role=args.role,
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
         mark="" if args.timestamp else f"{args.role}\0{args.text}",
-        title=name_of(chat.title),
+        title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
         raise DonnaError(Reason.USAGE, f"there is no text in message {number}")
