@@ -85,7 +85,8 @@ class Recorder:
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
-        """Return the id of a turn's session, creating it if needed, and whether its title changed.
+        """Return the id of a turn's session, creating it if needed, and whether its title or privacy changed. A private
+        turn makes the whole session private.
 
         Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
         `origin/name`. A session already stored under another user stays there.
@@ -95,17 +96,18 @@ class Recorder:
             ((self.user_id, turn.session), (user, turn.session), (user, f"{turn.origin}/{turn.session}"))
         ):
             rows = self.db.database.rows(
-                "SELECT id, origin, title FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
+                "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
             )
             if rows and rows[0][1] == turn.origin:
                 break
             if not rows and owner == user:
                 return self._new_session(user, name, turn), True
-        session, _, title = rows[0]
-        news = bool(turn.title) and turn.title != title
-        if news:
-            self.db.database.run("UPDATE sessions SET title = ? WHERE id = ?", (turn.title, session))
-        return session, news
+        session, _, title, sensitive = rows[0]
+        now = turn.title or title, int(self.sensitive or sensitive)
+        if now == (title, sensitive):
+            return session, False
+        self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, session))
+        return session, True
 
     def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
         database = self.db.database

@@ -227,6 +227,14 @@ def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(sandbox: Sandbox, 
     assert not forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:2-2"), None)
 
 
+def test_a_session_that_is_continued_as_private_is_private(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    sandbox.follow()
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")), sensitive=True)
+    sandbox.follow()
+    assert sandbox.store.database.rows("SELECT sensitive FROM memory_documents") == [(1,), (1,)]
+
+
 def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
     forget(sandbox.db, find_target(sandbox.db.database, "chat:a"), START)
