@@ -66,7 +66,7 @@ def test_a_refusal_is_reported_as_by_every_command(
 
 
 @pytest.mark.slow
-def test_the_owner_takes_a_session_back(donna: Donna, history: Path) -> None:
+def test_the_owner_undoes_a_session(donna: Donna, history: Path) -> None:
     written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
     session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]
     donna("write", "Inbox/mine.md", "--space", history, stdin="mine\n")

@@ -99,7 +99,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "One more line.\n")
@@ -758,7 +758,7 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
 
 
 @pytest.mark.slow
-async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
+async def test_without_a_history_one_key_creates_one_and_continues() -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
     async with driving(backend) as donna:
