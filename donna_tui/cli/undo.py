@@ -13,7 +13,7 @@ from donna_tui.cli.session import engine_for, open_session, run
 from donna_tui.cli.write import agreed_to, carry_out, carry_out_if_agreed, open_writer_of
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
-from donna_tui.types.memory import SessionUndone
+from donna_tui.types.memory import SessionChange
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import Plan
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -39,71 +39,102 @@ def undo(
 ) -> None:
     """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
     if session:
-        return _undo_session(session, space, agreed=agreed, as_json=as_json)
+        return _restore_session(session, space, redo=False, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     _restore(writer, writer.restorer.undo(n), space, agreed=agreed, as_json=as_json)
 
 
 @app.command("redo")
-def redo(n: Steps = 1, agreed: AssumeYes = False, space: SpaceOption = None, as_json: AsJson = False) -> None:
-    """Redo the last undone operations, after showing the diff."""
+def redo(
+    n: Steps = 1,
+    session: Annotated[
+        str, typer.Option("--session", metavar="ID", help="All that this session of an agent did, if undone.")
+    ] = "",
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Redo the last undone operations, or all of an agent's session, after showing the diff."""
+    if session:
+        return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
-    _restore(writer, writer.restorer.redo(n), space, agreed=agreed, as_json=as_json)
+    plan = writer.restorer.redo(n)
+    sessions = {each.session for each in writer.redoable()[:n]} - {each.session for each in writer.redoable()[n:]}
+    if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
+        for identity in sorted(sessions - {""}):
+            _report(run(_change_memories(space, identity, redo=True)), redo=True)
 
 
-def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Apply an undo or redo after showing its diff. If it is of a draft, what Donna learned from it follows."""
+def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> bool:
+    """Apply an undo or redo after showing its diff. If it is of a draft, what Donna learned from it follows.
+
+    Return whether it was applied.
+    """
     sides = (side for change in plan.changes for side in (change.before, change.after))
-    if carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json) and any(map(_may_be_draft, sides)):
-        run(_follow_drafts(space))
+    applied = carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json)
+    if applied and any(map(_may_be_draft, sides)):
+        run(_follow_drafts(space, f"donna {plan.kind}"))
+    return applied
 
 
 def _may_be_draft(data: bytes | None) -> bool:
     return data is not None and DRAFT_KEY.encode() in data
 
 
-async def _follow_drafts(space: str | None) -> None:
+async def _follow_drafts(space: str | None, what: str) -> None:
     """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
-    async with engine_for(open_session(space), "donna undo", by_meaning=False) as engine:
+    async with engine_for(open_session(space), what, by_meaning=False) as engine:
         await engine.drafts.drafts()
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
 
 
-def _undo_session(identity: str, space: str | None, *, agreed: bool, as_json: bool) -> None:
-    """Undo the writes of an agent's session, and what it did to the memory. Raises DonnaError without consent."""
+def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bool, as_json: bool) -> None:
+    """Undo or redo an agent's session: its writes and its changes of the memory. Raises DonnaError without consent."""
     writer = open_writer_of(space)
-    plan = _session_plan(writer, identity)
+    plan = _session_plan(writer, identity, redo=redo)
     if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
         print_message("Nothing was changed.")
         return
+    verb = "redo" if redo else "undo"
     if plan is None and not agreed:
-        raise DonnaError(Reason.USAGE, "this session wrote no note; --yes undoes what it did to the memory")
+        message = f"there is no note of this session to {verb}"
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es what it did to the memory")
     if plan:
         carry_out(writer, plan, agreed=False, as_json=as_json)
-    undone = run(_undo_memories(space, identity))
-    if undone.forgotten:
-        print_message(f"donna: {plural(undone.forgotten, 'memory', 'memories')} of this session forgotten")
-    if undone.restored:
-        print_message(f"donna: {plural(undone.restored, 'memory', 'memories')} restored that it had forgotten")
-    if undone.messages:
-        print_message(f"donna: {plural(undone.messages, 'message')} removed that it had stored")
-    if plan is None and undone == SessionUndone():
-        raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
+    change = run(_change_memories(space, identity, redo=redo))
+    _report(change, redo=redo)
+    if plan is None and change == SessionChange():
+        reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
+        raise VaultWriteError(reason, f"there is nothing of this session to {verb}")
     if plan is None:
-        emit({"session": identity, **asdict(undone)}, as_json=as_json, human=list)
+        emit({"session": identity, **asdict(change)}, as_json=as_json, human=list)
 
 
-def _session_plan(writer: VaultWriter, identity: str) -> Plan | None:
+def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:
     try:
-        return writer.restorer.undo_session(identity)
+        return writer.restorer.redo_session(identity) if redo else writer.restorer.undo_session(identity)
     except VaultWriteError as error:
-        if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
+        if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NOTHING_TO_REDO, Reason.NO_REPOSITORY):
             raise
         return None
 
 
-async def _undo_memories(space: str | None, identity: str) -> SessionUndone:
+async def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
     from donna_tui.agents.tools.memory import undo_memories
 
-    async with engine_for(open_session(space), "donna undo") as engine:
-        return await undo_memories(engine.memory, identity)
+    async with engine_for(open_session(space), "donna redo" if redo else "donna undo") as engine:
+        return await undo_memories(engine.memory, identity, redo=redo)
+
+
+def _report(change: SessionChange, *, redo: bool) -> None:
+    forgotten, restored, messages = (
+        ("forgotten again", "of this session remembered again", "restored that it had stored")
+        if redo
+        else ("of this session forgotten", "restored that it had forgotten", "removed that it had stored")
+    )
+    if change.forgotten:
+        print_message(f"donna: {plural(change.forgotten, 'memory', 'memories')} {forgotten}")
+    if change.restored:
+        print_message(f"donna: {plural(change.restored, 'memory', 'memories')} {restored}")
+    if change.messages:
+        print_message(f"donna: {plural(change.messages, 'message')} {messages}")

@@ -27,7 +27,7 @@ from donna_tui.memory.facts import (
     replace_fact,
     would_replace,
 )
-from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, undo_session
+from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.memory.importers import Import, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import (
@@ -52,8 +52,8 @@ from donna_tui.types.memory import (
     MemoryFilter,
     MemoryType,
     RecallResult,
+    SessionChange,
     SessionRow,
-    SessionUndone,
     Suggestion,
     TaskRow,
 )
@@ -310,9 +310,13 @@ class MemoryService:
         await self.db.renew_backups()
         return erased
 
-    async def undo_session(self, session_id: str) -> SessionUndone:
+    async def undo_session(self, session_id: str) -> SessionChange:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
         return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
+
+    async def redo_session(self, session_id: str) -> SessionChange:
+        """Redo what `undo_session` undid, unless a person changed it since."""
+        return await self.db.change(lambda db: redo_session(db, session_id, time.time()))
 
     async def restore(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""

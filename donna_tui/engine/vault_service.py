@@ -38,7 +38,7 @@ from donna_tui.vault.write.changes import (
     expecting,
 )
 from donna_tui.vault.write.file_names import EVERYWHERE
-from donna_tui.vault.write.writer import VaultWriter, Written
+from donna_tui.vault.write.writer import LOCAL_ACTOR, VaultWriter, Written
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -317,6 +317,7 @@ def announce(hub: EventHub) -> Callable[[Written], None]:
                 commit=outcome.commit,
                 paths=outcome.paths,
                 actor=written.actor,
+                verb=written.subject.partition(" ")[0] if written.actor == LOCAL_ACTOR else "",
             )
         )
 

@@ -12,7 +12,7 @@ from donna_tui.index.database import Database
 from donna_tui.memory.chat import TurnRules, title_of
 from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of
 from donna_tui.memory.database import MemoryDb
-from donna_tui.memory.facts import Fact, add_facts, mark, new_id
+from donna_tui.memory.facts import Fact, add_facts, mark_forgotten, new_id
 from donna_tui.memory.scores import salience
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
@@ -123,13 +123,13 @@ def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
         return key is not None and drop_summary(db, key, now)
 
 
-def drop_summary(db: MemoryDb, session: int, now: float) -> bool:
+def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
     """Forget the summary of a session. Call within a transaction. Return False if there is none."""
     summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (session,))
     if not summary:
         return False
     release(db, summary)
-    mark(db, "memory", summary, "forgotten_at", now)
+    mark_forgotten(db, "memory", summary, now, by)
     return True
 
 
@@ -137,4 +137,16 @@ def release(db: MemoryDb, summary: str) -> None:
     """Unlink a summary from its sessions. Call within a transaction."""
     for (key,) in db.database.rows("SELECT id FROM sessions WHERE summary = ?", (summary,)):
         db.database.run("UPDATE sessions SET summary = '' WHERE id = ?", (key,))
+        db.changed("chat", key)
+
+
+def link(db: MemoryDb, summary: str) -> None:
+    """Link a restored summary to its session again, unless that has another one. Call within a transaction."""
+    rows = db.database.rows(
+        "SELECT s.id FROM sessions s JOIN memories m ON s.user_id = m.user_id AND s.name = m.source_session_id"
+        " WHERE m.id = ? AND m.compression_source AND s.summary = ''",
+        (summary,),
+    )
+    for (key,) in rows:
+        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (summary, key))
         db.changed("chat", key)

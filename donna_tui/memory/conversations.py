@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
-from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.database import MemoryDb, undone
 from donna_tui.memory.suggestions import suggest
 from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME
@@ -85,7 +85,8 @@ class Recorder:
         return session
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
-        """Return the id of a turn's session, creating it if needed, and whether its title changed.
+        """Return the id of a turn's session, creating it if needed, and whether its title or privacy changed. A private
+        turn makes the whole session private.
 
         Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
         `origin/name`. A session already stored under another user stays there.
@@ -95,17 +96,18 @@ class Recorder:
             ((self.user_id, turn.session), (user, turn.session), (user, f"{turn.origin}/{turn.session}"))
         ):
             rows = self.db.database.rows(
-                "SELECT id, origin, title FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
+                "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
             )
             if rows and rows[0][1] == turn.origin:
                 break
             if not rows and owner == user:
                 return self._new_session(user, name, turn), True
-        session, _, title = rows[0]
-        news = bool(turn.title) and turn.title != title
-        if news:
-            self.db.database.run("UPDATE sessions SET title = ? WHERE id = ?", (turn.title, session))
-        return session, news
+        session, _, title, sensitive = rows[0]
+        now = turn.title or title, int(self.sensitive or sensitive)
+        if now == (title, sensitive):
+            return session, False
+        self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, session))
+        return session, True
 
     def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
         database = self.db.database
@@ -249,24 +251,31 @@ def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_a
     return db.changed_rows("chat", session)
 
 
-def restore_turns_forgotten_by(db: MemoryDb, agent: str) -> int:
-    """Restore the turns that a session of an agent forgot, but not those that it had added. Call within a transaction.
+_FORGOTTEN = "forgotten_by = :agent AND forgotten_at IS NOT NULL AND added_by <> :agent AND text <> ''"
+_RESTORED = "forgotten_by = :agent AND forgotten_at IS NULL"
+_ADDED = "added_by = :agent AND forgotten_at IS NULL"
+_REMOVED = "forgotten_by = :undone AND text <> ''"
 
-    Return how many were restored.
+
+def undo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, int]]:
+    """Restore the turns that a session of an agent forgot, and forget those that it added. Call within a transaction.
+
+    Return the number of restored ones, and of forgotten ones by session.
     """
-    found = "forgotten_by = ?1 AND added_by <> ?1 AND text <> ''"
-    rows = db.database.rows(f"SELECT session, count(*) FROM turns WHERE {found} GROUP BY session", (agent,))  # noqa: S608
-    db.database.run(f"UPDATE turns SET forgotten_at = NULL, forgotten_by = '' WHERE {found}", (agent,))  # noqa: S608
-    for session, _ in rows:
-        db.changed("chat", session)
-    return sum(count for _, count in rows)
+    restored = _mark_where(db, _FORGOTTEN, agent, None, agent)
+    return sum(restored.values()), _mark_where(db, _ADDED, agent, now, undone(agent))
 
 
-def forget_turns_added_by(db: MemoryDb, agent: str, now: float) -> dict[int, int]:
-    """Forget the turns that a session of an agent added. Call within a transaction. Return their number by session."""
-    found = "added_by = ? AND forgotten_at IS NULL"
-    rows = db.database.rows(f"SELECT session, count(*) FROM turns WHERE {found} GROUP BY session", (agent,))  # noqa: S608
-    db.database.run(f"UPDATE turns SET forgotten_at = ? WHERE {found}", (now, agent))  # noqa: S608
+def redo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, int]]:
+    """Undo `undo_turns_of`. Call within a transaction. Return the numbers of forgotten and of restored turns."""
+    forgotten = _mark_where(db, _RESTORED, agent, now, agent)
+    return sum(forgotten.values()), _mark_where(db, _REMOVED, agent, None, "")
+
+
+def _mark_where(db: MemoryDb, where: str, agent: str, at: float | None, by: str) -> dict[int, int]:
+    values = {"agent": agent, "undone": undone(agent), "at": at, "by": by}
+    rows = db.database.rows(f"SELECT session, count(*) FROM turns WHERE {where} GROUP BY session", values)  # noqa: S608
+    db.database.run(f"UPDATE turns SET forgotten_at = :at, forgotten_by = :by WHERE {where}", values)  # noqa: S608
     for session, _ in rows:
         db.changed("chat", session)
     return dict(rows)

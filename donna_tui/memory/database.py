@@ -186,7 +186,16 @@ ALTER TABLE corrections ADD COLUMN forgotten_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE turns ADD COLUMN forgotten_by TEXT NOT NULL DEFAULT '';
 ALTER TABLE turns ADD COLUMN added_by TEXT NOT NULL DEFAULT '';
 """
-"""The sessions of agents that forgot or added something; empty for anybody else."""
+"""The sessions of agents that forgot or added something; empty for anybody else.
+
+`forgotten_by` stays when undoing the session restores the row, and is `undone(…)` if undoing it has forgotten the row.
+"""
+
+
+def undone(session: str) -> str:
+    """Return the `forgotten_by` of what was forgotten because this session of an agent was undone."""
+    return f"undone {session}"
+
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),

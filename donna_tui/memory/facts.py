@@ -12,7 +12,7 @@ from typing import Any
 from donna_tui.index.database import Database
 from donna_tui.index.documents import Document
 from donna_tui.memory.chat import day_of
-from donna_tui.memory.database import MemoryDb
+from donna_tui.memory.database import MemoryDb, undone
 from donna_tui.memory.scores import PREFERENCE, has_preference
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.search.query import STOP_WORDS
@@ -45,12 +45,13 @@ _NOW = re.compile(
     r"\b(?:right now|at the moment|currently|for now|just now|this (?:session|conversation|chat)|(?:i am|i'm) now)\b",
     re.IGNORECASE,
 )
-_FACT_PATTERN = re.compile(
-    r"^(?:(?:the |my |our |his |her |their |your )?[\w’'.-]+(?: [\w’'.-]+){0,4}?) "
-    r"(?:is|are|am|was|were|has|have|had|works?|lives?|uses?|owns?|likes?|loves?|speaks?|runs?|means?|costs?|"
-    r"belongs?|needs?|knows?|studies|teaches|plays?|contains?|supports?|reports?) \S+",
+_SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)[.!?]\s+\S|\n|\?$")
+_EVENT = re.compile(
+    r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening)|last (?:night|week|month|year|\w+day)|ago)\b"
+    r"|^(?:(?:I|we|he|she|they) )?(?:just )?(?:had|went|met|saw|got|did|came|spoke|began|(?!need\b)\w+ed)\b",
     re.IGNORECASE,
 )
+"""Match what tells when something happened, or begins with a verb in the past."""
 _LABELLED = re.compile(r"^\s*([^\W\d_][\w ’'/-]{1,40}):\s+\S")
 _FAVOURITE = re.compile(r"\bmy ((?:\w+ )?favou?rite (?:\w+ ){0,3}?\w+) (?:is|are|was|remains?)\b", re.IGNORECASE)
 _CALL_ME = re.compile(r"(?:please,? )?call me\b", re.IGNORECASE)
@@ -65,7 +66,7 @@ _WORD = re.compile(r"\w+")
 
 def route(text: str, hint: MemoryType | None = None) -> MemoryType:
     """Classify a text: the hint if there is one; else procedural for a preference, working for something current,
-    semantic for a one-sentence statement about a subject, and episodic for everything else.
+    semantic for one sentence that does not tell an event, and episodic for everything else.
     """
     if hint is not None:
         return hint
@@ -73,13 +74,9 @@ def route(text: str, hint: MemoryType | None = None) -> MemoryType:
         return MemoryType.PROCEDURAL
     if _NOW.search(text):
         return MemoryType.WORKING
-    return MemoryType.SEMANTIC if _is_fact(text) else MemoryType.EPISODIC
-
-
-def _is_fact(text: str) -> bool:
     statement = text.strip()
-    one_sentence = not re.search(r"[.!?]\s+\S|\n", statement) and not statement.endswith("?")
-    return one_sentence and _FACT_PATTERN.match(statement) is not None
+    is_fact = not _SENTENCE_END.search(statement) and not _EVENT.search(statement)
+    return MemoryType.SEMANTIC if is_fact else MemoryType.EPISODIC
 
 
 def preference_key(text: str) -> str:
@@ -171,11 +168,13 @@ def read_fact(database: Database, identity: str) -> Fact | None:
     return _fact_of_row(rows[0]) if rows else None
 
 
-def same_fact(database: Database, user_id: str, content: str, kind: MemoryType) -> str | None:
-    """Return the id of an active memory with exactly this content, or None."""
+def same_fact(database: Database, user_id: str, content: str, kind: MemoryType, *, sensitive: bool) -> str | None:
+    """Return the id of an active memory with exactly this content, or None. Private ones count only if `sensitive`, so
+    that no agent finds out by remembering a text whether it is remembered privately.
+    """
     found: str | None = database.value(
-        f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND {_LIVE}",  # noqa: S608
-        (user_id, content, kind.value),
+        f"SELECT id FROM memories WHERE user_id = ? AND content = ? AND type = ? AND sensitive <= ? AND {_LIVE}",  # noqa: S608
+        (user_id, content, kind.value, int(sensitive)),
     )
     return found
 
@@ -290,24 +289,60 @@ def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, b
     return bool(db.changed_rows(source, identity))
 
 
-def forgotten_by(database: Database, source: str, session: str) -> list[str]:
-    """Return the ids of what a session of an agent forgot."""
-    return [each for (each,) in database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?", (session,))]  # noqa: S608
+def forgotten_by(database: Database, source: str, session: str, *, now: bool = True) -> list[str]:
+    """Return the ids of what a session of an agent forgot, or with `now` False, of what undoing that has restored.
+
+    What the session itself had remembered is left out.
+    """
+    state = f"forgotten_at IS {'NOT NULL' if now else 'NULL'}"
+    others = " AND session_id <> ?1" if source == "memory" else ""
+    rows = database.rows(f"SELECT id FROM {_TABLES[source]} WHERE forgotten_by = ?1 AND {state}{others}", (session,))  # noqa: S608
+    return [each for (each,) in rows]
 
 
-def forget_session(db: MemoryDb, session_id: str, now: float) -> int:
+def forget_session(db: MemoryDb, session: str, now: float) -> int:
     """Forget all memories of a session and reinstate those they superseded. Call within a transaction.
 
     Return how many memories were forgotten.
     """
     rows = db.database.rows(
-        "SELECT id FROM memories WHERE session_id = ? AND forgotten_at IS NULL ORDER BY created_at DESC, rowid DESC",
-        (session_id,),
+        "SELECT id, forgotten_at FROM memories WHERE session_id = ?1 AND (forgotten_at IS NULL OR forgotten_by = ?1)"
+        " ORDER BY created_at DESC, rowid DESC",
+        (session,),
     )
-    for (identity,) in rows:
-        mark(db, "memory", identity, "forgotten_at", now)
+    for identity, forgotten_at in rows:
+        if forgotten_at is None:
+            mark_forgotten(db, "memory", identity, now, undone(session))
         _reinstate(db, identity)
-    return len(rows)
+    return sum(forgotten_at is None for _, forgotten_at in rows)
+
+
+def remember_session(db: MemoryDb, session: str) -> list[str]:
+    """Undo `forget_session`, but leave preferences replaced that were stored since. Call within a transaction.
+
+    Return the ids of what was restored.
+    """
+    rows = db.database.rows(
+        f"SELECT {_FACT_COLUMNS} FROM memories WHERE session_id = ?1 AND forgotten_by IN (?1, ?2)"  # noqa: S608
+        " ORDER BY created_at, rowid",
+        (session, undone(session)),
+    )
+    for fact in map(_fact_of_row, rows):
+        if fact.type is MemoryType.PROCEDURAL:
+            _supersede_again(db, fact)
+    items = forgotten_by(db.database, "memory", undone(session))
+    for identity in items:
+        mark_forgotten(db, "memory", identity, None)
+    return items
+
+
+def _supersede_again(db: MemoryDb, fact: Fact) -> None:
+    _, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
+    later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
+    if held and db.database.value(later, (held, fact.created_at)):
+        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
+    elif held != fact.id:
+        _set_procedural(db, fact)
 
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
@@ -457,7 +492,7 @@ def remember(db: MemoryDb, request: RememberRequest, splitter: TextSplitter, now
     fresh: list[Fact] = []
     for piece in pieces:
         kind = route(piece, request.hint)
-        held = same_fact(db.database, request.user_id, piece, kind)
+        held = same_fact(db.database, request.user_id, piece, kind, sensitive=request.sensitive)
         fact = read_fact(db.database, held) if held else None
         if fact:
             known.append(fact)

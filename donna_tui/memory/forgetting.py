@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from donna_tui.index.database import Database
-from donna_tui.memory.compression import drop_summary, release
+from donna_tui.memory.compression import drop_summary, link, release
 from donna_tui.memory.conversations import (
     erase_turns,
     find_anyones_session,
-    forget_turns_added_by,
     mark_turns,
     pin_turns,
-    restore_turns_forgotten_by,
+    redo_turns_of,
+    undo_turns_of,
 )
-from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures
-from donna_tui.memory.facts import erase, forget_session, forgotten_by, mark, mark_forgotten, read_fact
+from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
+from donna_tui.memory.facts import (
+    erase,
+    forget_session,
+    forgotten_by,
+    mark,
+    mark_forgotten,
+    read_fact,
+    remember_session,
+)
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import SessionUndone
+from donna_tui.types.memory import SessionChange
 from donna_tui.types.search import ME, MemorySource
 
 LAST = 2**62
@@ -74,13 +83,40 @@ def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> boo
     """
     with db.change():
         if target.source is MemorySource.CHAT:
-            return mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
+            return _forget_turns(db, target, now, by)
         if now is not None:
             release(db, target.item)
-        return mark_forgotten(db, target.source, target.item, now, by)
+        changed = mark_forgotten(db, target.source, target.item, now, by)
+        if now is None:
+            link(db, target.item)
+        return changed
 
 
-def undo_session(db: MemoryDb, session: str, now: float) -> SessionUndone:
+def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:
+    """Forget turns with the summary that quotes them, or restore both. Call within a transaction."""
+    summaries = [] if now else _forgotten_with(db, target)
+    changed = mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
+    if changed and now is not None:
+        drop_summary(db, target.session, now, by)
+    for summary in summaries:
+        mark_forgotten(db, MemorySource.MEMORY, summary, None)
+        link(db, summary)
+    return changed
+
+
+def _forgotten_with(db: MemoryDb, target: Target) -> list[str]:
+    """Return the summary that was forgotten with these turns, if no other turns of the session are forgotten."""
+    rows = db.database.rows(
+        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
+        " JOIN turns t ON t.session = s.id AND t.forgotten_at = m.forgotten_at AND t.number BETWEEN ?2 AND ?3"
+        " WHERE s.id = ?1 AND m.compression_source AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1"
+        " AND forgotten_at IS NOT NULL AND text <> '' AND number NOT BETWEEN ?2 AND ?3) LIMIT 1",
+        (target.session, target.first, target.last),
+    )
+    return [summary for (summary,) in rows]
+
+
+def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     """Restore what a session of an agent forgot, and forget what it remembered and the messages that it stored.
 
     What it remembered and forgot again stays forgotten. Summaries of the messages are forgotten with them.
@@ -89,15 +125,35 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionUndone:
         facts, corrections = (forgotten_by(db.database, source, session) for source in ("memory", "correction"))
         for source, items in (("memory", facts), ("correction", corrections)):
             for item in items:
-                mark_forgotten(db, source, item, None)
-        turns = restore_turns_forgotten_by(db, session)
+                mark(db, source, item, "forgotten_at", None)
+                link(db, item)
+        turns, messages = undo_turns_of(db, session, now)
         forgotten = forget_session(db, session, now)
-        messages = forget_turns_added_by(db, session, now)
         for chat in messages:
-            drop_summary(db, chat, now)
-        back = sum(read_fact(db.database, each) is not None for each in facts)
-        forgotten -= len(facts) - back
-    return SessionUndone(forgotten, back + len(corrections) + turns, sum(messages.values()))
+            drop_summary(db, chat, now, undone(session))
+        restored = _recallable(db, facts) + len(corrections) + turns
+    return SessionChange(forgotten, restored, sum(messages.values()))
+
+
+def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
+    """Undo `undo_session`. What a person changed since stays as it is."""
+    with db.change():
+        remembered = remember_session(db, session)
+        for item in remembered:
+            link(db, item)
+        turns, messages = redo_turns_of(db, session, now)
+        forgotten = 0
+        for source in ("memory", "correction"):
+            for item in forgotten_by(db.database, source, session, now=False):
+                release(db, item)
+                forgotten += mark(db, source, item, "forgotten_at", now)
+    return SessionChange(forgotten + turns, _recallable(db, remembered), sum(messages.values()))
+
+
+def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
+    """Count the facts that are recalled, and are not summaries."""
+    found = (read_fact(db.database, each) for each in facts)
+    return sum(fact is not None and not fact.compression_source for fact in found)
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:

@@ -16,6 +16,7 @@ from donna_tui.memory.listing import memory_of_fact, memory_of_hit
 from donna_tui.memory.scores import importance_of
 from donna_tui.memory.tokens import PromptTokens
 from donna_tui.safety.terminal import clean
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult
 from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
@@ -398,7 +399,7 @@ def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted]
     parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []
     count = Counter(each.why for each in cut)
     words = {
-        OmittedReason.BUDGET: f"that did not fit into {request.token_budget:,} tokens",
+        OmittedReason.BUDGET: f"that did not fit into {plural(request.token_budget, 'token')}",
         OmittedReason.COUNT: f"beyond the {request.top_k} asked for",
         OmittedReason.COMPRESSED: "covered by a summary",
         OmittedReason.DUPLICATE: "with the text of another",

@@ -73,7 +73,8 @@ def list_suggestions(database: Database, limit: int, user_id: str = ME) -> list[
     )
     found: dict[str, Suggestion] = {}
     for identity, text, session, number, at, sensitive in rows:
-        if len(found) < limit and not same_fact(database, user_id, text, MemoryType.PROCEDURAL):
+        known = same_fact(database, user_id, text, MemoryType.PROCEDURAL, sensitive=bool(sensitive))
+        if len(found) < limit and not known:
             found.setdefault(
                 text,
                 Suggestion(id=str(identity), text=text, session=session, turn=number, at=at, sensitive=bool(sensitive)),

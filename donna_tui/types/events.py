@@ -230,7 +230,10 @@ class IndexSwapped(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultWritten(Event):
-    """Donna changed the vault: one operation, one commit. `actor` is who requested it."""
+    """Donna changed the vault: one operation, one commit. `actor` is who requested it.
+
+    `verb` is the first word of its subject, such as `Reject`; empty for an agent, which chooses its subjects.
+    """
 
     name: ClassVar[str] = "vault_write"
     kind: str
@@ -238,6 +241,7 @@ class VaultWritten(Event):
     commit: str
     paths: tuple[str, ...]
     actor: str
+    verb: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -114,9 +114,9 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class SessionUndone:
-    """The memories of an agent's session that were forgotten, those that it had forgotten and that were restored, and
-    the messages that it had stored and that were forgotten, as counts.
+class SessionChange:
+    """How many memories were forgotten and restored by undoing or redoing a session of an agent, and how many of the
+    messages that it had stored were removed or restored.
     """
 
     forgotten: int = 0

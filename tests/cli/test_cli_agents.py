@@ -110,7 +110,7 @@ def test_without_anything_known(donna: Donna) -> None:
     assert not donna.home.exists()
 
 
-def test_the_id_of_an_agent_goes_before_a_folder(donna: Donna, agents: Path, tmp_path: Path) -> None:
+def test_the_id_of_an_agent_takes_precedence_over_a_folder(donna: Donna, agents: Path, tmp_path: Path) -> None:
     write(tmp_path / "peter", "a.md", "The quokka of a folder.\n")
     assert donna("search", "quokka", "--space", "peter").code == 1
     assert donna("search", "quokka", "--space", "./peter").code == 0

@@ -14,6 +14,7 @@ import pytest
 
 from donna_tui.agents.setup import CLIENTS, Command, setup_for
 from donna_tui.agents.tools.catalogue import TOOLS
+from donna_tui.memory.database import open_db
 from tests.cli.running import Donna
 
 WORDS = ("/opt/my tools/donna", "mcp", "--space", "/home/me/my \"notes\" $(x) 'y' \\z")
@@ -65,7 +66,7 @@ def test_a_refusal_is_reported_as_by_every_command(
 
 
 @pytest.mark.slow
-def test_the_owner_takes_a_session_back(donna: Donna, history: Path) -> None:
+def test_the_owner_undoes_a_session(donna: Donna, history: Path) -> None:
     written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
     session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]
     donna("write", "Inbox/mine.md", "--space", history, stdin="mine\n")
@@ -88,6 +89,26 @@ def test_the_owner_makes_an_agent_forget(donna: Donna, vault: Path) -> None:
     ran = donna("undo", "--session", session, "--yes", "--space", vault, "--json")
     assert (ran.code, ran.json["forgotten"]) == (0, 1)
     assert "Mondays" not in donna("recall", "when is the kestrel deployed", "--space", vault).out
+    again = donna("redo", "--session", session, "--yes", "--space", vault, "--json")
+    assert (again.code, again.json["restored"]) == (0, 1)
+    assert "Mondays" in donna("recall", "when is the kestrel deployed", "--space", vault).out
+    again = donna("redo", "--session", session, "--yes", "--space", vault, "--json")
+    assert (again.code, again.json["reason"]) == (3, "nothing_to_redo")
+
+
+@pytest.mark.slow
+def test_redo_of_all_writes_of_a_session_redoes_its_memories(donna: Donna, history: Path) -> None:
+    written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})
+    session = donna("mcp", "--write", "--call", "vault_write", written, "--space", history).json["session"]
+    donna("remember", "We deploy the kestrel on Mondays.", "--space", history)
+    (file,) = donna.home.rglob("memory.db")
+    db = open_db(file.parent)
+    db.database.run("UPDATE memories SET session_id = ?", (f"mcp:{session}",))
+    db.close()
+    assert "1 memory of this session forgotten" in donna("undo", "--session", session, "--yes", "--space", history).err
+    assert "1 memory of this session remembered again" in donna("redo", "--yes", "--space", history).err
+    assert (history / "Inbox/new.md").read_text() == "x\n"
+    assert donna("memories", "--space", history, "--json").json["total"] == 1
 
 
 def test_each_client_gets_a_setup_that_says_exactly_this_command(donna: Donna, vault: Path) -> None:

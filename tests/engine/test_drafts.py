@@ -14,6 +14,7 @@ from donna_tui.drafts.queue import BACK_OFF
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.types.drafts import DraftState, Meeting, MeetingState
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.types.events import EngineEvent, VaultWritten
 from donna_tui.types.memory import MemoryFilter
 from donna_tui.types.search import MemorySource
 from tests.engine.draft_engines import (
@@ -206,7 +207,10 @@ async def test_what_is_rejected_is_never_drafted_again(tmp_path: Path) -> None:
         row = await here.write(meeting())
         plan = await here.engine.drafts.plan_rejection(row.id)
         assert plan.paths == (NOTE,)
+        events: list[EngineEvent] = []
+        here.engine.subscribe(events.append)
         await here.engine.drafts.reject(row.id, plan)
+        assert [event.verb for event in events if isinstance(event, VaultWritten)] == ["Reject"]
         assert NOTE not in here.notes()
         head = here.head()
         assert (await here.engine.drafts.write_now("gateway-2")).state is DraftState.REJECTED

@@ -391,7 +391,7 @@ async def test_one_source_that_fails_does_not_stop_the_others(
         assert rows == {**dict.fromkeys(MemorySource, "ok"), MemorySource.CHAT: "failed"}
 
 
-async def test_without_a_model_recall_goes_by_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_model_recall_matches_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hide_model(monkeypatch)
     sandbox = new_sandbox(tmp_path)
     async with open_engine(sandbox, watch=False) as running:

@@ -242,7 +242,7 @@ def test_an_editor_in_the_middle_of_saving_wins(tmp_path: Path, call: tuple[str,
     assert sandbox.operations() == []
 
 
-def test_a_program_that_only_reads_is_in_nobodys_way(tmp_path: Path) -> None:
+def test_a_program_that_only_reads_a_note_does_not_block_writes(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     with (sandbox.vault / NOTE).open("rb"):
         assert CallRunner(sandbox).do(("write", NOTE, "Donna\n"))

@@ -281,7 +281,9 @@ def test_the_quota_holds_for_an_hour_however_often_a_client_connects_anew() -> N
 
 
 @pytest.mark.slow
-async def test_silent_and_nameless_connections_keep_nobody_out(sandbox: Sandbox, serving: Serving) -> None:
+async def test_silent_and_unauthenticated_connections_do_not_lock_out_clients(
+    sandbox: Sandbox, serving: Serving
+) -> None:
     """Open 300 connections that are silent or send half a header, and make 300 requests without the token."""
     with contextlib.ExitStack() as held:
         for number in range(300):

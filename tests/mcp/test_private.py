@@ -285,3 +285,25 @@ async def test_a_public_preference_neither_shows_nor_replaces_a_private_one(harn
     assert CANARY not in json.dumps(answer)
     facts = await harness.engine.memory.db.run(lambda db: procedural(db.database))
     assert {fact.content for fact in facts} == {f"My favourite colour is {CANARY}.", "My favourite colour is red."}
+
+
+async def test_remembering_a_text_does_not_reveal_that_it_is_remembered_privately(harness: ToolHarness) -> None:
+    texts = "The kestrel code is 4711.", "I prefer ospreys to kestrels."
+    for text in texts:
+        await harness.other(sensitive=True).fine("remember", text=text)
+    chat = await harness.fine("chat_add", sessionId="s", turns=[{"role": "user", "text": texts[1]}])
+    assert chat["suggestions"] == [texts[1]]
+    for text in texts:
+        await harness.fine("remember", text=text)
+    assert {each["content"] for each in (await harness.fine("memory_list", sources=["memory"]))["memories"]} == {*texts}
+
+
+async def test_a_conversation_of_a_granted_client_is_private_whatever_its_name(harness: ToolHarness) -> None:
+    granted = harness.other(sensitive=True)
+    public = {"role": "user", "text": "The kestrels nest on the gateway roof."}
+    private = {"role": "user", "text": f"The {CANARY} nests on the gateway roof."}
+    await harness.fine("chat_add", sessionId="s", turns=[public], closed=True)
+    await granted.fine("chat_add", sessionId="s", turns=[private], closed=True)
+    await harness.engine.memory.wait_until_indexed()
+    assert CANARY not in json.dumps(await harness.fine("memory_list"))
+    assert (await granted.fine("memory_list"))["total"] == 2

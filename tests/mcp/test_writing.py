@@ -12,9 +12,10 @@ import pytest
 
 from donna_tui.agents.tools.catalogue import TOOLS, call
 from donna_tui.agents.tools.context import actor_of
+from donna_tui.agents.tools.memory import session_name
 from donna_tui.memory.facts import procedural
 from donna_tui.types.errors import Reason
-from donna_tui.types.memory import MemoryType
+from donna_tui.types.memory import MemoryType, SessionChange
 from donna_tui.vault.write.changes import whatever
 from tests.cli.running import write
 from tests.engine.helpers import Sandbox
@@ -172,6 +173,63 @@ async def test_what_an_agent_forgot_and_stored_is_undone_with_its_session(harnes
     assert (await harness("vault_undo_last", everything=True))["reason"] == "nothing_to_undo"
 
 
+async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(harness: ToolHarness) -> None:
+    chat = {"sessionId": "s", "turns": [{"role": "user", "text": "The ospreys nest on the gateway roof."}]}
+    await harness.fine("remember", text="The gateway is behind the barn.")
+    (barn,) = (await harness.fine("memory_list", text="barn"))["memories"]
+    calls: dict[str, dict[str, Any]] = {
+        "remember": {"text": "Ruth has the pager."},
+        "chat_add": chat,
+        "memory_forget": {"id": barn["id"]},
+    }
+    answers = [await harness.fine(name, **arguments) for name, arguments in calls.items()]
+    assert {each["session"] for each in answers} == {harness.space.session.id}
+
+
+async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
+    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    (blue,) = await memory.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
+    (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
+    said = [{"role": "user", "text": "The ospreys nest on the gateway roof this year.", "timestamp": "2026-03-12"}]
+    await harness.fine("chat_add", sessionId="s", turns=said, closed=True)
+    for text in ("My favourite colour is red.", "I prefer short answers."):
+        await harness.fine("remember", text=text, type="procedural", replace=True)
+    await harness.fine("remember", text="The gateway is behind the barn.")
+    (barn,) = (await harness.fine("memory_list", text="barn"))["memories"]
+    for forgotten in (pager.id, barn["id"]):
+        await harness.fine("memory_forget", id=forgotten)
+    await memory.wait_until_indexed()
+    after = await contents(harness)
+    assert after == {"My favourite colour is red.", "I prefer short answers.", said[0]["text"]}
+    for _ in range(2):
+        undone = await memory.undo_session(session)
+        await memory.wait_until_indexed()
+        assert (undone, await contents(harness)) == (SessionChange(2, 1, 1), {blue.content, pager.content})
+        redone = await memory.redo_session(session)
+        await memory.wait_until_indexed()
+        assert (redone, await contents(harness)) == (SessionChange(1, 2, 1), after)
+        assert await preferences(harness) == {"My favourite colour is red.", "I prefer short answers."}
+    assert await memory.redo_session(session) == SessionChange()
+
+
+async def test_redoing_a_session_leaves_what_a_person_changed_since(harness: ToolHarness) -> None:
+    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
+    await harness.fine("remember", text="My favourite colour is red.", type="procedural")
+    await harness.fine("memory_forget", id=pager.id)
+    await memory.undo_session(session)
+    await memory.remember("My favourite colour is green.", memory_type_hint=MemoryType.PROCEDURAL)
+    await memory.forget(pager.id)
+    await memory.restore(pager.id)
+    assert await memory.redo_session(session) == SessionChange()
+    await memory.wait_until_indexed()
+    assert await contents(harness) == {"My favourite colour is green.", pager.content}
+
+
+async def contents(harness: ToolHarness) -> set[str]:
+    return {each["content"] for each in (await harness.fine("memory_list"))["memories"]}
+
+
 async def test_what_a_person_forgot_after_an_agent_stays_forgotten(harness: ToolHarness) -> None:
     (fact,) = await harness.engine.memory.remember("The kestrel pager is carried by Ruth.")
     await harness.fine("memory_forget", id=fact.id)
@@ -219,7 +277,8 @@ async def test_what_is_remembered_is_found_and_read_like_a_note(harness: ToolHar
     (hit,) = (await harness.fine("memory_search", query="who carries the pager", sources=["memory"]))["results"]
     assert (await harness.fine("memory_get", path=hit["path"]))["text"] == "The kestrel pager is carried by Ruth."
     again = await harness.other().fine("remember", text="The kestrel pager is carried by Ruth.", type="semantic")
-    assert again["remembered"] == 1
+    assert (again["remembered"], again["ids"]) == (1, answer["ids"])
+    assert answer["ids"] == [each["id"] for each in (await harness.fine("memory_list", text="pager"))["memories"]]
     await harness.other().fine("remember", text="Another session remembers this.")
     assert (await harness.fine("vault_undo_last", everything=True)) == {
         "ok": True, "undone": [], "paths": [], "forgotten": 1, "restored": 0, "messages": 0,
@@ -340,3 +399,11 @@ async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
     assert "git init in the workspace" in answer["hint"]
     assert "ask the owner to run git init" in answer["hint"]
     assert not (sandbox.root / "Inbox/new.md").exists()
+
+
+async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:
+    answer = await harness("chat_add", sessionId="s", turns=[{"role": "tool", "text": "a"}])
+    assert (answer["message"], answer["hint"]) == (
+        "turns.0.role: Input should be 'user', 'assistant' or 'system'",
+        "the arguments are turns, sessionId, title, closed",
+    )

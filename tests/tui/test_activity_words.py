@@ -14,7 +14,7 @@ from donna_tui.tui.lib.event_messages import describe
 from donna_tui.tui.lib.humanize import next_try
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
 from donna_tui.tui.shell.bars import footer_actions, strip_content
-from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone
+from donna_tui.types.events import CHANGED, ReconcileDone, SearchDone, VaultWritten
 from donna_tui.types.status import Coverage
 from tests.tui import scenarios
 
@@ -28,10 +28,26 @@ def test_the_log_on_the_screen_shows_the_question_and_the_log_file_does_not() ->
     assert "ledger" not in json.dumps(_fields(SEARCH), default=str)
 
 
-def test_a_look_that_finds_nothing_is_no_news() -> None:
+def test_a_scan_without_changes_is_not_listed() -> None:
     looked = ReconcileDone(why=CHANGED, seen=9, new=0, changed=0, deleted=0, renamed=0, skipped=0, latency_ms=1.0)
     assert describe(looked) is None
     assert describe(replace(looked, new=1)) is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "verb", "what"),
+    [
+        ("delete", "Reject", "Rejected"),
+        ("move", "Approve", "Approved"),
+        ("delete", "Delete", "Deleted"),
+        ("write", "", "Written"),
+    ],
+)
+def test_the_log_uses_the_words_of_the_history(kind: str, verb: str, what: str) -> None:
+    written = VaultWritten(kind=kind, operation="1", commit="2", paths=("Inbox/a.md",), actor="you", verb=verb)
+    said = describe(written)
+    assert said is not None
+    assert said.what == what
 
 
 def test_a_next_try_is_never_in_the_past() -> None:

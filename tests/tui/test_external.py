@@ -51,7 +51,7 @@ def test_a_relative_path_is_refused() -> None:
         external("vim").edit(Path("-rf.md"), 1)
 
 
-def test_visual_goes_before_editor() -> None:
+def test_visual_takes_precedence_over_editor() -> None:
     assert external(environ={"VISUAL": "hx", "EDITOR": "nano"}).edit(NOTE, 2).argv[0] == "hx"
 
 

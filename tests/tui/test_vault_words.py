@@ -191,7 +191,7 @@ def test_every_reason_of_a_write_has_its_own_message() -> None:
     assert len(set(sentences)) == len(sentences)
 
 
-def test_what_the_engine_says_goes_first_and_is_made_safe() -> None:
+def test_the_message_of_the_engine_is_first_and_is_sanitised() -> None:
     error = VaultWriteError(Reason.CONFLICT, "there is a note\x1b of that name", hint="choose another", path="a\n.md")
     refusal = refusal_of(error)
     assert refusal.title == "Not written: edited elsewhere"

@@ -15,6 +15,7 @@ from donna_tui.tui.lib import edit_dialog as edit_screen
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.lib.external import External
+from donna_tui.tui.lib.inputs import fitting
 from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
@@ -98,7 +99,7 @@ async def test_the_copy_for_the_editor_is_private(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.slow
-async def test_an_edit_that_is_left_waits_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_abandoned_edit_is_kept_and_can_be_continued(monkeypatch: pytest.MonkeyPatch) -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
         editor(monkeypatch, donna, lambda text: text + "One more line.\n")
@@ -550,7 +551,7 @@ async def test_a_conflict_is_merged_where_the_edits_do_not_touch(monkeypatch: py
         await donna.window(ConflictScreen)
         text = donna.screen_text()
         assert "This note was edited elsewhere a moment ago. Your text is safe here." in text
-        assert "m merge   o overwrite   t take theirs   e edit both   c save mine as a copy" in text
+        assert "m merge   o overwrite   t take theirs   e edit both   c save a copy   esc later" in text
         await donna.press("m")
         await plan(donna)
         await donna.press("enter")
@@ -583,8 +584,15 @@ async def test_the_footer_of_a_dialog_ends_with_a_whole_key(monkeypatch: pytest.
         await donna.window(ConflictScreen)
         await donna.until(lambda: "o overwrite" in donna.screen_text().splitlines()[-1], "the footer has the keys")
         assert donna.screen_text().splitlines()[-1].strip() == (
-            "m merge  o overwrite  t take theirs  e edit both  c save mine as a copy"
+            "m merge  o overwrite  t take theirs  e edit both  c save a copy  esc later"
         )
+
+
+def test_the_key_that_closes_a_dialog_is_shown_at_any_width() -> None:
+    items = [("m", "merge"), ("o", "overwrite"), ("esc", "cancel"), ("s", "side by side")]
+    assert list(fitting(items, 34, 3)) == items[:3]
+    assert list(fitting(items, 33, 3)) == [items[0], items[2]]
+    assert list(fitting(items, 5, 3)) == [items[2]]
 
 
 @pytest.mark.slow
@@ -750,7 +758,7 @@ async def test_a_conflict_between_the_look_and_the_key_is_caught_too(monkeypatch
 
 
 @pytest.mark.slow
-async def test_without_a_history_one_key_begins_one_and_goes_on() -> None:
+async def test_without_a_history_one_key_creates_one_and_continues() -> None:
     backend = scenarios.normal()
     backend.vault.has_repository = False
     async with driving(backend) as donna:

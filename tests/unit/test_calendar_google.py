@@ -268,7 +268,7 @@ async def test_a_listing_without_an_end_is_left(harness: TokensHarness) -> None:
     assert told(fetched) == ["it is too large; only 1 meetings are read"]
 
 
-async def test_more_text_than_is_read_is_told(harness: TokensHarness, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_text_beyond_the_limit_is_reported(harness: TokensHarness, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(google, "MOST_TEXT", 250)
     fetched = await harness.fetch(Google([[item(f"{number}", summary="x" * 100) for number in range(3)]]))
     assert (len(fetched.meetings), fetched.complete) == (2, False)

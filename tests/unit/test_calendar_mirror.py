@@ -58,7 +58,7 @@ FULL = meeting(
 )
 
 
-def test_a_meeting_comes_out_as_it_went_in(db: MemoryDb) -> None:
+def test_a_meeting_is_read_as_it_was_stored(db: MemoryDb) -> None:
     odd = replace(FULL, event_id="odd", start=utc(1601, 1, 1), end=utc(9999, 12, 31, 23, 59, 59), all_day=True)
     assert keep(db, FULL, odd) == Stored(new=2)
     assert meeting_of(db.database, "full") == FULL

@@ -270,7 +270,7 @@ def test_more_like_keeps_the_filters_of_the_search(store: MemoryStore) -> None:
     assert paths(more_like(store.database, store.vectors, hit, request)) == ["In/a.md"]
 
 
-def test_without_a_vector_more_like_goes_by_shared_words(store: MemoryStore) -> None:
+def test_without_a_vector_similar_notes_are_found_by_shared_words(store: MemoryStore) -> None:
     add(store, "self.md", 'kestrel "outage" AND (rollback')
     add(store, "like.md", "the rollback")
     add(store, "other.md", "nothing")

@@ -38,7 +38,7 @@ def state(path: str, **others: object) -> FileState:
     return FileState(path=path, **values)  # type: ignore[arg-type]  # the values are those of the fields
 
 
-def test_a_state_comes_back_as_it_was_saved(tmp_path: Path) -> None:
+def test_a_state_is_loaded_as_it_was_saved(tmp_path: Path) -> None:
     database = opened(tmp_path)
     saved = state("a.md", etag="e", reason="r", message="m", checked_at=5.0, attempts=2, next_try=9.0)
     save_state(database, saved)

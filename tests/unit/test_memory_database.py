@@ -227,6 +227,14 @@ def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(sandbox: Sandbox, 
     assert not forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:2-2"), None)
 
 
+def test_a_session_that_is_continued_as_private_is_private(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG)))
+    sandbox.follow()
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too")), sensitive=True)
+    sandbox.follow()
+    assert sandbox.store.database.rows("SELECT sensitive FROM memory_documents") == [(1,), (1,)]
+
+
 def test_a_whole_session_is_forgotten_by_its_name(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", [*said("a", LONG, LONG), *said("a:1-1", LONG)]))
     forget(sandbox.db, find_target(sandbox.db.database, "chat:a"), START)
@@ -312,6 +320,32 @@ def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbo
     sandbox.follow()
     assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2")]
     assert sandbox.store.database.rows(flags) == [(0,), (0,)]
+
+
+@pytest.mark.parametrize("named", ["summary", "chat:s1", "chat:s1:2-2"])
+def test_a_summary_that_is_restored_replaces_its_session_again(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    target = find_target(sandbox.db.database, f"memory:{summary.id}" if named == "summary" else named)
+    assert forget(sandbox.db, target, START)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+    assert list_sessions(sandbox.db.database)[0].summary == ""
+    assert forget(sandbox.db, target, None)
+    sandbox.follow()
+    assert sandbox.ids("memory") == [summary.id]
+    assert list_sessions(sandbox.db.database)[0].summary == summary.id
+
+
+def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    first, second = (find_target(sandbox.db.database, f"chat:s1:{number}-{number}") for number in (1, 2))
+    forget(sandbox.db, first, START)
+    forget(sandbox.db, second, START + 1)
+    forget(sandbox.db, first, None)
+    sandbox.follow()
+    assert (sandbox.ids("memory"), sandbox.ids("chat")) == ([], ["s1:1-1"])
 
 
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:

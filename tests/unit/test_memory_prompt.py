@@ -211,7 +211,7 @@ def test_importance_reorders_what_is_about_as_relevant_and_excludes_nothing() ->
     ]
 
 
-def test_of_two_that_are_as_relevant_the_later_comes_first() -> None:
+def test_of_two_equally_relevant_memories_the_later_is_first() -> None:
     assert order("q", scored("old", 0.5, 0.5, START - 90 * DAY), scored("late", 0.5, 0.5, START)) == ["late", "old"]
 
 

@@ -165,7 +165,7 @@ def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
     assert remembered.get(0, 1) == "value 0"
 
 
-def test_what_was_true_of_another_revision_is_not_told() -> None:
+def test_values_of_another_revision_are_not_returned() -> None:
     remembered = RevisionCache()
     remembered.put("key", 1, "value")
     assert remembered.get("key", 2) is None

@@ -89,7 +89,7 @@ def test_a_known_space_is_found_by_name_and_after_its_folder_is_gone(tmp_path: P
         find_space("unknown", None, paths)
 
 
-def test_a_folder_of_that_name_goes_before_a_remembered_space(
+def test_a_folder_takes_precedence_over_a_remembered_space(
     tmp_path: Path, paths: AppPaths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember(space_at(vault(tmp_path, "far/Notes"), paths))

@@ -251,7 +251,7 @@ def test_no_target_makes_the_server_fail(served: Served) -> None:
 
 
 @pytest.mark.slow
-def test_slow_and_silent_connections_keep_nobody_out(served: Served) -> None:
+def test_slow_and_silent_connections_do_not_lock_out_clients(served: Served) -> None:
     """Open 200 connections: silent ones, half a header, a header without its body, and one byte at a time."""
     beginnings = (
         b"", b"G", b"PUT /vault/b.md HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthor",

@@ -88,7 +88,7 @@ def test_whatever_a_client_destroys_can_be_undone(donna: Donna, vault: Path, use
 
 
 @pytest.mark.slow
-def test_what_cannot_be_undone_is_kept_and_stands_in_nobodys_way(donna: Donna, vault: Path, user: User) -> None:
+def test_deleted_files_that_undo_cannot_restore_are_kept_in_git(donna: Donna, vault: Path, user: User) -> None:
     """A picture, a note marked sensitive, and one that git ignores."""
     donna("write", "Inbox/mine.md", "--space", vault, stdin="Mine.\n")
     marked = b"---\ndonna_sensitive: true\n---\nThe osprey is secret.\n"

@@ -235,10 +235,11 @@ def _validated(model: type[A], arguments: Mapping[str, Any]) -> A:
     try:
         return model.model_validate(dict(arguments))
     except ValidationError as error:
-        wrong = sorted(
-            {f"{_place(each['loc'])}: {each['msg']}" for each in error.errors(include_input=False, include_url=False)}
-        )
-        raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint="see the schema of the tool") from None
+        errors = error.errors(include_input=False, include_url=False)
+        inside = {each["loc"][:length] for each in errors for length in range(1, len(each["loc"]))}
+        wrong = sorted({f"{_place(each['loc'])}: {each['msg']}" for each in errors if each["loc"] not in inside})
+        names = ", ".join(field.alias or name for name, field in model.model_fields.items())
+        raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint=f"the arguments are {names}") from None
 
 
 def _place(location: tuple[int | str, ...]) -> str:

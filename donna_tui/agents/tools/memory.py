@@ -16,7 +16,7 @@ from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionUndone
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionChange
 from donna_tui.types.search import MemorySource
 
 INDEX_WAIT_SECONDS = 2.0
@@ -29,7 +29,8 @@ LISTED = (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
 async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.ChatAddOutput:
     """Store messages of a conversation, as private ones if the client may read private notes. Raises DonnaError."""
     session, service = space.session, space.engine.memory
-    turns = [_turn(each, args, number) for number, each in enumerate(args.turns, 1)]
+    named = name_of(f"{'private' if space.access.sensitive else 'agent'}/{args.session_id}")
+    turns = [_turn(each, named, name_of(args.title), number) for number, each in enumerate(args.turns, 1)]
     async with session.turn:
         with session.quota.taken():
             added, known = await service.add_turns(
@@ -48,11 +49,12 @@ async def chat_add(space: ToolContext, args: schemas.ChatAddArgs) -> schemas.Cha
             for each in suggestions
             if any(each.text in turn.text for turn in args.turns) and (space.access.sensitive or not each.sensitive)
         ),
+        session=session.id,
         writes_left=session.quota.left,
     )
 
 
-def _turn(args: schemas.ChatTurn, chat: schemas.ChatAddArgs, number: int) -> NewTurn:
+def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewTurn:
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
@@ -61,13 +63,13 @@ def _turn(args: schemas.ChatTurn, chat: schemas.ChatAddArgs, number: int) -> New
         )
     made = made_turn(
         number,
-        session=name_of(f"agent/{chat.session_id}"),
+        session=session,
         role=args.role,
         speaker=name_of(args.speaker) or args.role,
         text=args.text,
         at=at,
         mark="" if args.timestamp else f"{args.role}\0{args.text}",
-        title=name_of(chat.title),
+        title=title,
     )
     if isinstance(made, (BadLine, SkippedValue)):
         raise DonnaError(Reason.USAGE, f"there is no text in message {number}")
@@ -120,7 +122,7 @@ async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> s
         with session.quota.taken():
             changed = await service.forget(identity, by=session_name(session.id))
         await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return schemas.MemoryForgetOutput(id=identity, changed=changed, writes_left=session.quota.left)
+    return schemas.MemoryForgetOutput(id=identity, changed=changed, session=session.id, writes_left=session.quota.left)
 
 
 async def task_list(space: ToolContext, args: schemas.TaskListArgs) -> schemas.TaskListOutput:
@@ -225,7 +227,12 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
                 sensitive=private,
                 patience=INDEX_WAIT_SECONDS,
             )
-    return schemas.RememberOutput(remembered=len(remembered), session=session.id, writes_left=session.quota.left)
+    return schemas.RememberOutput(
+        remembered=len(remembered),
+        ids=tuple(each.id for each in remembered),
+        session=session.id,
+        writes_left=session.quota.left,
+    )
 
 
 def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
@@ -234,11 +241,11 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
         raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
-async def undo_memories(service: MemoryService, session: str) -> SessionUndone:
-    """Undo what a session remembered, forgot and stored."""
-    undone = await service.undo_session(session_name(session))
+async def undo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
+    """Undo or redo what a session remembered, forgot and stored."""
+    change = await (service.redo_session if redo else service.undo_session)(session_name(session))
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
-    return undone
+    return change
 
 
 def session_name(session: str) -> str:

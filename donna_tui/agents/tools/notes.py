@@ -19,7 +19,7 @@ from donna_tui.text.markdown import split_sections
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import Draft, DraftRow
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.types.memory import SessionUndone
+from donna_tui.types.memory import SessionChange
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultNote, decode
 from donna_tui.vault.links.resolve import LinkIndex
@@ -227,8 +227,8 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
-        memories = await undo_memories(space.engine.memory, session.id) if args.everything else SessionUndone()
-        if why_not and memories == SessionUndone():
+        memories = await undo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
+        if why_not and memories == SessionChange():
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())
     return schemas.UndoOutput(undone=undone, paths=paths, **dataclasses.asdict(memories))

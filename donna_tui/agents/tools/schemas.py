@@ -224,9 +224,10 @@ class RememberArgs(ToolArgs):
 
 
 class RememberOutput(ToolOutput):
-    """The number of pieces remembered; pieces known before count and are not stored twice."""
+    """The number of pieces remembered, and their ids; pieces known before count and are not stored twice."""
 
     remembered: Count
+    ids: tuple[str, ...]
     session: str
     writes_left: Count
 
@@ -430,6 +431,7 @@ class ChatAddOutput(ToolOutput):
     known: Count
     summarized: Count
     suggestions: tuple[str, ...]
+    session: str
     writes_left: Count
 
 
@@ -471,10 +473,11 @@ class MemoryForgetArgs(ToolArgs):
 
 
 class MemoryForgetOutput(ToolOutput):
-    """The result of a forget: `changed` is false if it was forgotten already. Undo it with `donna forget ID --undo`."""
+    """`changed` is false if the memory was forgotten meanwhile. The owner restores it with `donna forget ID --undo`."""
 
     id: str
     changed: bool
+    session: str
     writes_left: Count
 
 

@@ -145,11 +145,14 @@ _INDEXED = {
 }
 _WRITTEN = {
     "write": "Written",
-    "delete": "Removed",
+    "delete": "Deleted",
     "move": "Moved",
     "undo": "Undone",
     "redo": "Redone",
 }
+DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
+"""Past tenses of the actions on drafts, by the first word of an operation's subject."""
+
 _ENGINE = {
     "starting": "Opening the vault",
     "running": "Ready",
@@ -245,7 +248,7 @@ def _cleared(event: ProblemCleared) -> Sentence | None:
 def _written(event: VaultWritten) -> Sentence:
     more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
     path = clean_line(event.paths[0]) if event.paths else ""
-    what = _WRITTEN.get(event.kind, "Changed")
+    what = DECIDED.get(event.verb, "").capitalize() or _WRITTEN.get(event.kind, "Changed")
     return Sentence(Kind.NOTES, Tone.GOOD, what, path, joined(f"by {clean_line(event.actor)}", more))
 
 

@@ -92,13 +92,14 @@ Item = tuple[str, str]
 
 
 def fitting(items: Iterable[Item], width: int, gap: int) -> Iterator[Item]:
-    """Return the first items that fit whole into `width` cells, with `gap` cells between them."""
-    room = width + gap
-    for key, does in items:
-        room -= cell_len(key) + 1 + cell_len(does) + gap
-        if room < 0:
-            return
-        yield key, does
+    """Return the first items that fit whole into `width` cells, with `gap` cells between them, and always `esc`."""
+    cells = {item: cell_len(item[0]) + 1 + cell_len(item[1]) + gap for item in items}
+    room = width + gap - sum(cells[item] for item in cells if item[0] == "esc")
+    for item in cells:
+        if item[0] != "esc":
+            room -= cells[item]
+        if item[0] == "esc" or room >= 0:
+            yield item
 
 
 class KeyLine(Widget):

@@ -11,6 +11,7 @@ from textual.content import Content
 
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.lib.error_messages import sentence
+from donna_tui.tui.lib.event_messages import DECIDED
 from donna_tui.tui.lib.humanize import moment, plural, size
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
@@ -40,8 +41,6 @@ KIND_WORDS = {
     OperationKind.REDO: KindWords("Redo", "redo", "redid", "Redone"),
     OperationKind.KEPT: KindWords("Record", "record it", "recorded", "Recorded"),
 }
-_DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
-"""Past tenses of the actions on drafts, by the first word of an operation's subject."""
 
 
 def actor_name(actor: str) -> str:
@@ -81,7 +80,7 @@ def done_by(operation: Operation) -> str:
 def decision_words(subject: str) -> str:
     """Describe a decision about a draft: `rejected Meetings/a.md`; empty for the subject of another operation."""
     verb, _, what = subject.partition(" ")
-    return f"{_DECIDED[verb]} {clean_line(what)}" if verb in _DECIDED else ""
+    return f"{DECIDED[verb]} {clean_line(what)}" if verb in DECIDED else ""
 
 
 def moved_words(operation: Operation) -> str:

@@ -55,6 +55,15 @@ class Restorer:
             raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
         return self._restoring(OperationKind.UNDO, chosen)
 
+    def redo_session(self, session: str) -> Plan:
+        """Plan to redo the undone operations of a client session in one step."""
+        self._repo.place()
+        self._recover()
+        chosen = tuple(each for each in self.redoable() if session and each.session == session)
+        if not chosen:
+            raise VaultWriteError(Reason.NOTHING_TO_REDO, "there is nothing of this session to redo")
+        return self._restoring(OperationKind.REDO, chosen)
+
     def redo(self, n: int = 1) -> Plan:
         """Plan to redo the last `n` undone operations in one step."""
         self._recover()

@@ -58,10 +58,11 @@ LOCAL_ACTOR = "you"
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The notification after an operation: its outcome and actor."""
+    """The notification after an operation: its outcome, actor and subject."""
 
     outcome: Outcome
     actor: str
+    subject: str
 
 
 class VaultWriter:
@@ -167,7 +168,7 @@ class VaultWriter:
         for folder in plan.emptied:
             self._context.files.remove_empty(folder)
         if outcome.changed:
-            self._on_written(Written(outcome, actor))
+            self._on_written(Written(outcome, actor, plan.subject))
         return outcome
 
     def is_folder(self, path: str) -> bool:
