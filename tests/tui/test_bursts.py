@@ -137,3 +137,20 @@ async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.M
         send(donna.app, ["nnn"])
         await donna.window(Picker)
         assert len(donna.app.screen_stack) == 3, "the default screen, the main one, and one dialog"
+
+
+@pytest.mark.slow
+async def test_keys_after_the_key_of_a_screen_that_is_still_loading_act_on_that_screen() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        async with donna.main._completing:  # the other screens are still being loaded
+            backend.gates.release("start")
+            await donna.until(lambda: donna.main.strip.status is not None, "the app is connected")
+            await donna.press("escape")
+            send(donna.app, ["2"])
+            await asyncio.sleep(0.1)
+            send(donna.app, ["N"])
+            await asyncio.sleep(0.1)
+        await donna.until(lambda: "New folder" in donna.screen_text(), "the folder is asked for")
+        assert donna.main.header.active == "vault"
