@@ -176,7 +176,9 @@ class DonnaApp(App[None], inherit_bindings=False):
         """
         if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
             return False
-        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        acted = await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        await asyncio.sleep(0)  # a worker that the action started opens its dialog now
+        return acted
 
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once."""
