@@ -287,7 +287,8 @@ def _session_line(session: SessionRow) -> str:
 @app.command("compress")
 def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Summarise the oldest conversations beyond recall.compression_threshold. Their turns are preserved."""
-    summaries = run(_compress(open_session(space)))
+    session = open_session(space)
+    summaries = run(_compress(session))
     emit(
         {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
         as_json=as_json,
@@ -295,7 +296,8 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     )
     require_found(
         summaries,
-        "donna: nothing to summarise: no more than recall.compression_threshold conversations are without a summary",
+        f"donna: nothing to summarise: at most {session.config.recall.compression_threshold} conversations are without"
+        " a summary",
     )
 
 

@@ -71,6 +71,9 @@ def evaluate(
     paths = replace(known, state=known.cache / "eval")  # apart from the indexes of the user's vaults
     rows_of = partial(_evaluate_turns if turns else _evaluate, systems=systems, paths=paths, by_kind=by_kind)
     rows = [row for folder in folders for row in rows_of(Path(folder))]
+    if not any(row.count for row in rows):
+        message = "there are no questions: no headings, aliases or links to make them from, and no queries.jsonl"
+        raise DonnaError(Reason.USAGE, message)
     emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
 
 

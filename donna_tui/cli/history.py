@@ -29,6 +29,8 @@ def log(
     """List changes with author and time: Donna's operations and other commits."""
     writer = open_writer_of(space)
     found = writer.history.revisions(path, limit=count)
+    if path and not found and writer.repo.find() and writer.history.outside_change(path) is None:
+        raise _no_note(path)
     undone = {each.id for each in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
     emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
@@ -55,6 +57,8 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
         return [change for change in found if change]
     if what.lower().endswith(NOTE_ENDINGS):
         change = writer.history.outside_change(what)
+        if change is None and not writer.history.revisions(what, limit=1):
+            raise _no_note(what)
         return [change] if change else []
     known = writer.restorer.operation_changes(what)
     if known is not None:
@@ -64,6 +68,10 @@ def _changes(writer: VaultWriter, what: str) -> Sequence[Change]:
     except DonnaError as error:
         message = "there is no note, operation or commit of that name"
         raise DonnaError(Reason.MISSING, message, hint="`donna log` lists them") from error
+
+
+def _no_note(path: str) -> DonnaError:
+    return DonnaError(Reason.MISSING, f"{path}: there is no such note, on disk or in git")
 
 
 def _row(revision: Revision, undone: set[str]) -> dict[str, Any]:

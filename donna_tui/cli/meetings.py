@@ -21,7 +21,7 @@ from donna_tui.cli.session import Session, open_session, run
 from donna_tui.platform.paths import private_folder
 from donna_tui.text.plural import plural
 from donna_tui.types.drafts import CalendarRow, DraftRow, Meeting
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import CalendarError, DonnaError, Reason
 from donna_tui.types.events import EventHub
 
 if TYPE_CHECKING:
@@ -187,6 +187,8 @@ async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
     now = datetime.datetime.now(datetime.UTC)
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
     fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
+    if not fetched.meetings and not fetched.complete:
+        raise CalendarError(Reason.CALENDAR_FAILED, f"{place.name}: {fetched.problems[0].message}")
     async with open_db_thread(session) as db_thread:
         return fetched, await db_thread.run(lambda db: _store(db, place.name, window, fetched, now.timestamp()))
 

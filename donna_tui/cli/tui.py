@@ -149,7 +149,7 @@ def _spaces(paths: AppPaths) -> Iterator[KnownVault]:
     seen = set[Path]()
     for space in known_spaces(paths):
         seen.add(space.root)
-        yield KnownVault(space.name, space.root, "open before")
+        yield KnownVault(space.name, space.root, "opened before")
     for agent in load_trusted().config.agents.resolved():
         if agent.workspace:
             yield KnownVault(agent.id, Path(os.path.realpath(agent.workspace)), "agent", agent.id)

@@ -25,7 +25,7 @@ app = new_app()
 
 Etag = Annotated[str | None, typer.Option("--etag", help="The version that you read; `donna get --json` prints it.")]
 
-UNCHANGED = "no change: the note already has this text"
+UNCHANGED, UNMOVED = "no change: the note already has this text", "no change: it is there already"
 
 
 @app.command("write")
@@ -228,7 +228,7 @@ def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
 
 def _summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     if not outcome.changed:
-        return [UNCHANGED]
+        return [UNMOVED if outcome.kind is OperationKind.MOVE else UNCHANGED]
     where = "record" if len(outcome.record_only) == len(outcome.paths) > 0 else "commit"
     summary = f"{plan.subject} · operation {outcome.operation} · {where} {outcome.commit[:12]}"
     linked = plan.linked if outcome.kind is OperationKind.MOVE else 0

@@ -52,6 +52,8 @@ The argument is the choice of the user, or None if the space is already known. M
 
 LONGEST_WAIT_SECONDS = 2.0
 """How long a key waits for the widgets of a screen."""
+LONGEST_PANE_WAIT_SECONDS = 10.0
+"""How long a key waits for a pane that was asked for before it was loaded."""
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""
@@ -145,13 +147,17 @@ class DonnaApp(App[None], inherit_bindings=False):
         await super().on_event(event)
 
     async def _wait_for_widgets(self) -> None:
-        """Wait until a screen that was just opened has its widgets. Textual does so before the next message, unless
-        that message was waiting already when a worker opened the screen.
+        """Wait until a screen that was just opened has its widgets, and until it shows the pane that was asked for:
+        otherwise the keys typed after `2` would act on the pane before. Textual waits for a screen before the next
+        message, unless that message was waiting already when a worker opened the screen.
         """
         for screen in self.screen_stack[-1:]:
             if not screen.is_mounted:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(screen._mounted_event.wait(), LONGEST_WAIT_SECONDS)
+            if isinstance(screen, MainScreen):
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(screen.has_shown.wait(), LONGEST_PANE_WAIT_SECONDS)
 
     def _lay_out_below(self, event: events.MouseEvent) -> None:
         """Lay out the screen before a mouse event on a widget that was removed since it was drawn: Textual would pass
@@ -170,7 +176,9 @@ class DonnaApp(App[None], inherit_bindings=False):
         """
         if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
             return False
-        return await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        acted = await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        await asyncio.sleep(0)  # a worker that the action started opens its dialog now
+        return acted
 
     def on_notify(self, event: Notify) -> None:
         """Replace an equal notification, so that it is shown once."""

@@ -1,4 +1,4 @@
-"""Patch three faults of Textual 8 that end or hang the app. Importing this module applies the patches."""
+"""Patch faults of Textual 8 that end or hang the app, or misdirect keys. Importing this module applies the patches."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from contextlib import suppress
 
 from textual import events
 from textual._xterm_parser import XTermParser
+from textual.dom import NoScreen
 from textual.drivers._writer_thread import WriterThread
+from textual.widget import Widget
 from textual.widgets._toast import Toast
 
 SHORTEST_TOAST_SECONDS = 0.001
@@ -50,6 +52,22 @@ def _write_queued(thread: WriterThread) -> None:
         file.flush()
 
 
+_focus_later = Widget.focus
+
+
+def _focus(widget: Widget, scroll_visible: bool = True) -> Widget:
+    """Focus a widget at once, or later if it cannot be focused yet. Textual always does it later, so that the keys of a
+    burst, which wait before it, go to the widget that had the focus before.
+    """
+    with suppress(NoScreen):
+        screen = widget.screen
+        screen.set_focus(widget, scroll_visible)
+        if screen.focused is widget:
+            return widget
+    return _focus_later(widget, scroll_visible)
+
+
 Toast._timeout = property(_time_left, lambda toast, seconds: None)  # type: ignore[assignment]
 XTermParser._parse_extended_key = _parsed_key  # type: ignore[assignment]
 WriterThread.run = _write_queued  # type: ignore[assignment]
+Widget.focus = _focus  # type: ignore[assignment]

@@ -34,8 +34,10 @@ def test_a_set_of_questions_is_measured_in_every_way(donna: Donna, vault: Path, 
     assert rows["keyword"]["count"] == 2
 
 
-def test_a_bad_mode_or_question_is_refused(donna: Donna, vault: Path) -> None:
+def test_a_bad_mode_or_question_is_refused(donna: Donna, vault: Path, tmp_path: Path) -> None:
     assert donna("eval", vault, "--mode", "magic").code == 2
+    (tmp_path / "empty").mkdir()
+    assert "no questions" in donna("eval", tmp_path / "empty").err
     write(vault, "queries.jsonl", "{}\n")
     ran = donna("eval", vault)
     assert ran.code == 2

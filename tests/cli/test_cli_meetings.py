@@ -64,6 +64,10 @@ def test_unusable_input_is_reported_with_an_exit_code(donna: Donna, vault: Path,
     assert "secret words" not in ran.err
     file.write_bytes(b"<html>")
     assert donna("meetings", "import", file, "--space", vault).code == 5
+    page = tmp_path / "page.ics"
+    page.write_bytes(b"<html>")
+    assert donna("meetings", "import", page, "--space", vault).code == 5
+    assert "page.ics" not in donna("calendar", "list", "--json", "--space", vault).out
     missing = donna("meetings", "import", tmp_path / "missing.ics", "--json", "--space", vault)
     assert (missing.code, missing.json["reason"]) == (5, "calendar_failed")
 

@@ -77,6 +77,7 @@ def test_writing_what_is_there_changes_nothing(donna: Donna, history: Path) -> N
 def test_a_repository_is_made_only_after_consent(donna: Donna, vault: Path) -> None:
     ran = donna("write", "Inbox/hello.md", "--space", vault, "--json", stdin=HELLO)
     assert (ran.code, ran.json["reason"]) == (3, "no_repository")
+    assert "--yes" in ran.json["hint"]
     assert not (vault / ".git").exists()
     assert not (vault / "Inbox").exists()
     assert donna("write", "Inbox/hello.md", "--space", vault, "--yes", stdin=HELLO).code == 0
@@ -91,6 +92,8 @@ def test_a_move_takes_the_links_along(donna: Donna, history: Path) -> None:
     ran = donna("mv", "Projects/gateway.md", "Projects/edge/door.md", "--space", history)
     assert ran.code == 0
     assert "links rewritten in 1 note" in ran.out
+    again = donna("mv", "Projects/edge/door.md", "Projects/edge/", "--space", history)
+    assert again.out == "no change: it is there already\n"
     told = (history / "Inbox/links.md").read_text()
     assert told == "[[Projects/edge/door|the gateway]] and [it](../Projects/edge/door.md#cache)\n"
     assert donna("undo", "--yes", "--space", history).code == 0
@@ -183,6 +186,12 @@ def test_diff_shows_an_operation_and_what_is_not_in_git(donna: Donna, history: P
     assert [each["path"] for each in outside] == ["Projects/gateway.md"]
     assert "+my edit" in outside[0]["diff"]
     assert donna("diff", "nonsense", "--space", history, "--json").json["reason"] == "missing"
+
+
+def test_a_note_that_does_not_exist_has_neither_a_difference_nor_a_history(donna: Donna, history: Path) -> None:
+    for command in ("diff", "log"):
+        ran = donna(command, "Projects/typo.md", "--space", history, "--json")
+        assert (ran.code, ran.json["reason"]) == (3, "missing")
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def test_a_folder_with_a_separate_repository_is_left_alone(base: Path) -> None:
         if gitlink:
             sandbox.git("add", "Projects/lib")
             sandbox.git("commit", "--quiet", "--message", "a submodule without a name")
+        assert sandbox.writer.history.outside() == {}, "their notes have a history of their own"
         for attempt in (
             lambda: sandbox.writer.write("Projects/lib/new.md", "x\n"),
             lambda: sandbox.writer.write("Projects/lib/deep/new.md", "x\n"),

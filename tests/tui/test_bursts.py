@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from textual.events import Key
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.picker import Picker
@@ -137,3 +137,32 @@ async def test_a_key_typed_twice_asks_once(tmp_path: Path, monkeypatch: pytest.M
         send(donna.app, ["nnn"])
         await donna.window(Picker)
         assert len(donna.app.screen_stack) == 3, "the default screen, the main one, and one dialog"
+
+
+@pytest.mark.slow
+async def test_keys_after_the_key_of_a_screen_that_is_still_loading_act_on_that_screen() -> None:
+    backend = scenarios.normal()
+    backend.gates.hold("start")
+    async with driving(backend, connected=False) as donna:
+        async with donna.main._completing:  # the other screens are still being loaded
+            backend.gates.release("start")
+            await donna.until(lambda: donna.main.strip.status is not None, "the app is connected")
+            await donna.press("escape")
+            send(donna.app, ["2"])
+            await asyncio.sleep(0.1)
+            send(donna.app, ["N"])
+            await asyncio.sleep(0.1)
+        await donna.until(lambda: "New folder" in donna.screen_text(), "the folder is asked for")
+        assert donna.main.header.active == "vault"
+
+
+@pytest.mark.parametrize("pane", ["5", "6"])
+async def test_text_typed_right_after_the_keys_that_ask_for_it_is_complete(pane: str) -> None:
+    asks = {"5": "a", "6": "f"}  # a dialog of Memory, and a field in Activity
+    async with driving(scenarios.normal()) as donna:
+        await donna.press("escape")
+        send(donna.app, [pane, asks[pane], "cab"])
+        await donna.until(lambda: isinstance(donna.app.focused, Input), "the text is asked for")
+        await donna.rest()
+        assert isinstance(donna.app.focused, Input)
+        assert donna.app.focused.value == "cab"

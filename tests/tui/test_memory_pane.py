@@ -268,12 +268,11 @@ async def test_a_preference_is_replaced_only_after_a_question() -> None:
 @pytest.mark.slow
 async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
     backend = scenarios.normal()
-    text = backend.vault.files[RUNBOOK].decode() + "\n- [ ] Call Priya\n"
+    title = "Call [[Priya Raman|Priya]]"
+    text = backend.vault.files[RUNBOOK].decode() + f"\n- [ ] {title}\n"
     backend.vault.files[RUNBOOK] = backend.vault.recorded[RUNBOOK] = text.encode()
-    key = task_key_hash(next(task for task in tasks_in(text) if task.title == "Call Priya"))
-    call = memory(
-        MemorySource.TASK, f"{RUNBOOK}#{key}", "Call Priya\nstatus: todo", 0.0, memory_type=MemoryType.WORKING
-    )
+    key = task_key_hash(next(task for task in tasks_in(text) if task.title == title))
+    call = memory(MemorySource.TASK, f"{RUNBOOK}#{key}", f"{title}\nstatus: todo", 0.0, memory_type=MemoryType.WORKING)
     backend.memory.everything.append(call)
     async with driving(backend, size=LARGE) as donna:
         await opened(donna)
@@ -286,12 +285,12 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
         assert "☐ Call Priya" in donna.screen_text()
         await on(donna, call.id)
         await donna.press("space")
-        await donna.until(lambda: b"- [x] Call Priya" in backend.vault.files[RUNBOOK], "the box is checked")
+        await donna.until(lambda: f"- [x] {title}".encode() in backend.vault.files[RUNBOOK], "the box is checked")
         await donna.until(lambda: "z undo" in notices(donna.app), "it says how to undo that")
         await donna.press("z")
         await donna.window(PlanScreen)
         await donna.press("enter")
-        await donna.until(lambda: b"- [ ] Call Priya" in backend.vault.files[RUNBOOK], "it is open again")
+        await donna.until(lambda: f"- [ ] {title}".encode() in backend.vault.files[RUNBOOK], "it is open again")
 
 
 @pytest.mark.slow

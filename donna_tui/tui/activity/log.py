@@ -268,7 +268,7 @@ class LogFilter(Horizontal):
         yield KindChoice()
 
     def focus_input(self) -> None:
-        self.screen.set_focus(self.field)  # `Widget.focus` takes effect too late for a burst of keys
+        self.field.focus()
 
     def clear(self) -> None:
         """Clear and close the filter."""

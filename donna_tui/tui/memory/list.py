@@ -130,7 +130,7 @@ def omitted_line(omitted: Omitted, width: int) -> Content:
 
 def _content_line(memory: MemoryChunk) -> str:
     if memory.source is MemorySource.TASK:
-        return ("☐ " if is_open(memory) else "☑ ") + words_of(memory.content.lstrip().partition("\n")[0])
+        return ("☐ " if is_open(memory) else "☑ ") + words_of(plain_text(memory.content.lstrip().partition("\n")[0]))
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return words_of(speaker + plain_text(memory.content[:_LONGEST]))
 

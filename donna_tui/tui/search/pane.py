@@ -268,7 +268,7 @@ class SearchPane(BareColumn):
     def focus_first(self) -> None:
         """Focus the input, with the old question selected so that typing replaces it."""
         self.remove_class("-zoomed")
-        self.screen.set_focus(self.bar.input)  # `Widget.focus` takes effect too late for a burst of keys
+        self.bar.input.focus()
         self.bar.input.action_select_all()
 
     def go_back(self) -> bool:

@@ -105,6 +105,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._left_at: dict[PaneName, Widget] = {}
         self._places = Places()
         self._completing = asyncio.Lock()
+        self.has_shown = asyncio.Event()
+        self.has_shown.set()
         self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
         self._no_editor = outside.external.no_editor
@@ -592,12 +594,16 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if name == "search" or self.is_complete:
             self._switch_to(name)
         else:
+            self.has_shown.clear()
             self.run_worker(self._show_completed(name), group="panes")
 
     async def _show_completed(self, name: PaneName) -> None:
-        await self.complete()
-        if self.is_complete:  # else Donna is being left
-            self._switch_to(name)
+        try:
+            await self.complete()
+            if self.is_complete:  # else Donna is being left
+                self._switch_to(name)
+        finally:
+            self.has_shown.set()
 
     def _switch_to(self, name: PaneName, *, remember: bool = True) -> None:
         """Show a pane, and restore its focus."""

@@ -262,7 +262,7 @@ class VaultPane(PartsPane):
     def action_vault_filter(self) -> None:
         self.add_class("-filtering")
         self.query_one("#tree-filter").display = True
-        self._focus_at_once(self.filter)
+        self.filter.focus()
 
     def action_search_focus(self) -> None:
         """Filter the tree; this pane has no other search."""
@@ -381,12 +381,6 @@ class VaultPane(PartsPane):
         self.query_one("#tree-filter").display = False
         self.note_tree.focus()
 
-    def _focus_at_once(self, widget: Widget) -> None:
-        """Move the focus before the next key is handled; `Widget.focus` takes effect too late for a burst of keys."""
-        self.screen.set_focus(widget)
-        if self.screen.focused is not widget:  # `has_focus` follows later
-            widget.focus()
-
     def _show_tree(self) -> None:
         if not self.note_tree.notes:
             self._show_notice(EMPTY)
@@ -394,7 +388,7 @@ class VaultPane(PartsPane):
         notice_had_focus: Widget | None = self.screen.focused
         self.remove_class("-empty")
         if notice_had_focus is self.notice:
-            self._focus_at_once(self.note_tree)
+            self.note_tree.focus()
         shown = sum(not row.is_folder for row in self.note_tree.items)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else plural(whole, "note")

@@ -7,7 +7,7 @@ import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
@@ -96,7 +96,9 @@ class History:
         return None if _same(before, after) else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
-        """Return the notes that differ from the last commit, each with whether that commit has them at all."""
+        """Return the notes that differ from the last commit, each with whether that commit has them at all; none of a
+        nested repository, which has a history of its own.
+        """
         entries = [entry for entry in self._client.scan() if entry.reason is None]
         place = self._repo.find()
         if place is None:
@@ -104,10 +106,16 @@ class History:
         notes = {entry.path: entry.stat.mtime_ns if entry.stat else 0 for entry in entries}
         tip = self._repo.tip()
         if tip.commit is None:
-            return dict.fromkeys(notes, False)
+            return dict.fromkeys(self._not_nested(notes.keys()), False)
         known = self._repo.all_blob_ids(tip.commit, place)
-        suspects = self._touched(place, notes) | self._staged(tip.commit) | notes.keys() - known.keys()
-        return {path: path in known for path in suspects & notes.keys() if self._differs(path, known, place)}
+        changed = (self._touched(place, notes) | self._staged(tip.commit)) & notes.keys() & known.keys()
+        suspects = changed | self._not_nested(notes.keys() - known.keys())
+        return {path: path in known for path in suspects if self._differs(path, known, place)}
+
+    def _not_nested(self, paths: Set[str]) -> set[str]:
+        by_folder = {path.rpartition("/")[0]: path for path in paths}
+        nested = {folder for folder, path in by_folder.items() if self._files.nested_repository(path)}
+        return {path for path in paths if path.rpartition("/")[0] not in nested}
 
     def whereabouts(self, path: str) -> str:
         """Return one sentence on the fate of a missing note, or an empty string if it is unknown."""
