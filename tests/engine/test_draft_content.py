@@ -10,6 +10,7 @@ import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
+from donna_tui.drafts.writer import NOTHING
 from donna_tui.engine.skill_runner import SkillRunner, templates_dir
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
 from donna_tui.types.errors import DonnaError, Reason
@@ -326,6 +327,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Daily/2024-01-16.md": "- [x] Wash the car ✅ 2024-01-16\n",
         "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
+        "Reviews/2024-W03.md": "---\ndate: 2024-01-21\n---\n# Week 3\n\n- A good week\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
@@ -368,6 +370,27 @@ async def test_a_task_that_was_due_years_ago_is_not_carried_over(tmp_path: Path)
         assert section(here.text(result.path), "Carried over") == [
             "- Pay the fee, due 2024-01-02 ([[Projects/Old|Old]])"
         ]
+
+
+async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path: Path) -> None:
+    notes = {
+        "Daily/2024-01-02.md": "- [ ] Phone the bank 📅 2024-01-10\n",
+        "Daily/2024-01-09.md": "- [x] Phone the bank ✅ 2024-01-09\n- [x] Pay the fee ✅ 2024-01-09\n",
+        "Daily/2024-01-10.md": "- [ ] Pay the fee 📅 2024-01-10\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(result.path), "Carried over") == [
+            "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])"
+        ]
+
+
+async def test_a_day_of_which_there_is_nothing_to_say_gets_no_note(tmp_path: Path) -> None:
+    notes = {"Books/Novel.md": "---\ndate: 2024-01-17\n---\n# Novel\n\nIt was a dark and stormy night.\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        for skill in ("daily_reflection", "weekly_review"):
+            (result,) = await here.engine.drafts.write_new(skill, THIS_WEEK)
+            assert (result.skipped, result.reason) == (True, NOTHING)
 
 
 async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
