@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,17 @@ def section(text: str, name: str) -> list[str]:
 
 
 # Meetings
+
+
+async def test_a_meeting_of_many_people_at_an_unknown_time(tmp_path: Path) -> None:
+    start = meeting().start
+    people = (Attendee("Eve [External]"), *(Attendee(f"Person {number}") for number in range(300)))
+    async with draft_engine(tmp_path) as here:
+        await here.write(replace(meeting("All hands"), end=start, attendees=people))
+        text = here.text(NOTE.replace("gateway-team", "all-hands"))
+        assert f"17 January 2024, {start:%H:%M}\n" in text
+        listed = section(text, "Attendees")
+        assert (len(listed), listed[0], listed[-1]) == (101, r"- Eve \[External\]", "- and others")
 
 
 async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
