@@ -223,8 +223,11 @@ _NOTHING = re.compile(
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
     r" (?:for|until|till|this|next|last|today|now|yet|so far|here|new|to (?:add|discuss|report|share|see)|at|from|as"
     r"|left|else|really|much|specific|in the (?:public|private|meeting))\b[^,;:]{0,60}$"
+    r"|^(?:skip(?:ped)? (?:not?|so|since|because|due)|(?:we )?ran out of time)\b[^;:]{0,60}$"
+    r"|^(?:(?:see|same)\b[^,;:]{0,30}|discussed) (?:above|below|earlier)\W*$"
     r"|^(?:presenter|slides?)\b[^,;:]{0,60}$|^(?:see|slides) \S+$"
-    r"|^no (?:new |specific |other |major )?(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
+    r"|^no (?:new |specific |other |major |board |staff |team |project )?"
+    r"(?:announcements?|updates?|news|agenda|discussion|items?|changes?|time)"
     r"(?: (?:this|for|from|to|at|since|today|on|in)\b[^,;:]{0,60})?\W*$"
     r"|(?:^|^\w+, )not? (?:discussed|enough time)\b|\bno updates?(?: this week)?\W*$|\byes ?/ ?no\W*$",
     re.IGNORECASE,

@@ -35,6 +35,8 @@ class Context:
     """The passages of the task and of the listed lines."""
     is_empty: bool = False
     """Whether the context has nothing to write about."""
+    needs_answer: bool = False
+    """Whether the note would be empty without an answer."""
     links_private: bool = False
     """Whether the note will link to a private one."""
 

@@ -40,7 +40,7 @@ MOST_PROSE = 25
 """Most sentences of a note without bullets; a longer one is a transcript, of which only the topics are listed."""
 
 _DECIDED = (
-    r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections)"
+    r"agreed|decided|conclusion|resolved|approved|no (?:\w+/)?(?:concerns|objections|comments)"
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
     r"|(?:consensus|agreement) (?:is|was|that|to)"
 )
@@ -70,7 +70,8 @@ _OPENS = re.compile(
 """The end of a bullet that only introduces those below it."""
 
 _MAYBE = re.compile(
-    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|should|to be)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
+    rf"\b(?:not?|\w+n['’]t|if|whether|until|needs? to|should|to be|maybe|perhaps"
+    rf"|probably|assum\w+)\b[^.,;:]{{0,60}}\b(?:{_DECIDED})\b|\?\W*$",
     re.IGNORECASE,
 )
 FEWEST_STEMS = 5

@@ -218,9 +218,9 @@ def people_in(notes: Iterable[IndexedNote]) -> set[str]:
 
 
 def person_key(name: str) -> str:
-    """Normalise a name for comparison: a link is its target, an address the part before the @."""
+    """Normalise a name for comparison: a link is its target, an address the part before the @, without escapes."""
     link = re.search(r"\[\[([^\[\]|]+)", name)
-    words = link[1].rpartition("/")[2].removesuffix(".md") if link else name
+    words = link[1].rpartition("/")[2].removesuffix(".md") if link else name.replace("\\", "")
     words = re.sub(r"<[^<>]*>|\([^()]*\)", " ", words).strip() or words.strip("<> ")
     words = words.removeprefix("mailto:").partition("@")[0] or words
     return " ".join(unicodedata.normalize("NFC", re.sub(r"[._-]+", " ", words)).casefold().split())

@@ -28,9 +28,11 @@ def short_day(day: datetime.date) -> str:
 
 
 def when(start: datetime.datetime, end: datetime.datetime, day: datetime.date, *, all_day: bool) -> str:
-    """Format the time of an event; both times are in the zone in which they are shown."""
+    """Format the time of an event, of which the end may be unknown; both are in the zone in which they are shown."""
     if all_day:
         return f"{long_day(day)}, all day"
+    if end <= start:
+        return f"{long_day(start.date())}, {start:%H:%M}"
     until = f"{end:%H:%M}" if end.date() == start.date() else f"{short_day(end.date())}, {end:%H:%M}"
     return f"{long_day(start.date())}, {start:%H:%M}–{until}"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import Composed, MeetingNoteAnswer, Prompts, Task, payload_of
+from donna_tui.drafts.writer import NOTHING
 from donna_tui.engine.skill_runner import SkillRunner, templates_dir
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
 from donna_tui.types.errors import DonnaError, Reason
@@ -47,6 +49,17 @@ def section(text: str, name: str) -> list[str]:
 
 
 # Meetings
+
+
+async def test_a_meeting_of_many_people_at_an_unknown_time(tmp_path: Path) -> None:
+    start = meeting().start
+    people = (Attendee("Eve [External]"), *(Attendee(f"Person {number}") for number in range(300)))
+    async with draft_engine(tmp_path) as here:
+        await here.write(replace(meeting("All hands"), end=start, attendees=people))
+        text = here.text(NOTE.replace("gateway-team", "all-hands"))
+        assert f"17 January 2024, {start:%H:%M}\n" in text
+        listed = section(text, "Attendees")
+        assert (len(listed), listed[0], listed[-1]) == (101, r"- Eve \[External\]", "- and others")
 
 
 async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
@@ -326,6 +339,7 @@ async def test_a_week_reads_its_notes_its_boxes_and_the_last_review(tmp_path: Pa
         "Daily/2024-01-16.md": "- [x] Wash the car ✅ 2024-01-16\n",
         "Daily/2024-01-15.md": "- [ ] Wash the car 📅 2024-01-16\n",
         "Projects/Old.md": f"---\ndate: 2023-05-01\n---\n{old}- [ ] Overdue thing 📅 2024-01-15\n",
+        "Reviews/2024-W03.md": "---\ndate: 2024-01-21\n---\n# Week 3\n\n- A good week\n",
     }
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
@@ -368,6 +382,27 @@ async def test_a_task_that_was_due_years_ago_is_not_carried_over(tmp_path: Path)
         assert section(here.text(result.path), "Carried over") == [
             "- Pay the fee, due 2024-01-02 ([[Projects/Old|Old]])"
         ]
+
+
+async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path: Path) -> None:
+    notes = {
+        "Daily/2024-01-02.md": "- [ ] Phone the bank 📅 2024-01-10\n",
+        "Daily/2024-01-09.md": "- [x] Phone the bank ✅ 2024-01-09\n- [x] Pay the fee ✅ 2024-01-09\n",
+        "Daily/2024-01-10.md": "- [ ] Pay the fee 📅 2024-01-10\n",
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        assert section(here.text(result.path), "Carried over") == [
+            "- Pay the fee, due 2024-01-10 ([[Daily/2024-01-10|2024-01-10]])"
+        ]
+
+
+async def test_a_day_of_which_there_is_nothing_to_say_gets_no_note(tmp_path: Path) -> None:
+    notes = {"Books/Novel.md": "---\ndate: 2024-01-17\n---\n# Novel\n\nIt was a dark and stormy night.\n"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        for skill in ("daily_reflection", "weekly_review"):
+            (result,) = await here.engine.drafts.write_new(skill, THIS_WEEK)
+            assert (result.skipped, result.reason) == (True, NOTHING)
 
 
 async def test_a_box_that_was_ticked_without_a_date_counts_by_history(tmp_path: Path) -> None:
@@ -434,6 +469,20 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
             "- Alice leads the team",
             "- IT gave Alice a laptop",
             "- She likes tea",
+        ]
+
+
+async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> None:
+    lines = "## Alice\n- Moves to Lisbon\n- Ben: I go to Rome\n- Tea\n  - Alice, green tea is best\n  - Ben, I like coffee\n"
+    both = "## Alice and Ben\n- My sister lives in Porto\n- Alice has a dog\n"
+    notes = {f"Daily/{recently()}.md": f"---\nparticipants: [Alice, Ben Long]\n---\n{lines}{both}"}
+    async with draft_engine(tmp_path, notes=notes) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Moves to Lisbon",
+            "- Tea",
+            "- Alice, green tea is best",
+            "- Alice has a dog",
         ]
 
 

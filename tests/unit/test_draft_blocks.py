@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from donna_tui.drafts.blocks import Block, Role, blocks_of, is_quotable
 from donna_tui.drafts.drafters import sentence_spans
 from donna_tui.drafts.passages import IndexedNote
-from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of
+from donna_tui.drafts.quotes import Points, Read, open_boxes, outcome_of, points_of
 
 WEEKLY = """# Weekly
 
@@ -137,6 +137,11 @@ def test_a_nested_bullet_is_quoted_below_its_own() -> None:
         "No announcements this week",
         "https://github.com/openjs-foundation/cross-project-council/labels/waiting-on-board",
         "skipped, not enough time this week",
+        "skipped not enough time this week",
+        "Skipped so we could focus on the parser",
+        "Ran out of time, will cover it next week",
+        "see discussion above",
+        "No staff updates",
         "Decision: none",
         "Skipped for this week",
         "No updates from the board",
@@ -342,6 +347,7 @@ BACKPORT = """## Agenda
         "Ana is going to talk to the release team",
         "General agreement that it goes into version 22",
         "Agreed to leave it as it is until the next release",
+        "Discussed again, no comments from the members present",
     ],
 )
 def test_the_outcome_of_a_topic_is_quoted_before_its_other_remarks(outcome: str) -> None:
@@ -349,6 +355,15 @@ def test_the_outcome_of_a_topic_is_quoted_before_its_other_remarks(outcome: str)
     notes = texts(quoted(BACKPORT.format(outcome=outcome) + others).notes)
     assert outcome in notes
     assert "Ruth explained what the parser does" not in notes
+
+
+def test_what_is_only_assumed_is_no_decision() -> None:
+    others = "".join(f"- Topic of number {each}\n  - closed, so assumed resolved\n" for each in range(20))
+    notes = texts(quoted(f"## Agenda\n{others}- The hut\n  - Agreed to book the hut\n").notes)
+    assert "Agreed to book the hut" in notes
+    assert (
+        outcome_of(blocks_of(f"## Agenda\n- The hut\n  - Agreed to book it\n{others}"))[-1].text == "Agreed to book it"
+    )
 
 
 def test_a_long_discussion_leaves_room_for_the_outcomes_of_later_topics() -> None:

@@ -115,6 +115,11 @@ def test_the_same_people_are_the_last_resort() -> None:
     assert found(notes, invited("Something else", "Ben", "Ana")) == ["one"]
 
 
+def test_a_name_with_brackets_is_known_in_the_note_of_a_draft() -> None:
+    front = {"type": "meeting", "date": "2026-01-05", "attendees": [r"Eve \[External\]"]}
+    assert found(Notes(one=front), invited("Something else", "Eve [External]")) == ["one"]
+
+
 def test_a_note_of_the_future_is_not_earlier() -> None:
     assert found(Notes(weekly={"date": "2026-02-11"}), invited("Weekly", "Ana")) == []
 

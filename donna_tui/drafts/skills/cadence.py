@@ -98,6 +98,7 @@ class Material:
         front: dict[str, Any], corrections: list[Corrected],
     ) -> Context:  # fmt: skip
         """Build the context for the writer."""
+        has_lines = any(isinstance(part, list) and part for part in data.values())
         return Context(
             task=Task(
                 task_type=task_type,
@@ -111,7 +112,8 @@ class Material:
             ),
             data=data,
             frontmatter=front,
-            is_empty=not (self.for_model or any(isinstance(part, list) and part for part in data.values())),
+            is_empty=not (self.for_model or has_lines),
+            needs_answer=not has_lines,
             listed=tuple(self.listed),
             all_passages=tuple(self.passages.taken),
             links_private=self.private,
@@ -182,10 +184,15 @@ def noted_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, st
 
 
 def _is_daily(note: IndexedNote) -> bool:
-    """Check whether a note is a daily note, which has the day as its whole name."""
+    """Check whether a note is a daily note, which has the day as its whole name, not a week."""
     stem = PurePosixPath(note.path).stem
     rest = "".join(char for char in stem if char.isalpha())
-    return day_in(stem, {}) is not None and len(rest) <= 3 and note.front.get("type") not in _NOT_QUOTED
+    return (
+        rest.upper() not in ("W", "KW", "CW")
+        and day_in(stem, {}) is not None
+        and len(rest) <= 3
+        and note.front.get("type") not in _NOT_QUOTED
+    )
 
 
 async def chats_of(parts: CadenceParts, span: Span, most: int, material: Material) -> None:
@@ -258,19 +265,20 @@ def _own_day(client: VaultClient, path: str) -> str:
 async def open_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
     """Return open tasks of a span: in a note of the span, or in one with a task done in it, or due by its end.
 
-    Of the last kind those that were due long before it are left out.
+    Of the last kind those that were due long before it are left out. A task with the same title that was done in the
+    span, or since the day of the note, closes it.
     """
     found: list[TaskRow] = await parts.read(lambda index: list_tasks(index, everything=True))
     tasks = allowed_tasks(found, remote=parts.gatherer.remote)
     days = await asyncio.to_thread(lambda: {path: _own_day(parts.client, path) for path in {t.note for t in tasks}})
     busy = {task.note for task in tasks if span.holds(task.done)}
-    last, long_past = span.last.isoformat(), (span.first - LONG_PAST).isoformat()
-    closed = {task.title for task in tasks if span.holds(task.done)}
+    first, last, long_past = (day.isoformat() for day in (span.first, span.last, span.first - LONG_PAST))
+    done = {task.title: task.done for task in sorted(tasks, key=lambda task: task.done) if task.done <= last}
     wanted = [
         task
         for task in tasks
         if task.status not in ("done", "cancelled")
-        and task.title not in closed
+        and done.get(task.title, "") < min(first, days[task.note] or first)
         and not (days[task.note] and days[task.note] > last)
         and (long_past <= task.due <= last or span.holds(days[task.note]) or task.note in busy)
     ]

@@ -155,7 +155,7 @@ class MeetingNoteSkill:
                 "when": when(start, end, meeting.day, all_day=meeting.all_day),
                 "location": "" if _DIAL_IN.search(meeting.location) else inline(meeting.location, 200),
             },
-            "attendees": links,
+            "attendees": [*links, "and others"] if len(meeting.attendees) > MOST_ATTENDEES else links,
             "agenda": [inline(point) for point in agenda],
         }
 

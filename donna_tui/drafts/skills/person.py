@@ -176,21 +176,36 @@ def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> l
 
 @dataclass(frozen=True, slots=True)
 class _Named:
-    """Match the full name of a person, and the first name if it is unique and not part of another full name."""
+    """Match the full name of a person, and the first name if it is unique and not part of another full name.
+
+    `others` matches the full and first names of the other people.
+    """
 
     full: re.Pattern[str]
     first: re.Pattern[str] | None
+    others: re.Pattern[str]
 
     @classmethod
     def of(cls, name: str, people: Collection[str]) -> _Named:
         first = name.split()[0] if name.split() else name
         keys = {each.casefold() for each in people} - {name.casefold(), first.casefold()}
         is_unambiguous = len(first) > 2 and not any(first.casefold() in each.split() for each in keys)
-        return cls(_words(name), _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None)
+        others = {key for each in keys for key in (each, *each.split()[:1])} - {first.casefold()}
+        listed = "|".join(re.escape(each) for each in sorted(others, key=len, reverse=True) if len(each) > 2)
+        return cls(
+            _words(name),
+            _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None,
+            re.compile(rf"(?<!\w)(?:{listed or '(?!)'})(?!\w)", re.IGNORECASE),
+        )
 
     def are_in(self, text: str) -> bool:
         """Check whether a text names the person."""
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
+
+    def is_said_by_others(self, text: str) -> bool:
+        """Check whether a line begins with the name of another person who says it, as in “Ben: …” or “Ben, …”."""
+        said = self.others.match(text)
+        return bool(said and re.match(r"\s*[:,]|\s+[-–>]", text[said.end() :]))
 
     def are_all_of(self, text: str) -> bool:
         """Check whether a text is only the name of the person."""
@@ -227,14 +242,16 @@ def _linking_to(index: Database, name: str) -> list[IndexedNote]:
 
 
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
-    """Return the blocks that name the person, or are below a heading or a bullet that does.
+    """Return the blocks that name the person, or are below a heading of nobody else or a bullet that does.
 
-    One that begins with a pronoun is left out, unless what it is below is just the name.
+    One that begins with a pronoun is left out, unless what it is below is just the name, and so is one below the name
+    that somebody else says.
     """
     found: dict[int, Block] = {}
     for number, block in enumerate(blocks):
         heading = words_only(block.heading_path[-1]) if block.heading_path else ""
-        is_about = names.are_in(block.text) or block.parent in found or names.full.search(heading)
+        is_below = block.parent in found or (names.full.search(heading) and not names.others.search(heading))
+        is_about = names.are_in(block.text) or (is_below and not names.is_said_by_others(block.text))
         is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
         if is_about and is_quotable(block) and (is_clear or not _PRONOUN.match(block.text)):
             found[number] = replace(block, depth=0)
