@@ -22,7 +22,8 @@ CLEAR_COSINE = 0.45
 
 SHORT_PASSAGE, CLEAR_COSINE_OF_SHORT = 200, 0.30
 """Length up to which a passage is short, and its threshold: a short note says one thing, and a paraphrase of it scores
-lower. Turns of conversations are as short, but there are so many that some always score this high.
+lower. Turns of conversations are as short, but there are so many that some always score this high; a single word is
+close to any other word, even to one without meaning.
 """
 
 LEAST_CONFIDENCE = 0.68
@@ -73,7 +74,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
 
 def clear_cosine(content: str, source: str) -> float:
     """Return the cosine from which a passage of a source answers a question by its meaning alone."""
-    is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT
+    is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT and len(_WORD.findall(content)) > 1
     return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
 
 
