@@ -25,6 +25,8 @@ from donna_tui.search.ranking import (
     lifted,
     originals_first,
     query_content,
+    rearranged,
+    scores_within,
 )
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.speaker_attribution import compare, is_about_user
@@ -65,9 +67,10 @@ def search(
     request = question.request
     k = max_hits(request, settings)
     legs = legs or both_legs(database, vectors, question, candidates_for(k))
-    judged = judge(database, question, settings, legs)
+    passages = Passages(database)
+    judged = judge(passages, question, settings, legs)
     near = judged.others[:k] if request.near_misses or not judged.hits else []
-    rows = _load(database, [one.id for one in (*judged.hits[:k], *near)])
+    rows = passages.rows([one.id for one in (*judged.hits[:k], *near)])
     terms, filters = question.query.terms, question.query.filters
     named = {each.id: each.name.text for each in judged.named}
 
@@ -115,12 +118,12 @@ class Judged:
     named: tuple[Named, ...] = ()
 
 
-def judge(database: Database, question: Question, settings: Settings, legs: Legs) -> Judged:
+def judge(passages: Passages, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    in_note = legs.words.in_note
-    ranked = _rank(database, question, legs)
+    database, in_note = passages.database, legs.words.in_note
+    ranked = _rank(passages, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:TOP_CANDIDATES]
-    leads = _leads(database, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
+    leads = _leads(passages, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
@@ -154,7 +157,7 @@ def is_relevant(one: Ranked, min_score: float) -> bool:
 
 
 def _leads(
-    database: Database,
+    passages: Passages,
     question: Question,
     ranked: Sequence[Ranked],
     best: Sequence[Ranked],
@@ -172,12 +175,12 @@ def _leads(
     if question.mode != "hybrid" or question.vector is None or not question.query.terms:
         return {}
     question_content = query_content(question.query, partial=half_typed)
-    rows = _load(database, [one.id for one in best])
+    rows = passages.rows([one.id for one in best])
     found = [one for one in best if one.id in rows]
     is_close = (
         in_note or not best or any(_answers(question_content, one, rows[one.id], trust=question.trust) for one in found)
     )
-    if not is_close and not _one_note_holds_all(database, question_content, ranked, best):
+    if not is_close and not _one_note_holds_all(passages, question_content, ranked, best):
         return None
     comparison = compare(question.query.text, question_content.stems, [rows[one.id].content for one in found])
     return None if comparison.is_of_another else dict(zip((one.id for one in found), comparison.leads, strict=False))
@@ -194,11 +197,11 @@ def _answers(question_content: QueryContent, one: Ranked, row: _Row, *, trust: f
 
 
 def _one_note_holds_all(
-    database: Database, question_content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
+    passages: Passages, question_content: QueryContent, ranked: Sequence[Ranked], best: Sequence[Ranked]
 ) -> bool:
     """Return whether a note of the best passages contains every word of the question in all its text together."""
     notes = {one.document for one in best}
-    rows = _load(database, [one.id for one in ranked if one.document in notes and one.keyword_rank is not None])
+    rows = passages.rows([one.id for one in ranked if one.document in notes and one.keyword_rank is not None])
     texts: dict[str, list[str]] = defaultdict(list)
     for row in rows.values():
         if row.source_type == MemorySource.VAULT:
@@ -206,41 +209,45 @@ def _one_note_holds_all(
     return any(question_content.coverage(" ".join(each)) == 1.0 for each in texts.values())
 
 
-def _rank(database: Database, question: Question, legs: Legs) -> list[Ranked]:
+def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     words, meaning = legs.words, legs.meaning
     cosines = dict(meaning)
     if question.vector is not None:
         others = words.vectors.keys() - meaning.keys()
         cosines |= cosines_to(question.vector, {each: words.vectors[each] for each in others})
-    places = {**words.places, **places_of(database, [each for each in meaning if each not in words.places])}
+    places = {**words.places, **places_of(passages.database, [each for each in meaning if each not in words.places])}
     candidates = [
         Candidate(each, at.document, at.first, words.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
     coverage = 1.0 if question.vector is None else words.coverage
     ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
-    ranked = lifted(ranked, _dated(database, question, ranked))
-    return lifted(ranked, _by_user(database, question, [each for each, at in places.items() if at.is_turn]))
+    ranked = _by_date(passages, question, ranked)
+    return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
-def _dated(database: Database, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
-    """Return 1 for each passage of a note that contains a date of the question, or has it as its own.
+def _by_date(passages: Passages, question: Question, ranked: list[Ranked]) -> list[Ranked]:
+    """Lift the passages of notes that contain a date of the question, or have it as their own. A date that is the
+    note's own selects the note; the rest of the question selects the passage in it.
 
     Turns gain nothing: they are often about another day than that of their conversation.
     """
     content = query_content(question.query, partial=False)
     if content.dates is None or question.mode != "hybrid":
-        return {}
-    rows = _load(database, [one.id for one in ranked])
-    notes = ((each, row) for each, row in rows.items() if row.source_type == MemorySource.VAULT)
-    return {each: float(content.holds_date(row.whole)) for each, row in notes}
+        return ranked
+    rows = passages.rows([one.id for one in ranked])
+    notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
+    ranked = lifted(ranked, {each: float(content.holds_date(row.whole)) for each, row in notes.items()})
+    dated = {each: row.content for each, row in notes.items() if content.holds_date(row.about)}
+    cosines = {one.id: one.cosine or 0.0 for one in ranked}
+    return rearranged(ranked, scores_within(question.query, dated, cosines))
 
 
-def _by_user(database: Database, question: Question, turns: Sequence[int]) -> dict[int, float]:
+def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:
     """Return 1 for each of some turns that is by the user, if the question is about the user."""
     if question.mode != "hybrid" or not is_about_user(question.query.text):
         return {}
-    return {each: float(row.heading_path == '["user"]') for each, row in _load(database, turns).items()}
+    return {each: float(row.heading_path == '["user"]') for each, row in passages.rows(turns).items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,9 +270,27 @@ class _Row:
     names: str
 
     @property
+    def about(self) -> str:
+        """Return the text that all passages of a note share: its names, its own date and its path."""
+        return f"{self.names} {self.path}"
+
+    @property
     def whole(self) -> str:
         """Return all text of a passage in which the words of a question can be found."""
-        return f"{self.names} {self.path} {self.heading_path} {self.content}"
+        return f"{self.about} {self.heading_path} {self.content}"
+
+
+class Passages:
+    """The passages of an index that one search needs, each loaded once."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+        self._loaded: dict[int, _Row] = {}
+
+    def rows(self, ids: Sequence[int]) -> dict[int, _Row]:
+        """Return passages by integer key, without those that were deleted meanwhile."""
+        self._loaded |= _load(self.database, [each for each in ids if each not in self._loaded])
+        return {each: self._loaded[each] for each in ids if each in self._loaded}
 
 
 def _load(database: Database, ids: Sequence[int]) -> dict[int, _Row]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import Query, date_pattern, without_dates
+from donna_tui.search.query import STOP_WORDS, Query, date_pattern, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -22,7 +22,8 @@ CLEAR_COSINE = 0.45
 
 SHORT_PASSAGE, CLEAR_COSINE_OF_SHORT = 200, 0.30
 """Length up to which a passage is short, and its threshold: a short note says one thing, and a paraphrase of it scores
-lower. Turns of conversations are as short, but there are so many that some always score this high.
+lower. Turns of conversations are as short, but there are so many that some always score this high; a single word is
+close to any other word, even to one without meaning.
 """
 
 LEAST_CONFIDENCE = 0.68
@@ -73,7 +74,7 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
 
 def clear_cosine(content: str, source: str) -> float:
     """Return the cosine from which a passage of a source answers a question by its meaning alone."""
-    is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT
+    is_short = len(content) <= SHORT_PASSAGE and source != MemorySource.CHAT and len(_WORD.findall(content)) > 1
     return CLEAR_COSINE_OF_SHORT if is_short else CLEAR_COSINE
 
 
@@ -87,6 +88,44 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
 @lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
     return frozenset((*map(stem, _WORD.findall(text)), *segments(text)))
+
+
+_ASKS_WHO = re.compile(r"\b(?:who|attend\w*|participants?|present)\b", re.IGNORECASE)
+_OF_MEETINGS = frozenset(
+    map(stem, "attend attended attendee attendees call meeting participant people present".split())
+)
+"""Words that say nothing about the subject of a meeting."""
+
+
+def scores_within(query: Query, texts: Mapping[int, str], cosines: Mapping[int, float]) -> dict[int, float]:
+    """Score passages of notes that the date of a question selects, by the rest of the question and by their substance.
+
+    If the question only asks who was there, lists are preferred to fluent text.
+    """
+    content = query_content(query, partial=False)
+    stems = content.stems - _OF_MEETINGS
+    subject = QueryContent(stems)
+    lists = not stems and _ASKS_WHO.search(query.text) is not None
+    return {
+        each: cosines.get(each, 0.0) + subject.coverage(text) + SUBSTANCE_WEIGHT * _substance(text, lists=lists)
+        for each, text in texts.items()
+    }
+
+
+FLUENT, LISTED = 30, 300
+"""Stop words from which a passage is fluent text, and length from which it is a list of more than a few items."""
+
+SUBSTANCE_WEIGHT = 0.5
+"""Weight of the substance of a passage beside its cosine and its coverage."""
+
+
+def _substance(text: str, *, lists: bool) -> float:
+    """Return how much a passage says, from 0 to 1: fluent text has many stop words, a list of names or links has few.
+
+    With `lists`, the opposite counts.
+    """
+    fluent = min(1.0, sum(word in STOP_WORDS for word in _WORD.findall(text.lower())) / FLUENT)
+    return max(0.0, min(1.0, len(text) / LISTED) - fluent) if lists else fluent
 
 
 MEANING_WEIGHT = 0.5
@@ -191,6 +230,14 @@ def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]
         return list(ranked)
     scores = {one.id: (one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0)) / (1.0 + LEAD_WEIGHT) for one in ranked}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
+
+
+def rearranged(ranked: Sequence[Ranked], scores: Mapping[int, float]) -> list[Ranked]:
+    """Reorder the passages that have another score among those of their note, which keeps its places in the ranking."""
+    best: dict[str, list[Ranked]] = defaultdict(list)
+    for one in sorted((one for one in ranked if one.id in scores), key=lambda one: scores[one.id]):
+        best[one.document].append(one)
+    return [best[one.document].pop().scored(one.rank_score) if one.id in scores else one for one in ranked]
 
 
 def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float) -> dict[int, float]:

@@ -10,7 +10,7 @@ from donna_tui.index.database import Database
 from donna_tui.index.files import file_state
 from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
-from donna_tui.search.hybrid import Judged, Settings, is_relevant, judge
+from donna_tui.search.hybrid import Judged, Passages, Settings, is_relevant, judge
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
 from donna_tui.types.search import DRAFTS, Filters
 
@@ -122,7 +122,7 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     k = max(1, min(question.request.k, settings.max_k))
     legs = both_legs(database, vectors, question, candidates_for(k))
     found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.words.half_typed)
-    judged = judge(database, question, settings, legs)
+    judged = judge(Passages(database), question, settings, legs)
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
     best = next((one for one in ordered if one.id in ids), None)
     if best is None:

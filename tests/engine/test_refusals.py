@@ -126,3 +126,15 @@ def test_the_bar_is_lower_for_short_texts_but_not_for_turns_of_conversations() -
     assert clear_cosine("We had lunch.", MemorySource.VAULT) < CLEAR_COSINE
     assert clear_cosine("We had lunch.", MemorySource.CHAT) == CLEAR_COSINE
     assert clear_cosine("We had lunch. " * 50, MemorySource.VAULT) == CLEAR_COSINE
+
+
+async def test_a_vault_of_one_note_refuses_words_without_meaning(sandbox: Sandbox) -> None:
+    sandbox.write("a.md", "x\n")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for word in ("asdf", "foo", "zebra"):
+            assert (await running.search(word, mode="hybrid")).hits == (), word
+        sandbox.write("a.md", "We had lunch at the harbour.\n")
+        await running.engine.sync()
+        assert (await running.search("zebra", mode="hybrid")).hits == ()
+        assert (await running.search("where did we eat", mode="hybrid")).hits[0].path == "a.md"

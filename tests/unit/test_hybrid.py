@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from donna_tui.index.database import Database
 from donna_tui.index.keyword import MAY_BECOME
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
+from donna_tui.search import hybrid
 from donna_tui.search.hybrid import Settings, more_like, search
 from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
@@ -236,6 +238,21 @@ def test_legs_that_were_searched_before_return_the_same_answer(store: MemoryStor
     together = search(store.database, store.vectors, question, settings, legs)
     assert together == search(store.database, store.vectors, question, settings)
     assert len(together.hits) == 8
+
+
+def test_no_passage_is_loaded_twice(store: MemoryStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[int] = []
+    load = hybrid._load
+
+    def spy(database: Database, ids: Sequence[int]) -> dict[int, hybrid._Row]:
+        loaded.extend(ids)
+        return load(database, ids)
+
+    monkeypatch.setattr(hybrid, "_load", spy)
+    for number in range(20):
+        add(store, f"{number}.md", f"The roses of 13 October 2023, bed {number}.", leaning(0.6))
+    assert len(paths(asked(store, "where are my roses of October 2023"))) == 8
+    assert sorted(loaded) == sorted(set(loaded))
 
 
 def test_what_was_deleted_after_a_leg_found_it_is_left_out(store: MemoryStore) -> None:
