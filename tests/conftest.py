@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
-from tests.git_vaults import memory_folder
+from tests.git_vaults import in_memory, memory_folder
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -23,7 +23,12 @@ settings.load_profile("check")  # the same examples in each run; `make stress` t
 
 
 def pytest_configure() -> None:
-    """Ignore a hang-up by a handler under nohup: unlike SIG_IGN, which programs inherit, a handler ends at exec."""
+    """Put temporary folders in memory if possible.
+
+    Under nohup, ignore a hang-up by a handler: unlike SIG_IGN, which programs inherit, a handler ends at exec.
+    """
+    if memory := in_memory():
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda number, frame: None)
 

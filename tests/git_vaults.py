@@ -18,6 +18,8 @@ from donna_tui.vault.write.writer import VaultWriter
 
 DONNA = Author("Donna", "donna@localhost")
 MEMORY = Path("/dev/shm")
+ROOM_BYTES = 2_000_000_000
+"""More than the folders of a whole run take."""
 
 USER_SETTINGS = """
 [user]
@@ -41,10 +43,15 @@ NOTES = {
 }
 
 
+def in_memory() -> Path | None:
+    """Return the folder for files in memory if it has room: thousands of commits need not be flushed to disk."""
+    return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES else None
+
+
 @contextmanager
 def memory_folder() -> Iterator[Path]:
-    """Create a folder in memory if the system has one, since thousands of commits need not be flushed to disk."""
-    folder = Path(tempfile.mkdtemp(prefix="donna-test-", dir=MEMORY if MEMORY.is_dir() else None))
+    """Create a folder, in memory if possible."""
+    folder = Path(tempfile.mkdtemp(prefix="donna-test-", dir=in_memory()))
     try:
         yield folder.resolve()
     finally:

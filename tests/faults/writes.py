@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import copy
 import hashlib
 import os
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 
 from donna_tui.types.errors import VaultWriteError
@@ -17,6 +21,7 @@ from donna_tui.vault.git.objects import Author
 from donna_tui.vault.write.protocol import Step
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.writer import VaultWriter, Written
+from tests.git_vaults import in_memory
 
 Notes = dict[str, bytes]
 
@@ -100,9 +105,8 @@ class Sandbox:
 
     def operations(self, ref: str = "HEAD") -> list[str]:
         """Return the ids of the operations of the branch, oldest first."""
-        known = self.git("for-each-ref", ref) if ref != "HEAD" else self.git("rev-list", "--max-count=1", "--all")
         form = "--format=%(trailers:key=Donna-Op,valueonly,separator=%x2C)"
-        return self.git("log", "--reverse", form, ref).decode().split() if known else []
+        return self.git("rev-list", "--no-commit-header", "--ignore-missing", "--reverse", form, ref).decode().split()
 
     def tree(self) -> dict[str, str]:
         """Return the blob of every file in the branch."""
@@ -110,7 +114,7 @@ class Sandbox:
         return {entry.partition("\t")[2]: entry.split()[2] for entry in entries}
 
     def copy(self, base: Path) -> Sandbox:
-        shutil.copytree(self.base, base, symlinks=True)
+        shutil.copytree(self.base, base, symlinks=True, dirs_exist_ok=True)
         return Sandbox(base)
 
 
@@ -303,6 +307,14 @@ CALLS: dict[str, tuple[str, ...]] = {
 
 def prepared(base: Path, name: str, *, staged: bool = False) -> VaultModel:
     """Create a vault in which the operation of this name can run."""
+    template = _template(name, staged)
+    return replace(copy.deepcopy(template), sandbox=template.sandbox.copy(base))
+
+
+@cache
+def _template(name: str, staged: bool) -> VaultModel:
+    base = Path(tempfile.mkdtemp(prefix="donna-test-", dir=in_memory()))
+    atexit.register(shutil.rmtree, base)
     vault_model = VaultModel.of(new_sandbox(base, staged=staged))
     hand = CallRunner(vault_model.sandbox)
     first = [CALLS["write over"], CALLS["move"]] if name in ("undo", "redo") else []

@@ -174,11 +174,6 @@ async def test_the_palette_runs_what_is_picked() -> None:
         await donna.type("activity")
         await donna.press("enter")
         await donna.until(lambda: donna.main.header.active == "activity", "the screen changed")
-
-
-@pytest.mark.slow
-async def test_the_palette_changes_the_theme() -> None:
-    async with driving(scenarios.normal()) as donna:
         await donna.press("ctrl+p")
         await donna.type("theme donna-light")
         await donna.press("enter")

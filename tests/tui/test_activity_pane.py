@@ -135,7 +135,7 @@ async def test_a_vault_that_cannot_be_opened_says_why() -> None:
 
 
 @pytest.mark.slow
-async def test_small_screens_show_one_part_at_a_time() -> None:
+async def test_small_screens_show_one_part_at_a_time_by_key_and_click() -> None:
     async with activity(scenarios.normal(), size=SMALL) as donna:
         assert "Moved" in donna.screen_text()
         assert "Search answered" not in donna.screen_text()
@@ -148,11 +148,8 @@ async def test_small_screens_show_one_part_at_a_time() -> None:
         assert "Moved" in donna.screen_text()
         await donna.press("left")
         assert "Search answered" in donna.screen_text()
-
-
-@pytest.mark.slow
-async def test_the_parts_of_a_small_screen_can_be_clicked() -> None:
-    async with activity(scenarios.normal(), size=SMALL) as donna:
+        await donna.press("right")
+        assert "Search answered" not in donna.screen_text()
         at = donna.screen_text().splitlines()[1].index("Figures")
         await donna.pilot.click("#sections", offset=(at, 0))
         assert "Search answered" in donna.screen_text()
@@ -243,17 +240,26 @@ async def test_events_that_came_too_fast_are_counted() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["slash", "f"])
-async def test_the_log_is_filtered_by_words(key: str) -> None:
+async def test_the_log_is_filtered_by_words_and_by_kind() -> None:
     async with activity(scenarios.normal()) as donna:
-        await donna.press(key)
-        await donna.type("gateway edited")
-        await donna.pilot.pause()
-        assert log_rows(donna) == ["Projects/gateway/decisions.md"]
-        assert f"1 of {MORNING}" in donna.screen_text()
-        await donna.press("enter", "escape")
+        for key in ("slash", "f"):
+            await donna.press(key)
+            await donna.type("gateway edited")
+            await donna.pilot.pause()
+            assert log_rows(donna) == ["Projects/gateway/decisions.md"]
+            assert f"1 of {MORNING}" in donna.screen_text()
+            await donna.press("enter", "escape")
+            assert len(log_rows(donna)) == MORNING
+            assert not pane(donna).has_class("-filtering")
+        await donna.press("slash", "down", "down")
+        assert [row.sentence.what for row in pane(donna).event_log.ring.shown] == ["Left out", "Failed"]
+        await donna.press("up", "up", "up")
+        assert {row.sentence.kind for row in pane(donna).event_log.ring.shown} == {"Donna"}
+        await donna.press("down")
         assert len(log_rows(donna)) == MORNING
-        assert not pane(donna).has_class("-filtering")
+        await donna.type("zzz")
+        await donna.pilot.pause()
+        assert "No event matches the filter." in donna.screen_text()
 
 
 async def test_keys_behind_enter_are_keys_of_the_log() -> None:
@@ -263,24 +269,6 @@ async def test_keys_behind_enter_are_keys_of_the_log() -> None:
         await donna.until(lambda: donna.app.focused is pane(donna).event_log, "the log has the focus")
         await donna.pilot.pause()
         assert pane(donna).log_filter.field.value == "gateway"
-
-
-@pytest.mark.slow
-async def test_the_log_is_filtered_by_kind() -> None:
-    async with activity(scenarios.normal()) as donna:
-        await donna.press("slash", "down", "down")
-        assert [row.sentence.what for row in pane(donna).event_log.ring.shown] == ["Left out", "Failed"]
-        await donna.press("up", "up", "up")
-        assert {row.sentence.kind for row in pane(donna).event_log.ring.shown} == {"Donna"}
-
-
-@pytest.mark.slow
-async def test_a_filter_that_matches_nothing_is_reported() -> None:
-    async with activity(scenarios.normal()) as donna:
-        await donna.press("slash")
-        await donna.type("zzz")
-        await donna.pilot.pause()
-        assert "No event matches the filter." in donna.screen_text()
 
 
 async def test_what_is_pasted_into_the_filter_is_one_safe_line() -> None:
@@ -305,18 +293,13 @@ async def test_the_log_can_be_held() -> None:
 
 
 @pytest.mark.slow
-async def test_enter_shows_an_event_in_full() -> None:
+async def test_enter_and_a_second_click_show_an_event_in_full() -> None:
     async with activity(scenarios.normal()) as donna:
         await donna.press("g", "j", "j", "j", "j", "enter")
         await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
         assert "read 1 · chunk 2 · store 3 · embed 41 ms" in donna.screen_text()
         await donna.press("escape")
         assert donna.app.screen is donna.main
-
-
-@pytest.mark.slow
-async def test_a_second_click_shows_an_event_in_full() -> None:
-    async with activity(scenarios.normal()) as donna:
         await donna.pilot.click("#log", offset=(20, 0), times=2)
         await donna.until(lambda: isinstance(donna.app.screen, DetailScreen), "the dialog opens")
 
