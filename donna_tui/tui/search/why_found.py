@@ -40,8 +40,8 @@ def facts_of(found: WhyNot, question: str) -> Facts:
     return (
         ("", _reason(found)),
         ("What helps", _HELP.get(found.cause, "")),
-        ("By words", _words(found)),
-        ("By meaning", _meaning(found)),
+        ("Keyword", _keyword(found)),
+        ("Semantic", _semantic(found)),
         ("Note", clean_line(found.path)),
         ("Question", clean_line(question)),
     )
@@ -51,20 +51,20 @@ def _reason(found: WhyNot) -> str:
     reasons = {
         "it_is_a_hit": f"It is number {found.rank} among the passages of this search.",
         "not_among_the_candidates": "Other notes rank higher, both in keyword and in semantic search.",
-        "below_threshold": "It shares no word with the question, and its meaning is too far from it.",
+        "below_threshold": "It shares no word with the question, and the two are not similar enough.",
         "nothing_relevant": f"No note is close enough to the question. This one is near miss {found.rank}.",
         "behind_others": f"It would be number {found.rank}; the list ends before that.",
     }
     return reasons.get(found.cause) or sentence(clean_line(found.detail))
 
 
-def _words(found: WhyNot) -> str:
+def _keyword(found: WhyNot) -> str:
     if found.cause in ("not_indexed", "outside_filters"):
         return ""
     return f"place {found.keyword_rank}" if found.keyword_rank else "none of its passages matches"
 
 
-def _meaning(found: WhyNot) -> str:
+def _semantic(found: WhyNot) -> str:
     if found.cosine is None:
         return ""
     place = f"place {found.vector_rank}, " if found.vector_rank else ""
