@@ -224,11 +224,14 @@ async def test_leaving_while_screens_are_being_drawn() -> None:
 async def test_leaving_stops_reading_before_widgets_are_removed() -> None:
     backend = scenarios.normal()
     async with driving(backend) as donna:
-        await donna.press("escape", "2")
+        await donna.open_note("Projects/gateway/decisions.md")
         backend.gates.hold("vault_rows")
+        backend.gates.hold("read_note")
         donna.vault.reload()
+        donna.vault.detail.reload()
         await donna.main.shut_down()
-        await donna.until(lambda: donna.vault not in {each.node for each in donna.app.workers}, "nothing is read")
+        reading = {donna.vault, donna.vault.detail}
+        await donna.until(lambda: reading.isdisjoint(each.node for each in donna.app.workers), "nothing is read")
 
 
 @pytest.mark.parametrize("pane", ["search", "activity"])

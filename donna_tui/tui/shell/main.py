@@ -166,7 +166,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     async def shut_down(self) -> None:
         """Unsubscribe, stop adding panes, since a partly mounted one cannot be removed, and stop loading into them:
-        Textual removes the widgets of a pane before it cancels the pane's workers.
+        Textual removes the children of a widget before it cancels the widget's workers.
         """
         self.disconnect()
         self.search.save_question()
@@ -174,7 +174,8 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self._is_leaving = True
             await self._completing.acquire()
         for pane in self._panes:
-            self.workers.cancel_node(pane)
+            for node in pane.walk_children(with_self=True):
+                self.workers.cancel_node(node)
 
     def cannot_open(self, error: DonnaError) -> None:
         """Show in every pane why there is no engine."""
