@@ -20,11 +20,14 @@ from donna_tui.search.ranking import (
     QueryContent,
     Ranked,
     answers,
+    asks_who,
     clear_cosine,
     fuse,
     lifted,
     originals_first,
     query_content,
+    rearranged,
+    score_within,
 )
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.speaker_attribution import compare, is_about_user
@@ -220,21 +223,28 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     ]
     coverage = 1.0 if question.vector is None else words.coverage
     ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
-    ranked = lifted(ranked, _dated(passages, question, ranked))
+    ranked = _by_date(passages, question, ranked)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
-def _dated(passages: Passages, question: Question, ranked: Sequence[Ranked]) -> dict[int, float]:
-    """Return 1 for each passage of a note that contains a date of the question, or has it as its own.
+def _by_date(passages: Passages, question: Question, ranked: list[Ranked]) -> list[Ranked]:
+    """Lift the passages of notes that contain a date of the question, or have it as their own. A date that is the
+    note's own selects the note; the rest of the question selects the passage in it.
 
     Turns gain nothing: they are often about another day than that of their conversation.
     """
     content = query_content(question.query, partial=False)
     if content.dates is None or question.mode != "hybrid":
-        return {}
+        return ranked
     rows = passages.rows([one.id for one in ranked])
-    notes = ((each, row) for each, row in rows.items() if row.source_type == MemorySource.VAULT)
-    return {each: float(content.holds_date(row.whole)) for each, row in notes}
+    notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
+    ranked = lifted(ranked, {each: float(content.holds_date(row.whole)) for each, row in notes.items()})
+    people = asks_who(question.query)
+    dated = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
+    scores = {
+        one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in dated
+    }
+    return rearranged(ranked, scores)
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:
@@ -264,9 +274,14 @@ class _Row:
     names: str
 
     @property
+    def about(self) -> str:
+        """Return the text that all passages of a note share: its names, its own date and its path."""
+        return f"{self.names} {self.path}"
+
+    @property
     def whole(self) -> str:
         """Return all text of a passage in which the words of a question can be found."""
-        return f"{self.names} {self.path} {self.heading_path} {self.content}"
+        return f"{self.about} {self.heading_path} {self.content}"
 
 
 class Passages:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import Query, date_pattern, without_dates
+from donna_tui.search.query import STOP_WORDS, Query, date_pattern, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -88,6 +88,41 @@ def answers(wanted: QueryContent, cosine: float | None, text: str, clear: float 
 @lru_cache(maxsize=256)
 def _stems(text: str) -> frozenset[str]:
     return frozenset((*map(stem, _WORD.findall(text)), *segments(text)))
+
+
+_ASKS_WHO = re.compile(r"\b(?:who|attend\w*|participants?|present)\b", re.IGNORECASE)
+_OF_MEETINGS = frozenset(
+    map(stem, "attend attended attendee attendees call meeting minutes participant people present".split())
+)
+"""Words that say nothing about the subject of a meeting."""
+
+
+def asks_who(query: Query) -> bool:
+    """Return whether a question may ask who was at a meeting."""
+    return _ASKS_WHO.search(query.text) is not None
+
+
+def score_within(content: QueryContent, about: str, text: str, cosine: float, *, people: bool) -> float:
+    """Score a passage of a note that a question selects by its date, and by words that are in its names, `about`.
+
+    The other words of the question count, and the substance of the passage. If there are no others and the question is
+    about `people`, lists are preferred to fluent text.
+    """
+    stems = content.stems - _OF_MEETINGS - _stems(about)
+    return cosine + QueryContent(stems).coverage(text) + _substance(text, lists=people and not stems)
+
+
+FLUENT, LISTED = 30, 300
+"""Stop words from which a passage is fluent text, and length from which it is a list of more than a few items."""
+
+
+def _substance(text: str, *, lists: bool) -> float:
+    """Return how much a passage says, from 0 to 1: fluent text has many stop words, a list of names or links has few.
+
+    With `lists`, the opposite counts.
+    """
+    fluent = min(1.0, sum(word in STOP_WORDS for word in _WORD.findall(text.lower())) / FLUENT)
+    return max(0.0, min(1.0, len(text) / LISTED) - fluent) if lists else fluent
 
 
 MEANING_WEIGHT = 0.5
@@ -192,6 +227,14 @@ def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]
         return list(ranked)
     scores = {one.id: (one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0)) / (1.0 + LEAD_WEIGHT) for one in ranked}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
+
+
+def rearranged(ranked: Sequence[Ranked], scores: Mapping[int, float]) -> list[Ranked]:
+    """Reorder the passages that have another score among those of their note, which keeps its places in the ranking."""
+    best: dict[str, list[Ranked]] = defaultdict(list)
+    for one in sorted((one for one in ranked if one.id in scores), key=lambda one: scores[one.id]):
+        best[one.document].append(one)
+    return [best[one.document].pop().scored(one.rank_score) if one.id in scores else one for one in ranked]
 
 
 def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float) -> dict[int, float]:

@@ -69,6 +69,58 @@ async def test_a_note_is_found_by_the_date_in_its_frontmatter(tmp_path: Path) ->
         assert sorted(await found("on October 13th")) == ["Budget.md", "Pears.md", "Roses.md"]
 
 
+MINUTES = """---
+date: 2024-01-10
+---
+# Committee 2024-01-10
+
+## Present
+
+* Antoine Martin (voting member)
+* Benita Gruber (voting member)
+* Chengzhong Wu (voting member)
+* Deirdre Walsh (voting member)
+* Emil Andersen (voting member)
+* Fatima Haddad (voting member)
+* Gireesh Pillai (voting member)
+* Hannah Novak (observer)
+* Ibrahim Yilmaz (observer)
+
+## Initiatives
+
+* skipped this week
+
+## Website
+
+Antoine: if we move the site to the new host, the old links have to work for a year, and that is what we should do. The
+others think so too, because most of them are in books that have been printed. We do it when the contract ends.
+
+## Upcoming meetings
+
+* Calendar: <https://example.org/calendar>
+"""
+
+
+async def test_a_date_selects_the_note_and_the_rest_of_the_question_the_passage(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    sandbox = new_sandbox(tmp_path, model_cache)
+    sandbox.write("Committee/2024-01-10.md", MINUTES)
+    sandbox.write("Committee/2024-02-14.md", MINUTES.replace("2024-01-10", "2024-02-14"))
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for question, heading in (
+            ("what was decided in January 2024", "Website"),
+            ("what did we talk about on 10 January 2024", "Website"),
+            ("meeting of 2024-01-10", "Website"),
+            ("who was there on January 10, 2024", "Present"),
+            ("attendees 2024-01-10", "Present"),
+            ("who attended the committee on 2024-01-10", "Present"),
+        ):
+            first = (await running.search(question, mode="hybrid")).hits[0]
+            assert (first.path, first.heading_path[-1]) == ("Committee/2024-01-10.md", heading), question
+
+
 async def test_an_index_of_before_gets_the_dates_without_embedding(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("2026-03-12.md", "A day.")

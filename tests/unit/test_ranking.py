@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from donna_tui.search.ranking import LEAD_WEIGHT, MEANING_WEIGHT, NEIGHBOUR_SHARE, Candidate, Ranked, fuse, lifted
+from donna_tui.search.ranking import (
+    LEAD_WEIGHT,
+    MEANING_WEIGHT,
+    NEIGHBOUR_SHARE,
+    Candidate,
+    Ranked,
+    fuse,
+    lifted,
+    rearranged,
+)
 
 ALONE = 1 / (1 + NEIGHBOUR_SHARE)
 """The best score if no neighbour was found."""
@@ -162,3 +171,11 @@ def test_a_lead_moves_a_passage_up_and_scores_stay_below_1() -> None:
 def test_without_a_lead_nothing_changes(words: dict[int, float], looked_at: bool) -> None:
     ranked = fused(words, {})
     assert lifted(ranked, dict.fromkeys(words, 0.0) if looked_at else {}) == ranked
+
+
+def test_passages_change_places_within_their_note_only() -> None:
+    ranked = [Ranked(key, note, None, None, None, 1.0 - key / 10) for key, note in enumerate("abaab", 1)]
+    reordered = rearranged(ranked, {1: 0.1, 3: 0.3, 4: 0.2})
+    assert [one.id for one in reordered] == [3, 2, 4, 1, 5]
+    assert [one.document for one in reordered] == [one.document for one in ranked]
+    assert [one.rank_score for one in reordered] == [one.rank_score for one in ranked]
