@@ -20,13 +20,14 @@ from donna_tui.search.ranking import (
     QueryContent,
     Ranked,
     answers,
+    asks_who,
     clear_cosine,
     fuse,
     lifted,
     originals_first,
     query_content,
     rearranged,
-    scores_within,
+    score_within,
 )
 from donna_tui.search.snippets import LateSnippet
 from donna_tui.search.speaker_attribution import compare, is_about_user
@@ -238,9 +239,12 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked]) -> li
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     ranked = lifted(ranked, {each: float(content.holds_date(row.whole)) for each, row in notes.items()})
-    dated = {each: row.content for each, row in notes.items() if content.holds_date(row.about)}
-    cosines = {one.id: one.cosine or 0.0 for one in ranked}
-    return rearranged(ranked, scores_within(question.query, dated, cosines))
+    people = asks_who(question.query)
+    dated = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
+    scores = {
+        one.id: score_within(content, row.about, row.content, one.cosine or 0.0, people=people) for one, row in dated
+    }
+    return rearranged(ranked, scores)
 
 
 def _by_user(passages: Passages, question: Question, turns: Sequence[int]) -> dict[int, float]:

@@ -92,31 +92,28 @@ def _stems(text: str) -> frozenset[str]:
 
 _ASKS_WHO = re.compile(r"\b(?:who|attend\w*|participants?|present)\b", re.IGNORECASE)
 _OF_MEETINGS = frozenset(
-    map(stem, "attend attended attendee attendees call meeting participant people present".split())
+    map(stem, "attend attended attendee attendees call meeting minutes participant people present".split())
 )
 """Words that say nothing about the subject of a meeting."""
 
 
-def scores_within(query: Query, texts: Mapping[int, str], cosines: Mapping[int, float]) -> dict[int, float]:
-    """Score passages of notes that the date of a question selects, by the rest of the question and by their substance.
+def asks_who(query: Query) -> bool:
+    """Return whether a question may ask who was at a meeting."""
+    return _ASKS_WHO.search(query.text) is not None
 
-    If the question only asks who was there, lists are preferred to fluent text.
+
+def score_within(content: QueryContent, about: str, text: str, cosine: float, *, people: bool) -> float:
+    """Score a passage of a note that a question selects by its date, and by words that are in its names, `about`.
+
+    The other words of the question count, and the substance of the passage. If there are no others and the question is
+    about `people`, lists are preferred to fluent text.
     """
-    content = query_content(query, partial=False)
-    stems = content.stems - _OF_MEETINGS
-    subject = QueryContent(stems)
-    lists = not stems and _ASKS_WHO.search(query.text) is not None
-    return {
-        each: cosines.get(each, 0.0) + subject.coverage(text) + SUBSTANCE_WEIGHT * _substance(text, lists=lists)
-        for each, text in texts.items()
-    }
+    stems = content.stems - _OF_MEETINGS - _stems(about)
+    return cosine + QueryContent(stems).coverage(text) + _substance(text, lists=people and not stems)
 
 
 FLUENT, LISTED = 30, 300
 """Stop words from which a passage is fluent text, and length from which it is a list of more than a few items."""
-
-SUBSTANCE_WEIGHT = 0.5
-"""Weight of the substance of a passage beside its cosine and its coverage."""
 
 
 def _substance(text: str, *, lists: bool) -> float:
