@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
+import os
 import shutil
 from pathlib import Path
 
@@ -16,14 +18,23 @@ FOLDERS = ("Queries", "Editing", "Scripting")
 
 @pytest.fixture(scope="session")
 def indexed(tmp_path_factory: pytest.TempPathFactory, model_cache: Path) -> Sandbox:
-    """Return a vault of real documentation with a complete index. Do not change it: use `vault`, a copy."""
+    """Return a vault of real documentation, indexed once in a run. Do not change it: use `vault`, a copy."""
     if not EVAL_VAULT.is_dir():
         pytest.skip(f"the vault of real notes is not at {EVAL_VAULT}")
-    sandbox = new_sandbox(tmp_path_factory.mktemp("indexed"), model_cache)
-    for folder in FOLDERS:
-        shutil.copytree(EVAL_VAULT / folder, sandbox.root / folder)
-    asyncio.run(index_once(sandbox))
-    return sandbox
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # of all processes of this run
+    with open(base / "indexed.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        complete = base / "indexed.complete"
+        if complete.exists():
+            return new_sandbox(base / "indexed")
+        sandbox = new_sandbox(base / "indexed", model_cache)
+        for folder in FOLDERS:
+            shutil.copytree(EVAL_VAULT / folder, sandbox.root / folder)
+        asyncio.run(index_once(sandbox))
+        complete.touch()
+        return sandbox
 
 
 @pytest.fixture

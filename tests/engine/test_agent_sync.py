@@ -355,13 +355,14 @@ async def test_it_does_not_wait_for_what_is_written_after_the_question(
     def one_more_each_time(client: VaultClient, database: Database) -> Iterator[str]:
         if looks:
             sandbox.write(f"memory/later-{len(looks)}.md", "# Later\n")
+        else:  # right before the first look, so that the first process has not read it yet
+            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
         looks.append(frozenset(differing(client, database)))
         return iter(looks[-1])
 
     async with agent_engine(sandbox, watch=True) as first:
         await fresh(first, "kestrel")
         async with agent_engine(sandbox) as second:
-            sandbox.write("MEMORY.md", "# Memory\n\nThe numbat walks.\n")
             monkeypatch.setattr("donna_tui.engine.freshness.differing", one_more_each_time)
             outcome = await fresh(second, "numbat")
             assert (paths_of(outcome), outcome.stale) == (["MEMORY.md"], False)
