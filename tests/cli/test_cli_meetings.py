@@ -32,6 +32,8 @@ def test_a_file_is_imported_and_its_meetings_are_listed(donna: Donna, vault: Pat
         "2024-05-07  all day      Holiday␛[31m  (work.ics)  days",
     ]
     assert donna("meetings", "list", "--space", vault, **BERLIN).out.startswith("No meetings from ")
+    ran = donna("meetings", "write", "week/20240506T090000Z", "--space", vault, **BERLIN)
+    assert (ran.code, ran.err.strip()) == (2, "donna: this meeting was cancelled: no note is written")
 
 
 def test_a_meeting_in_json_is_the_one_object_that_scripts_know(donna: Donna, vault: Path, work: Path) -> None:
