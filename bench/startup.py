@@ -26,7 +26,7 @@ QUESTION = "sync notes between two devices"
 FIRST_FRAME = "Search your notes"
 BY_WORDS = r"words \d"
 BY_MEANING = r"#\d+ semantic|[━─]{3,} \d\.\d\d"
-"""The rank by meaning or the similarity of a hit, neither of which is shown without a model."""
+"""The semantic rank or the similarity of a hit, neither of which is shown without a model."""
 
 EMPTY = "an empty app"
 EMPTY_APP = f"""
@@ -45,14 +45,14 @@ READY = "keyword and semantic ready|keyword ready . semantic off"
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The times of one start of the app, in seconds since its process started. `meaning` is None without a model;
+    """The times of one start of the app, in seconds since its process started. `semantic` is None without a model;
     `empty` is the first frame of an empty app, started just before.
     """
 
     empty: float
     frame: float
     words: float
-    meaning: float | None
+    semantic: float | None
 
 
 def measure(*, small: bool = False) -> Report:
@@ -110,8 +110,8 @@ def report_starts(report: Report, starts: Sequence[Start]) -> None:
     empty = median([each.empty for each in starts])
     report.add("start to first frame", median([each.frame for each in starts]), "s", 0.5, peer=empty)
     report.add("start to first keyword result", median([each.words for each in starts]), "s", 0.7)
-    meaning = [each.meaning for each in starts if each.meaning is not None]
-    report.add("start to semantic search", median(meaning) if meaning else None, "s", 1.2)
+    semantic = [each.semantic for each in starts if each.semantic is not None]
+    report.add("start to semantic search", median(semantic) if semantic else None, "s", 1.2)
 
 
 def idle(report: Report, home: Home, vault: Path, seconds: float) -> None:

@@ -49,7 +49,7 @@ def index(
 
 
 async def _index(session: Session, *, full: bool) -> tuple[Status, bool]:
-    async with engine_for(session, "donna index", by_meaning=False) as engine:
+    async with engine_for(session, "donna index", semantic=False) as engine:
         with shown_progress(engine):
             await engine.sync(full=full)
         return engine.status(), engine.read_only

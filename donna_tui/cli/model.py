@@ -100,7 +100,7 @@ async def _check(session: Session, *, as_json: bool) -> None:
 
     rows: list[dict[str, Any]] = []
     lines: list[str] = []
-    async with engine_for(session, "donna model test", by_meaning=False) as engine:
+    async with engine_for(session, "donna model test", semantic=False) as engine:
         for alias, purpose in PURPOSES.items():
             route = load_routes().route(alias)
             if route is None or engine.router is None:

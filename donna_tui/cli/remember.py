@@ -93,7 +93,7 @@ def memories(
 async def _memories(
     session: Session, wanted: MemoryFilter, limit: int, offset: int
 ) -> tuple[tuple[MemoryChunk, ...], int]:
-    async with engine_for(session, "donna memories", by_meaning=False) as engine:
+    async with engine_for(session, "donna memories", semantic=False) as engine:
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
         return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
 

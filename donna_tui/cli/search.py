@@ -123,7 +123,7 @@ def question_of(query: str, options: SearchOptions, session: Session) -> SearchR
 
 
 async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
-    async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
+    async with engine_for(session, "donna search", semantic=request.mode != "keyword") as engine:
         if session.space.agent:  # the caller is a program with little time
             with shown_progress(engine):
                 return await engine.search_fresh(request)
@@ -223,7 +223,7 @@ def _answer_batch(session: Session, source: str, options: SearchOptions) -> None
 
 
 async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], request: SearchRequest) -> None:
-    async with engine_for(session, "donna search", by_meaning=request.mode != "keyword") as engine:
+    async with engine_for(session, "donna search", semantic=request.mode != "keyword") as engine:
         await update_index(engine)
         for query in queries:
             if isinstance(query, BadLine):

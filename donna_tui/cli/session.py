@@ -67,12 +67,12 @@ def open_session(named: str | None) -> Session:
 
 @contextlib.asynccontextmanager
 async def engine_for(
-    session: Session, what: str, *, watch: bool = False, by_meaning: bool = True
+    session: Session, what: str, *, watch: bool = False, semantic: bool = True
 ) -> AsyncIterator[Engine]:
-    """Run an engine; `watch` follows changes, `by_meaning` announces queries for which it needs the model."""
+    """Run an engine; `watch` follows changes, `semantic` announces queries for which it needs the model."""
     from donna_tui.engine.engine import Engine
 
-    engine = Engine(session.space, session.config, session.paths, watch=watch, what=what, by_meaning=by_meaning)
+    engine = Engine(session.space, session.config, session.paths, watch=watch, what=what, semantic=semantic)
     try:
         await engine.start()
         yield engine

@@ -83,7 +83,7 @@ def _may_be_draft(data: bytes | None) -> bool:
 
 async def _follow_drafts(space: str | None, what: str) -> None:
     """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
-    async with engine_for(open_session(space), what, by_meaning=False) as engine:
+    async with engine_for(open_session(space), what, semantic=False) as engine:
         await engine.drafts.drafts()
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
 

@@ -53,7 +53,7 @@ class Engine:
 
     `watch` follows the vault until `stop`; without it, `sync` updates the index once. `what` names this program to
     other processes that find the space in use, and `clock` (Unix time) decides which meetings have ended. If another
-    process maintains the index, this one only reads it, and takes over once the other has ended. Without `by_meaning`,
+    process maintains the index, this one only reads it, and takes over once the other has ended. Without `semantic`,
     the model is loaded only if passages have to be embedded.
     """
 
@@ -66,7 +66,7 @@ class Engine:
         watch: bool = True,
         what: str = "donna",
         clock: Callable[[], float] = time.time,
-        by_meaning: bool = True,
+        semantic: bool = True,
     ) -> None:
         self.space, self._config, self._watch = space, config, watch
         self.context = context = SpaceContext(space, config, paths, clock, stays=watch)
@@ -74,7 +74,7 @@ class Engine:
         context.lease = self._lease = IndexLease(
             space, what, self.hub, self._build_maintainer, self._begin_maintaining, stays=watch
         )
-        context.model = self._model = ModelManager(context, by_meaning=by_meaning)
+        context.model = self._model = ModelManager(context, semantic=semantic)
         self.model_known, self.at_best = self._model.known, self._model.at_best
         self._vault = Lazy(self._open_vault)
         self._drafting = Lazy(self._build_drafting)

@@ -108,16 +108,16 @@ NO_MODEL = "keyword only: no embedding model is installed"
 class ModelManager:
     """The embedding model of one engine.
 
-    `known` is set once the model is loaded or known to be absent. `by_meaning` announces semantic queries; without them
+    `known` is set once the model is loaded or known to be absent. `semantic` announces semantic queries; without them
     the model is loaded only if passages have to be embedded.
     """
 
-    def __init__(self, context: SpaceContext, *, by_meaning: bool = True) -> None:
+    def __init__(self, context: SpaceContext, *, semantic: bool = True) -> None:
         self._context = context
         self._loader = ModelLoader(context.config.embedding, context.paths.cache, context.hub)
         self._service: EmbeddingService | None = None
         self.known, self._wanted = asyncio.Event(), asyncio.Event()
-        if by_meaning:
+        if semantic:
             self._wanted.set()
 
     async def load(self) -> None:

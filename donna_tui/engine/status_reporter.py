@@ -155,7 +155,7 @@ class StatusReporter:
 
     def status(self, *, space: str, root: Path, database: Path, owner: str, log_file: Path) -> Status:
         """Return the complete status."""
-        search, keyword, meaning = self.problem_log.latencies()
+        search, keyword, semantic = self.problem_log.latencies()
         latest = self._latest
         return Status(
             space=space,
@@ -179,7 +179,7 @@ class StatusReporter:
             reused_this_run=self.problem_log.reused,
             search_latency=search,
             keyword_after_save=keyword,
-            meaning_after_save=meaning,
+            semantic_after_save=semantic,
             problems=(*self.problem_log.problems, *latest.problems),
             owner=owner,
             log_file=str(log_file),

@@ -65,7 +65,7 @@ class ProblemLog:
         self._lock = threading.Lock()
         self._search: deque[float] = deque(maxlen=SAMPLES)
         self._keyword: deque[float] = deque(maxlen=SAMPLES)
-        self._meaning: deque[float] = deque(maxlen=SAMPLES)
+        self._semantic: deque[float] = deque(maxlen=SAMPLES)
         self._problems: dict[tuple[str, str], Problem] = {}
         self._rate = Rate()
         self.embedded = 0
@@ -83,7 +83,7 @@ class ProblemLog:
             elif isinstance(event, NoteEmbedded):
                 self.reused += event.reused
                 if event.found_after_ms is not None:
-                    self._meaning.append(event.found_after_ms)
+                    self._semantic.append(event.found_after_ms)
             elif isinstance(event, IngestBatch):
                 self.embedded += event.chunks
                 self._rate.add(event.chunks, int(time.monotonic()))
@@ -107,9 +107,9 @@ class ProblemLog:
             return tuple(self._problems.values())
 
     def latencies(self) -> tuple[Latency, Latency, Latency]:
-        """Return the latencies of searches, of saved notes until found by keyword, and until found by meaning."""
+        """Return the latencies of searches, of saved notes until in keyword search, and until in semantic search."""
         with self._lock:
-            return percentiles(self._search), percentiles(self._keyword), percentiles(self._meaning)
+            return percentiles(self._search), percentiles(self._keyword), percentiles(self._semantic)
 
     def throughput(self) -> tuple[tuple[float, ...], float]:
         """Return the chunks embedded in each of the last sixty seconds, and the current rate per second."""

@@ -78,7 +78,7 @@ def search(
     in_note = Counter(one.document for one in judged.hits)
 
     def hit(one: Ranked, *, is_hit: bool = True) -> Hit:
-        partial, count = legs.words.half_typed, in_note[one.document] if is_hit else 1
+        partial, count = legs.keyword.half_typed, in_note[one.document] if is_hit else 1
         return _hit(one, rows[one.id], terms, named.get(one.id, ""), half_typed=partial, in_note=count)
 
     problems = question.query.problems
@@ -105,8 +105,8 @@ def search(
 
 def _may_be_more(legs: Legs, settings: Settings, limit: int) -> bool:
     """Return whether a leg may have more hits than were requested."""
-    meaning = list(legs.meaning.values())
-    return 0 < limit <= len(legs.words.scores) or (0 < limit <= len(meaning) and meaning[-1] >= settings.min_score)
+    cosines = list(legs.semantic.values())
+    return 0 < limit <= len(legs.keyword.scores) or (0 < limit <= len(cosines) and cosines[-1] >= settings.min_score)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,21 +121,21 @@ class Judged:
 
 def judge(passages: Passages, question: Question, settings: Settings, legs: Legs) -> Judged:
     """Rank the candidates of the legs, and separate hits from near misses. Notes that the question names are first."""
-    database, in_note = passages.database, legs.words.in_note
+    database, in_note = passages.database, legs.keyword.in_note
     ranked = _rank(passages, question, legs)
     best = [one for one in ranked if is_relevant(one, settings.min_score)][:TOP_CANDIDATES]
-    leads = _leads(passages, question, ranked, best, half_typed=legs.words.half_typed, in_note=in_note)
+    leads = _leads(passages, question, ranked, best, half_typed=legs.keyword.half_typed, in_note=in_note)
     hits, others = [], ranked
     if leads is not None:
         ranked = lifted(ranked, leads)
         hits = [one for one in ranked if is_relevant(one, settings.min_score)]
-        hits = originals_first(database, hits, query_content(question.query, partial=legs.words.half_typed).stems)
+        hits = originals_first(database, hits, query_content(question.query, partial=legs.keyword.half_typed).stems)
         others = [one for one in ranked if not is_relevant(one, settings.min_score)]
-    named = legs.words.named
+    named = legs.keyword.named
     if not named and question.mode != "semantic":
         if not hits:
             named = begun_by(database, question.query) or misspelt_by(database, question.query)
-        elif not legs.words.half_typed and has_unknown_word(database, question.query):
+        elif not legs.keyword.half_typed and has_unknown_word(database, question.query):
             named = misspelt_by(database, question.query)
     first, ids = _first(ranked, named), {each.id for each in named}
     hits = [*first, *(one for one in hits if one.id not in ids)]
@@ -211,18 +211,21 @@ def _one_note_holds_all(
 
 
 def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
-    words, meaning = legs.words, legs.meaning
-    cosines = dict(meaning)
+    keyword, semantic = legs.keyword, legs.semantic
+    cosines = dict(semantic)
     if question.vector is not None:
-        others = words.vectors.keys() - meaning.keys()
-        cosines |= cosines_to(question.vector, {each: words.vectors[each] for each in others})
-    places = {**words.places, **places_of(passages.database, [each for each in meaning if each not in words.places])}
+        others = keyword.vectors.keys() - semantic.keys()
+        cosines |= cosines_to(question.vector, {each: keyword.vectors[each] for each in others})
+    places = {
+        **keyword.places,
+        **places_of(passages.database, [each for each in semantic if each not in keyword.places]),
+    }
     candidates = [
-        Candidate(each, at.document, at.first, words.scores.get(each), cosines.get(each), at.last, at.is_turn)
+        Candidate(each, at.document, at.first, keyword.scores.get(each), cosines.get(each), at.last, at.is_turn)
         for each, at in places.items()
     ]
-    coverage = 1.0 if question.vector is None else words.coverage
-    ranked = fuse(candidates, list(words.scores), list(meaning), trust=question.trust, coverage=coverage)
+    coverage = 1.0 if question.vector is None else keyword.coverage
+    ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
     ranked = _by_date(passages, question, ranked)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 

@@ -1,4 +1,4 @@
-"""The two legs of a search, by words and by meaning: the input and the results of each."""
+"""The two legs of a search, keyword and semantic: the input and the results of each."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def ask(request: SearchRequest) -> Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class KeywordLeg:
     """The results of the keyword leg, best first: BM25 scores by the chunks' integer keys.
 
     This leg finishes first, and meanwhile looks up the positions of its passages and the notes that the question names.
@@ -69,8 +69,8 @@ class Words:
 class Legs:
     """The results of both legs, best first; the vector leg's are cosines by the chunks' integer keys."""
 
-    words: Words
-    meaning: Mapping[int, float]
+    keyword: KeywordLeg
+    semantic: Mapping[int, float]
 
 
 def candidates_for(k: int) -> int:
@@ -80,14 +80,16 @@ def candidates_for(k: int) -> int:
 
 def both_legs(database: Database, vectors: VectorIndex, question: Question, limit: int) -> Legs:
     """Run both legs, one after the other."""
-    return Legs(by_words(database, question, limit), by_meaning(database, vectors, question, limit))
+    return Legs(keyword_leg(database, question, limit), semantic_leg(database, vectors, question, limit))
 
 
-def by_words(database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None) -> Words:
+def keyword_leg(
+    database: Database, question: Question, limit: int, run_parallel: RunParallel | None = None
+) -> KeywordLeg:
     """Run the keyword leg; `run_parallel` starts part of it on another connection."""
     half_typed, in_note = is_half_typed(database, question), is_one_note(database, question.scope)
     if question.mode == "semantic":
-        return Words({}, {}, {}, half_typed, in_note=in_note)
+        return KeywordLeg({}, {}, {}, half_typed, in_note=in_note)
     found = matches(database, question, limit, run_parallel, half_typed=half_typed)
     named = named_by(database, question.query, question.request.filters, question.request.text) if limit else ()
     ids = [*(match.id for match in found), *(each.id for each in named)]
@@ -96,7 +98,7 @@ def by_words(database: Database, question: Question, limit: int, run_parallel: R
     coverage = 1.0
     if question.mode == "hybrid" and question.query.terms and not in_note:
         coverage = _best_coverage(database, question.query, list(scores)[:TOP_CANDIDATES], half_typed=half_typed)
-    return Words(scores, places_of(database, ids), vectors, half_typed, named, in_note, coverage)
+    return KeywordLeg(scores, places_of(database, ids), vectors, half_typed, named, in_note, coverage)
 
 
 def _best_coverage(database: Database, query: Query, best: Sequence[int], *, half_typed: bool) -> float:
@@ -105,7 +107,7 @@ def _best_coverage(database: Database, query: Query, best: Sequence[int], *, hal
     return max(map(content.coverage, searched_texts(database, best)), default=1.0)
 
 
-def by_meaning(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
+def semantic_leg(database: Database, vectors: VectorIndex, question: Question, limit: int) -> dict[int, float]:
     """Run the vector leg."""
     if question.vector is None or question.mode == "keyword":
         return {}

@@ -193,21 +193,21 @@ class Ranked(NamedTuple):
 
 def fuse(
     candidates: Collection[Candidate],
-    words: Sequence[int],
-    meaning: Sequence[int],
+    keyword: Sequence[int],
+    semantic: Sequence[int],
     *,
     trust: float = 1.0,
     coverage: float = 1.0,
 ) -> list[Ranked]:
     """Rank the candidates by a convex combination of their normalised scores, best first.
 
-    `words` and `meaning` are the chunk keys that each leg found, in its order. `trust` from 0 to 1 is the share of the
-    question that the model can read; at half of it and less the cosines count for nothing, because in a question in
+    `keyword` and `semantic` are the chunk keys that each leg found, in its order. `trust` from 0 to 1 is the share of
+    the question that the model can read; at half of it and less the cosines count for nothing, because in a question in
     another script only names are readable. `coverage` from 0 to 1 is the largest share of the question's words that one
     passage contains. It scales the weight of BM25, because a best match with one word of four says little.
     """
-    word_rank = {each: rank for rank, each in enumerate(words, 1)}
-    vector_rank = {each: rank for rank, each in enumerate(meaning, 1)}
+    word_rank = {each: rank for rank, each in enumerate(keyword, 1)}
+    vector_rank = {each: rank for rank, each in enumerate(semantic, 1)}
     scores = _with_neighbours(
         candidates, _convex_sum(candidates, MEANING_WEIGHT * max(0.0, 2.0 * trust - 1.0), coverage)
     )
@@ -216,7 +216,7 @@ def fuse(
         for one in candidates
     ]
     ranked.sort(key=_best_first)
-    if words and meaning and _is_one_note(candidates):
+    if keyword and semantic and _is_one_note(candidates):
         return _spread(ranked, {one.id: one.place for one in candidates})
     return _varied(ranked, {one.document for one in candidates if one.is_turn})
 
@@ -245,9 +245,9 @@ def _convex_sum(candidates: Collection[Candidate], share: float, coverage: float
         weight = share and share / (share + (1.0 - share) * coverage)
 
     def score(one: Candidate) -> float:
-        by_words = (one.bm25 or 0.0) / most if most else 0.0
-        by_meaning = max(one.cosine or 0.0, 0.0) / nearest if nearest > 0 else 0.0
-        return weight * by_meaning + (1.0 - weight) * by_words
+        by_keyword = (one.bm25 or 0.0) / most if most else 0.0
+        by_cosine = max(one.cosine or 0.0, 0.0) / nearest if nearest > 0 else 0.0
+        return weight * by_cosine + (1.0 - weight) * by_keyword
 
     return {one.id: score(one) for one in candidates}
 

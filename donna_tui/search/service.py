@@ -16,7 +16,7 @@ from donna_tui.index.invocations import InputHash, Invocation
 from donna_tui.index.readers import Readers
 from donna_tui.index.vectors import Vector, VectorIndex
 from donna_tui.search.hybrid import Settings, max_hits, more_like, search
-from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
+from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
 from donna_tui.search.reranking import RERANKED, Scorer, reranked
 from donna_tui.types.errors import DatabaseError, ModelError
 from donna_tui.types.events import EventHub, SearchDone
@@ -126,20 +126,20 @@ class SearchService:
     ) -> SearchOutcome:
         """Answer a request from an index, searching by words while the model embeds the question."""
         asked, limit = ask(request), candidates_for(max_hits(request, settings))
-        words = readers.run_parallel(lambda database: by_words(database, asked, limit, readers.run_parallel))
+        keyword = readers.run_parallel(lambda database: keyword_leg(database, asked, limit, readers.run_parallel))
 
         def work(database: Database, vectors: VectorIndex) -> SearchOutcome:
             compared = comparable(database, question, version)
-            meaning = by_meaning(database, vectors, compared, limit)
+            semantic = semantic_leg(database, vectors, compared, limit)
             fell_back = asked.mode == "semantic" and compared.mode == "keyword"  # then words were not looked for
-            return search(database, vectors, compared, settings, None if fell_back else Legs(words(), meaning))
+            return search(database, vectors, compared, settings, None if fell_back else Legs(keyword(), semantic))
 
         try:
             question = await self._with_vector(asked)
             version = self._service.version_tag if self._service else ""
             return await self._answer(started, work, readers)
         finally:
-            words.drop()
+            keyword.drop()
 
     async def search_in(self, readers: Readers, request: SearchRequest, embedding: str) -> SearchOutcome:
         """Answer a request from another index: by meaning if its vectors are of this model. Raises DatabaseError."""

@@ -121,7 +121,7 @@ def _judged(database: Database, vectors: VectorIndex, question: Question, settin
     ids = set(_passages(database, question.scope, found.path))
     k = max(1, min(question.request.k, settings.max_k))
     legs = both_legs(database, vectors, question, candidates_for(k))
-    found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.words.half_typed)
+    found = _ranked_by_legs(database, vectors, question, ids, found, half_typed=legs.keyword.half_typed)
     judged = judge(Passages(database), question, settings, legs)
     ordered = sorted((*judged.hits, *judged.others), key=lambda one: -one.rank_score)
     best = next((one for one in ordered if one.id in ids), None)
@@ -162,9 +162,9 @@ def _ranked_by_legs(
         found = replace(found, keyword_rank=_place(words, ids))
     if question.vector is None or question.mode == "keyword":
         return found
-    meaning = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
+    nearest = [match.id for match in vectors.search(database, question.vector, question.scope, LARGEST_K)]
     cosines = cosines_of(database, sorted(ids), question.vector)
-    return replace(found, vector_rank=_place(meaning, ids), cosine=max(cosines.values(), default=None))
+    return replace(found, vector_rank=_place(nearest, ids), cosine=max(cosines.values(), default=None))
 
 
 def _place(ordered: Sequence[int], ids: Collection[int]) -> int | None:

@@ -80,7 +80,7 @@ class Status:
     reused_this_run: int
     search_latency: Latency
     keyword_after_save: Latency
-    meaning_after_save: Latency
+    semantic_after_save: Latency
     problems: tuple[Problem, ...]
     owner: str
     log_file: str

@@ -155,12 +155,12 @@ async def open_engine(
     watch: bool = True,
     config: MemoryConfig | None = None,
     what: str = "donna",
-    by_meaning: bool = True,
+    semantic: bool = True,
     clock: Callable[[], float] = time.time,
 ) -> AsyncIterator[Running]:
     """Run an engine on the vault of a sandbox, and stop it even if the test fails."""
     settings = config or quick_config()
-    engine = Engine(sandbox.space, settings, sandbox.paths, watch=watch, what=what, clock=clock, by_meaning=by_meaning)
+    engine = Engine(sandbox.space, settings, sandbox.paths, watch=watch, what=what, clock=clock, semantic=semantic)
     async with started(engine) as running:
         yield running
 
@@ -179,7 +179,7 @@ async def started(engine: Engine) -> AsyncIterator[Running]:
 
 async def index_once(sandbox: Sandbox, config: MemoryConfig | None = None) -> Running:
     """Start, update the index and stop, as `donna index` does."""
-    async with open_engine(sandbox, watch=False, config=config, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, config=config, semantic=False) as running:
         await running.engine.sync()
     return running
 

@@ -22,7 +22,7 @@ async def test_a_fresh_clone_is_filtered_by_the_dates_of_its_notes(tmp_path: Pat
     shutil.copytree(resource("vault_templates", "demo"), sandbox.root, dirs_exist_ok=True)
     for file in sandbox.root.rglob("*.md"):
         os.utime(file)
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         hits = (await running.search("standup before:2026-03-10 type:meeting")).hits
         standups = sorted({(hit.path, iso_date(hit.dated_at)) for hit in hits if "standup" in hit.path})
@@ -44,7 +44,7 @@ async def test_a_changed_time_alone_is_stored_and_nothing_is_embedded(tmp_path: 
     await index_once(sandbox)
     assert sandbox.rows("SELECT DISTINCT modified_at, dated_at FROM memory_documents") == [(1.1e9, 1.1e9)]
     assert sandbox.rows("SELECT id, chunk_id, embed_hash FROM memory_chunks ORDER BY id") == chunks
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         assert not (await running.search("note before:2002-01-01")).hits
         assert (await running.search("note after:2004-01-01")).hits
 
@@ -57,7 +57,7 @@ async def test_a_note_is_found_by_the_date_in_its_frontmatter(tmp_path: Path) ->
     sandbox.write("Pears.md", "Buy 13 of them in October.\n")
     file = sandbox.write("Undated.md", "A file of that day without a date of its own.\n")
     os.utime(file, (1_697_191_200, 1_697_191_200))  # 13 October 2023
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
 
         async def found(question: str) -> list[str]:

@@ -75,7 +75,7 @@ async def test_a_note_that_says_more_than_it_quotes_keeps_its_place(tmp_path: Pa
     sandbox = new_sandbox(tmp_path)
     sandbox.write("store.md", ORIGINAL)
     sandbox.write("rollout.md", APPROVED.replace("([[store]])", "Jonas rolls it out in stages ([[store]])."))
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         paths = [path for path, _ in await found(running, "who rolls out the gateway sessions in stages", "keyword")]
         assert paths == ["rollout.md", "store.md"]

@@ -92,7 +92,7 @@ async def test_a_note_that_was_deleted_leaves_without_it(sandbox: Sandbox) -> No
 
 
 async def test_a_question_by_words_does_not_need_it(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         assert await running.found("serval3") == ["3.md"]
     assert not loaded(running)
@@ -112,7 +112,7 @@ async def test_the_status_is_counted_only_on_request(sandbox: Sandbox, monkeypat
 
 
 async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_by_meaning(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         outcome = await running.engine.search_fresh(SearchRequest(text="a wild cat that walks", mode="semantic", k=5))
     assert loaded(running)
     assert (outcome.mode, outcome.stale) == ("semantic", False)
@@ -120,14 +120,14 @@ async def test_who_brings_the_index_up_to_date_with_the_question_gets_an_answer_
 
 
 async def test_later_notes_are_indexed_and_found_too(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         assert not loaded(running)
         sandbox.write("9.md", "# Note 9\n\nocelots walk\n")
         await running.engine.sync()
         assert loaded(running)
         assert complete(running)
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         await running.engine.sync()
         assert (await running.engine.search_fresh(SearchRequest(text="cats", mode="semantic", k=5))).mode == "semantic"
 
@@ -143,7 +143,7 @@ async def test_where_another_process_keeps_the_index_it_is_not_loaded(sandbox: S
 
 
 async def test_a_vault_that_is_gone_is_reported(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         sandbox.root.rename(sandbox.root.with_name("elsewhere"))
         with pytest.raises(VaultReadError):
             await running.engine.sync()

@@ -46,7 +46,7 @@ async def test_no_neighbours_are_upside_down(vault: Sandbox) -> None:
 @pytest.mark.slow
 async def test_as_many_as_a_person_asks_for_and_as_few_as_programs_get(vault: Sandbox) -> None:
     request = SearchRequest(text="tasks query", k=200)
-    async with open_engine(vault, watch=False, by_meaning=False) as running:
+    async with open_engine(vault, watch=False, semantic=False) as running:
         assert len((await running.engine.search(request)).hits) == 32
         people = await running.engine.search(replace(request, uncapped=True))
         assert 32 < len(people.hits) == min(200, people.total)

@@ -38,7 +38,7 @@ def sandbox(tmp_path: Path) -> Sandbox:
 
 
 async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False, clock=clock) as running:
+    async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
         await running.engine.sync()
         recent = await running.engine.recent_notes(3)
         assert [each.path for each in recent] == ["jams.md", "tasks.md", "secret.md"]
@@ -48,15 +48,15 @@ async def test_the_start_page_of_an_indexed_vault(sandbox: Sandbox) -> None:
 
 
 async def test_recent_notes_are_listed_before_they_are_indexed(sandbox: Sandbox) -> None:
-    async with open_engine(sandbox, watch=False, by_meaning=False, clock=clock) as running:
+    async with open_engine(sandbox, watch=False, semantic=False, clock=clock) as running:
         recent = await running.engine.recent_notes(3)
         assert [each.name for each in recent] == ["jams", "tasks", "secret"]
 
 
 async def test_questions_are_kept_over_restarts_with_the_state_of_the_space(sandbox: Sandbox) -> None:
     for text in ("first", "second"):
-        async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+        async with open_engine(sandbox, watch=False, semantic=False) as running:
             await running.engine.save_question(text)
-    async with open_engine(sandbox, watch=False, by_meaning=False) as running:
+    async with open_engine(sandbox, watch=False, semantic=False) as running:
         assert await running.engine.questions() == ("second", "first")
     assert not [file for file in sandbox.root.rglob("*") if "question" in file.name]

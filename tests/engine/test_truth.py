@@ -260,7 +260,7 @@ async def test_another_key_for_private_notes_counts_for_notes_that_were_indexed_
     private = "SELECT source_id FROM memory_documents WHERE sensitive"
     assert sandbox.rows(private) == [("Plan.md",)]
     config = quick_config(safety={"sensitive_frontmatter_key": "geheim"})
-    async with open_engine(sandbox, config=config, by_meaning=False) as running:
+    async with open_engine(sandbox, config=config, semantic=False) as running:
         await eventually(lambda: sandbox.rows(private) == [("Diary.md",)], "the notes are judged again")
         states = {row.path: row.states for row in await running.engine.notes.vault_rows()}
         assert NoteState.SENSITIVE in states["Diary.md"]

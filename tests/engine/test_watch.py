@@ -73,9 +73,9 @@ async def test_the_time_from_save_to_search_is_measured(vault: Sandbox, capsys: 
             vault.write(path, LIGHTHOUSE + f"\nshipping forecast {number}{number}\n")
             await running.until_found(f"{number}{number}", path)
             await eventually(lambda at=path: at in {each.path for each in running.events_of(NoteEmbedded)})  # type: ignore[misc]
-            if running.engine.status().meaning_after_save.samples >= 8:
+            if running.engine.status().semantic_after_save.samples >= 8:
                 break
-        keyword, meaning = running.engine.status().keyword_after_save, running.engine.status().meaning_after_save
+        keyword, meaning = running.engine.status().keyword_after_save, running.engine.status().semantic_after_save
         assert min(keyword.samples, meaning.samples) >= 8
         assert keyword.p50 is not None
         assert meaning.p50 is not None

@@ -61,7 +61,7 @@ AT_REST = Status(
     reused_this_run=2877,
     search_latency=Latency(p50=9.2, p95=23.8, samples=214),
     keyword_after_save=Latency(p50=180.0, p95=410.0, samples=26),
-    meaning_after_save=Latency(p50=390.0, p95=730.0, samples=26),
+    semantic_after_save=Latency(p50=390.0, p95=730.0, samples=26),
     problems=(),
     owner="",
     log_file="/home/noor/.local/state/donna/log/donna.log",
@@ -109,7 +109,7 @@ def empty() -> FakeBackend:
             reused_this_run=0,
             search_latency=Latency(),
             keyword_after_save=Latency(),
-            meaning_after_save=Latency(),
+            semantic_after_save=Latency(),
         )
     )
 

@@ -15,7 +15,7 @@ from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import Vector
 from donna_tui.search import hybrid
 from donna_tui.search.hybrid import Settings, more_like, search
-from donna_tui.search.legs import Legs, Question, ask, by_meaning, by_words, candidates_for
+from donna_tui.search.legs import Legs, Question, ask, candidates_for, keyword_leg, semantic_leg
 from donna_tui.types.search import Filters, Mode, SearchOutcome, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
@@ -231,8 +231,8 @@ def test_legs_that_were_searched_before_return_the_same_answer(store: MemoryStor
         add(store, f"{number}.md", "kestrel" if number % 3 else "other", leaning(0.9 - number / 50))
     question = replace(ask(SearchRequest(text="kestrel")), vector=QUESTION)
     legs = Legs(
-        by_words(store.database, question, candidates_for(8)),
-        by_meaning(store.database, store.vectors, question, candidates_for(8)),
+        keyword_leg(store.database, question, candidates_for(8)),
+        semantic_leg(store.database, store.vectors, question, candidates_for(8)),
     )
     settings = Settings(0.25, 8)
     together = search(store.database, store.vectors, question, settings, legs)
@@ -259,7 +259,7 @@ def test_what_was_deleted_after_a_leg_found_it_is_left_out(store: MemoryStore) -
     add(store, "stays.md", "kestrel", leaning(0.8))
     add(store, "goes.md", "kestrel", leaning(0.9))
     question = replace(ask(SearchRequest(text="kestrel")), vector=QUESTION)
-    legs = Legs(by_words(store.database, question, 100), by_meaning(store.database, store.vectors, question, 100))
+    legs = Legs(keyword_leg(store.database, question, 100), semantic_leg(store.database, store.vectors, question, 100))
     store.delete("vault", "goes.md")
     assert paths(search(store.database, store.vectors, question, Settings(0.25, 8), legs)) == ["stays.md"]
 

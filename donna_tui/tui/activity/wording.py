@@ -97,7 +97,7 @@ def latency_figures(status: Status) -> list[Figure]:
         Figure("", ("median", "p95"), Tone.QUIET),
         _latency("Search answered", status.search_latency),
         _latency("Saved → keyword", status.keyword_after_save),
-        _latency("Saved → semantic", status.meaning_after_save),
+        _latency("Saved → semantic", status.semantic_after_save),
     ]
 
 
