@@ -47,7 +47,7 @@ COMMANDS = {
         "Show the changes of an operation; for a note, or without a name, those on disk that are not in git.",
     ),
     "undo": Entry(".undo", "Undo Donna's last operations, or all of an agent's session, after showing the diff."),
-    "redo": Entry(".undo", "Redo the last undone operations, after showing the diff."),
+    "redo": Entry(".undo", "Redo the last undone operations, or all of an agent's session, after showing the diff."),
     "remember": Entry(".remember", "Remember something that is not in a note."),
     "memories": Entry(".remember", "List memories other than notes, latest first, one page at a time."),
     "forget": Entry(".remember", "Forget a memory, so that it is neither found nor recalled."),
