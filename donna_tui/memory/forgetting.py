@@ -58,7 +58,7 @@ def find_target(database: Database, identity: str, user_id: str = ME) -> Target:
     known = source in (MemorySource.CHAT, MemorySource.MEMORY, MemorySource.CORRECTION)
     found = _find(database, source if known else "", item if known else identity, user_id)
     if found is None:
-        raise DonnaError(Reason.MISSING, f"there is no memory {identity}", hint="donna recall --json shows the ids")
+        raise DonnaError(Reason.MISSING, f"there is no memory {identity}", hint="donna memories --json shows the ids")
     return found
 
 

@@ -601,7 +601,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
     async def _show_completed(self, name: PaneName) -> None:
         try:
             await self.complete()
-            if self.is_complete:  # else Donna is being left
+            if self.is_complete:  # else the app is closing
                 self._switch_to(name)
         finally:
             self.has_shown.set()
