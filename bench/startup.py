@@ -40,7 +40,7 @@ class Empty(App):
 Empty().run()
 """
 
-READY = "keyword and semantic ready|keyword ready . semantic off"
+READY = "keyword and semantic ready|keyword only"
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ class MemoryInformedWriter:
             raise _NoMaterialError
         self._parts.reached("gathered")
         entry, answer, remarks = await self._answered(context, entry)
-        is_extracted = entry.drafter == EXTRACTIVE and not remarks  # an answer that was paid for is not bought again
+        is_extracted = entry.drafter == EXTRACTIVE  # an empty answer of a model is kept, so that it is not bought again
         if context.needs_answer and is_extracted and not any(answer.model_dump().values()):
             raise _NoMaterialError
         page, note = await self._drawn(run, context, answer, entry.drafter)

@@ -48,7 +48,9 @@ _NOW = re.compile(
 _SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bProf)(?<!\bSt)[.!?]\s+\S|\n|\?$")
 _EVENT = re.compile(
     r"\b(?:yesterday|today|tonight|this (?:morning|afternoon|evening)|last (?:night|week|month|year|\w+day)|ago)\b"
-    r"|^(?:(?:I|we|he|she|they) )?(?:just )?(?:had|went|met|saw|got|did|came|spoke|began|(?!need\b)\w+ed)\b",
+    r"|^(?:(?:I|we|he|she|they) )?(?:just )?(?:had|went|met|saw|got|did|came|spoke|began)\b"
+    r"|^(?:I|we|he|she|they) (?:just )?(?!need\b)\w+ed\b"
+    r"|^\w+ed (?:the|an?|my|our|his|her|their|it|with|from|for)\b",
     re.IGNORECASE,
 )
 """Match what tells when something happened, or begins with a verb in the past."""

@@ -226,13 +226,13 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
     ]
     coverage = 1.0 if question.vector is None else keyword.coverage
     ranked = fuse(candidates, list(keyword.scores), list(semantic), trust=question.trust, coverage=coverage)
-    ranked = _by_date(passages, question, ranked)
+    ranked = _by_date(passages, question, ranked, in_note=keyword.in_note)
     return lifted(ranked, _by_user(passages, question, [each for each, at in places.items() if at.is_turn]))
 
 
-def _by_date(passages: Passages, question: Question, ranked: list[Ranked]) -> list[Ranked]:
+def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
     """Lift the passages of notes that contain a date of the question, or have it as their own. A date that is the
-    note's own selects the note; the rest of the question selects the passage in it.
+    note's own selects the note; the rest of the question selects the passage in it, unless only one note is searched.
 
     Turns gain nothing: they are often about another day than that of their conversation.
     """
@@ -242,6 +242,8 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked]) -> li
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
     ranked = lifted(ranked, {each: float(content.holds_date(row.whole)) for each, row in notes.items()})
+    if in_note:
+        return ranked
     people = asks_who(question.query)
     dated = [(one, notes[one.id]) for one in ranked if one.id in notes and content.holds_date(notes[one.id].about)]
     scores = {

@@ -232,7 +232,7 @@ def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]
 def rearranged(ranked: Sequence[Ranked], scores: Mapping[int, float]) -> list[Ranked]:
     """Reorder the passages that have another score among those of their note, which keeps its places in the ranking."""
     best: dict[str, list[Ranked]] = defaultdict(list)
-    for one in sorted((one for one in ranked if one.id in scores), key=lambda one: scores[one.id]):
+    for one in sorted((one for one in reversed(ranked) if one.id in scores), key=lambda one: scores[one.id]):
         best[one.document].append(one)
     return [best[one.document].pop().scored(one.rank_score) if one.id in scores else one for one in ranked]
 

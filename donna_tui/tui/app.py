@@ -136,6 +136,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Discard the character of an alt key: most terminals send it as well, and an input would insert it."""
         if isinstance(event, events.InputEvent | events.Paste):
             await self._wait_for_widgets()
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self._wait_for_pane()
         if isinstance(event, events.MouseEvent):
             self._lay_out_below(event)
         if isinstance(event, events.Key):
@@ -147,17 +149,21 @@ class DonnaApp(App[None], inherit_bindings=False):
         await super().on_event(event)
 
     async def _wait_for_widgets(self) -> None:
-        """Wait until a screen that was just opened has its widgets, and until it shows the pane that was asked for:
-        otherwise the keys typed after `2` would act on the pane before. Textual waits for a screen before the next
-        message, unless that message was waiting already when a worker opened the screen.
+        """Wait until a screen that was just opened has its widgets. Textual does so before the next message, unless
+        that message was waiting already when a worker opened the screen.
         """
         for screen in self.screen_stack[-1:]:
             if not screen.is_mounted:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(screen._mounted_event.wait(), LONGEST_WAIT_SECONDS)
-            if isinstance(screen, MainScreen):
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(screen.has_shown.wait(), LONGEST_PANE_WAIT_SECONDS)
+
+    async def _wait_for_pane(self) -> None:
+        """Wait until the pane that was asked for is shown: keys typed after `2` would act on the pane before it."""
+        if self._main is not None and self.screen is self._main:
+            try:
+                await asyncio.wait_for(self._main.pane_is_shown.wait(), LONGEST_PANE_WAIT_SECONDS)
+            except TimeoutError:
+                self._main.pane_is_shown.set()
 
     def _lay_out_below(self, event: events.MouseEvent) -> None:
         """Lay out the screen before a mouse event on a widget that was removed since it was drawn: Textual would pass
@@ -177,7 +183,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
             return False
         acted = await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
-        await asyncio.sleep(0)  # a worker that the action started opens its dialog now
+        if acted:
+            await asyncio.sleep(0)  # a worker that opens a dialog first does so now
         return acted
 
     def on_notify(self, event: Notify) -> None:

@@ -56,8 +56,8 @@ _focus_later = Widget.focus
 
 
 def _focus(widget: Widget, scroll_visible: bool = True) -> Widget:
-    """Focus a widget at once, or later if it cannot be focused yet. Textual always does it later, so that the keys of a
-    burst, which wait before it, go to the widget that had the focus before.
+    """Focus a widget at once, or later if it cannot be focused yet. Textual always does it later, so that keys that
+    are queued already go to the widget that had the focus before.
     """
     with suppress(NoScreen):
         screen = widget.screen

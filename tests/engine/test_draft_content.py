@@ -475,7 +475,9 @@ async def test_a_profile_has_no_line_about_somebody_unnamed(tmp_path: Path) -> N
 async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> None:
     lines = "## Alice\n- Moves to Lisbon\n- Ben: I go to Rome\n- Tea\n  - Alice, green tea is best\n  - Ben, I like coffee\n"
     both = "## Alice and Ben\n- My sister lives in Porto\n- Alice has a dog\n"
-    notes = {f"Daily/{recently()}.md": f"---\nparticipants: [Alice, Ben Long]\n---\n{lines}{both}"}
+    month = "## Alice, May 2026: what she will do\n- Learn Dutch\n"
+    people = "participants: [Alice, Ben Long, May Wong, Will Smith]"
+    notes = {f"Daily/{recently()}.md": f"---\n{people}\n---\n{lines}{both}{month}"}
     async with draft_engine(tmp_path, notes=notes) as here:
         (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
         assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
@@ -483,6 +485,7 @@ async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> 
             "- Tea",
             "- Alice, green tea is best",
             "- Alice has a dog",
+            "- Learn Dutch",
         ]
 
 

@@ -186,12 +186,21 @@ def test_no_version_that_was_saved_is_lost(tmp_path: Path, rounds: int, in_place
     answers = []
     for number in range(rounds):
         editor.save()
-        start = threading.Event()
-        hand = CallRunner(sandbox, lambda step: start.set() if step is Step.INTENDED else None)  # noqa: B023
+        start, saved = threading.Event(), threading.Event()
+
+        def reached(step: Step) -> None:
+            if step is Step.INTENDED:
+                start.set()  # noqa: B023
+                if number % 4 == 0:  # noqa: B023
+                    saved.wait()  # noqa: B023
+
+        hand = CallRunner(sandbox, reached)
         call = chance.choice([("write", NOTE, f"Donna {number}\n"), ("delete", NOTE), ("move", NOTE, MOVED)])
 
         def save(_: threading.Event) -> None:
             start.wait()  # noqa: B023
+            editor.save()
+            saved.set()  # noqa: B023
             editor.save_some()
 
         with running(save):

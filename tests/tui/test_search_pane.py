@@ -194,7 +194,7 @@ async def test_nothing_relevant_says_what_was_searched_and_offers_near_misses() 
         await donna.search_for("zebra")
         text = donna.screen_text()
         assert "Nothing relevant for “zebra”." in text
-        assert "Searched 9 notes, hybrid, all folders." in text
+        assert "Searched 9 notes with hybrid search, all folders." in text
         assert "alt+n" in text
         donna.app.post_message(Key("alt+n", "n"))  # most terminals send the letter too
         await donna.until(lambda: donna.paths == ["Notes/close.md"], "the near miss is shown")

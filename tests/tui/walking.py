@@ -41,7 +41,7 @@ def start(vault: Path, tmp_path: Path) -> Start:
         home = {"DONNA_HOME": str(tmp_path / "home"), "HOME": str(tmp_path), **environ}
         arguments = ("-m", "tests.cli.without_model", str(vault))
         with python_in_terminal(*arguments, rows=rows, columns=columns, **home) as terminal:
-            terminal.wait_for("keyword ready")
+            terminal.wait_for("keyword only")
             yield terminal
 
     return started

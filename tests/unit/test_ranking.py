@@ -179,3 +179,4 @@ def test_passages_change_places_within_their_note_only() -> None:
     assert [one.id for one in reordered] == [3, 2, 4, 1, 5]
     assert [one.document for one in reordered] == [one.document for one in ranked]
     assert [one.rank_score for one in reordered] == [one.rank_score for one in ranked]
+    assert rearranged(ranked, dict.fromkeys((1, 3, 4), 0.2)) == ranked

@@ -195,7 +195,7 @@ class _Named:
         return cls(
             _words(name),
             _words(first, r"(?!\s+[A-ZÀ-Þ]\w)") if is_unambiguous else None,
-            re.compile(rf"(?<!\w)(?:{listed or '(?!)'})(?!\w)", re.IGNORECASE),
+            re.compile(rf"(?<!\w)(?![a-z])(?i:{listed or '(?!)'})(?!\w|\s+\d)"),  # neither “will” nor “May 2026”
         )
 
     def are_in(self, text: str) -> bool:

@@ -131,9 +131,9 @@ class Action:
 
     `id` is its stable name in keymaps: the noun under which it is listed, and a verb. `defaults` are its keys in the
     form of Textual's bindings; the first one is shown. Keys that print a character act only outside text inputs.
-    `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, unless it has
-    another `context`. `why_not` returns the reason why the action is not possible now; with `hides` the footer then
-    omits it.
+    `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, or everywhere if the
+    noun is no context, unless it has another `context`. `why_not` returns the reason why the action is not possible
+    now; with `hides` the footer then omits it.
     """
 
     id: str

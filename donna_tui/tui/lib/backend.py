@@ -1,4 +1,4 @@
-"""Define the protocol by which the screens use the engine; its services have no second definition here."""
+"""Define the protocol by which the screens use the engine, whose services they call directly."""
 
 from __future__ import annotations
 

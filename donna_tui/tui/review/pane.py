@@ -168,7 +168,7 @@ class ReviewPane(PartsPane):
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-        elif self.passage.has_focus:
+        elif self.screen.focused is self.passage:
             self.show_passage()
             self.show_part("evidence")
         elif self._is_at("evidence"):

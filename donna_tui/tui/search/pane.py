@@ -596,7 +596,7 @@ class SearchPane(BareColumn):
         """
         if on == self.start.display:
             return
-        had_focus = self.start.has_focus or (on and self.screen.focused in (self.results, self.preview.view))
+        had_focus = self.screen.focused in ((self.start, self.results, self.preview.view) if on else (self.start,))
         self.start.leave()
         self.start.display, self.body.display = on, not on
         if had_focus:

@@ -222,7 +222,7 @@ def nothing_found(question: Question, outcome: SearchOutcome, status: Status | N
     if cover is not None and cover.text + cover.failed < cover.notes:
         searched = f"{count(cover.text)} of {plural(cover.notes, 'note')} are in the index so far; the rest follows."
     else:
-        searched = f"Searched {plural(outcome.searched_notes, 'note')}, {outcome.mode}, {question.scope}."
+        searched = f"Searched {plural(outcome.searched_notes, 'note')} with {outcome.mode} search, {question.scope}."
     subject = f"like {question.like.title}" if question.like is not None else f"for “{question.text.strip()}”"
     limits = " ".join(filter(None, (searched, note_of(outcome))))
     near = (("search.near", "show near misses"),) if not question.near_misses else ()

@@ -205,10 +205,10 @@ def _width(item: tuple[Action, str], state: ActionState) -> int:
 _BAR_CELLS = 12
 _SEPARATOR = " · "
 _SEMANTIC = {
-    ModelPhase.MISSING: "semantic off: no model",
+    ModelPhase.MISSING: "keyword only: no model",
     ModelPhase.PREPARING: "semantic: preparing the model",
     ModelPhase.LOADING: "semantic: loading the model",
-    ModelPhase.FAILED: "semantic off: the model failed",
+    ModelPhase.FAILED: "keyword only: the model failed",
 }
 _STATES = {
     "starting": "opening the vault",
@@ -291,7 +291,8 @@ def _semantic(status: Status) -> Content:
     if status.model_phase is ModelPhase.PREPARING and status.model_detail:
         return Content(f"{keyword}{clean_line(status.model_detail)}")
     if (phase := _SEMANTIC.get(status.model_phase)) is not None:
-        return Content.styled(f"{keyword}{phase}", ".strip--warning" if "off" in phase else "")
+        is_off = phase.startswith("keyword only")
+        return Content.styled(phase if is_off else f"{keyword}{phase}", ".strip--warning" if is_off else "")
     if cover.vectors + cover.failed < cover.notes:
         at_rest = not _is_building(cover) and status.seconds_left is not None
         left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""

@@ -105,8 +105,9 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self._left_at: dict[PaneName, Widget] = {}
         self._places = Places()
         self._completing = asyncio.Lock()
-        self.has_shown = asyncio.Event()
-        self.has_shown.set()
+        self.pane_is_shown = asyncio.Event()
+        self.pane_is_shown.set()
+        self._panes_awaited = 0
         self.is_complete = self._is_leaving = False
         self._warned_of: tuple[str, tuple[str, ...]] = ("", ())
         self._no_editor = outside.external.no_editor
@@ -173,6 +174,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if not self._is_leaving:
             self._is_leaving = True
             await self._completing.acquire()
+        self.pane_is_shown.set()
         for pane in self._panes:
             for node in pane.walk_children(with_self=True):
                 self.workers.cancel_node(node)
@@ -595,16 +597,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
         if name == "search" or self.is_complete:
             self._switch_to(name)
         else:
-            self.has_shown.clear()
+            self.pane_is_shown.clear()
             self.run_worker(self._show_completed(name), group="panes")
 
     async def _show_completed(self, name: PaneName) -> None:
+        """Load the panes if necessary, and show one of them. Keys wait meanwhile."""
+        self._panes_awaited += 1
+        self.pane_is_shown.clear()
         try:
             await self.complete()
             if self.is_complete:  # else the app is closing
                 self._switch_to(name)
         finally:
-            self.has_shown.set()
+            self._panes_awaited -= 1
+            if not self._panes_awaited:
+                self.pane_is_shown.set()
 
     def _switch_to(self, name: PaneName, *, remember: bool = True) -> None:
         """Show a pane, and restore its focus."""

@@ -232,7 +232,7 @@ class VaultFlows(PlanFlow):
         return await self._with_retry(partial(self._backend.notes.plan_move_into, paths, folder))
 
     async def new_folder(self, above: str, folders: tuple[str, ...]) -> str:
-        """Create a folder, which git stores once a note is in it. Return its path, or None."""
+        """Create a folder, which git stores once a note is in it. Return its path, or an empty string."""
         return await self._named_folder("New folder", f"{above}/" if above else "", folders, self._create_folder)
 
     async def _create_folder(self, path: str) -> None:
@@ -240,7 +240,7 @@ class VaultFlows(PlanFlow):
         self._report("Created. The folder is in git once a note is in it.")
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
-        """Rename an empty folder. Return its new path, or None."""
+        """Rename an empty folder. Return its new path, or an empty string."""
 
         async def rename(new: str) -> None:
             await self._backend.notes.create_folder(new)

@@ -208,7 +208,7 @@ class NoteView(PassageView):
         self.post_message(self.Moved())
 
     def _turned(self, by: int) -> bool:
-        """At an end of the page, show the next page, or the end of the previous one. Return False elsewhere."""
+        """Show the next page, or the end of the previous one, at an end of the page. Return whether there was one."""
         page = self._page + by
         is_at_end = self.scroll_offset.y >= self.max_scroll_y if by > 0 else self.scroll_offset.y <= 0
         if not is_at_end or not 0 <= page < len(self._pages.pages):
@@ -303,7 +303,7 @@ class NoteDetail(Container):
     @property
     def selected_operation(self) -> Operation | None:
         """Return the operation under the cursor of the history, if that has the focus."""
-        entry = self.history.selected if self.history.has_focus else None
+        entry = self.history.selected if self.screen.focused is self.history else None
         return entry.revision.operation if entry is not None and entry.revision is not None else None
 
     @property

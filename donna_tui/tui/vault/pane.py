@@ -136,7 +136,9 @@ class VaultPane(PartsPane):
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
             self.remove_class("-zoomed")
-        elif self.screen.focused is self.filter or (self.note_tree.query_text and self.note_tree.has_focus):
+        elif self.screen.focused is self.filter or (
+            self.note_tree.query_text and self.screen.focused is self.note_tree
+        ):
             self._end_filter()
         elif self._is_at("tree") and self.note_tree.unmark():
             self._show_tree()
@@ -438,7 +440,7 @@ class VaultPane(PartsPane):
             self._outside.copy(links, "The link to this note" if len(paths) == 1 else f"Links to {len(paths)} notes")
 
     def action_vault_copy_text(self) -> None:
-        if self.detail.diff.has_focus and self.detail.diff.diffs:
+        if self.screen.focused is self.detail.diff and self.detail.diff.diffs:
             self._outside.copy(self.detail.diff.text, "The difference")
         elif self.detail.note is not None:
             self._outside.copy(self.detail.note.text, "The text of the note")

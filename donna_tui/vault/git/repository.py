@@ -140,7 +140,7 @@ class GitRepo:
             raise VaultWriteError(
                 Reason.NO_REPOSITORY,
                 "the vault has no history yet: it is not a git repository",
-                hint="Donna offers one before the first change (in scripts: --yes), or run git init in its folder",
+                hint="let Donna create one before the first change (in scripts: --yes), or run git init in its folder",
             )
         return place
 
