@@ -105,7 +105,7 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
         created_at=session.last_at or 0.0,
         user_id=user_id,
         session_id=session.name,
-        sensitive=session.sensitive,
+        sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (key,))),
         source_session_id=session.name,
         compression_source=True,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb, undone
+from donna_tui.memory.facts import mark
 from donna_tui.memory.suggestions import suggest
 from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME
@@ -86,7 +87,7 @@ class Recorder:
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
         """Return the id of a turn's session, creating it if needed, and whether its title or privacy changed. A private
-        turn makes the whole session private.
+        turn makes the whole session private, with its summaries.
 
         Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
         `origin/name`. A session already stored under another user stays there.
@@ -107,6 +108,8 @@ class Recorder:
         if now == (title, sensitive):
             return session, False
         self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, session))
+        for summary in summaries_of(self.db.database, session) if self.sensitive else ():
+            mark(self.db, "memory", summary, "sensitive", 1)
         return session, True
 
     def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
@@ -211,6 +214,16 @@ def find_anyones_session(database: Database, name: str, user_id: str = ME) -> in
     sql = "SELECT id FROM sessions WHERE name = ? ORDER BY user_id = ? DESC, id LIMIT 1"
     found: int | None = database.value(sql, (name, user_id))
     return found
+
+
+def summaries_of(database: Database, session: int) -> list[str]:
+    """Return the ids of all summaries that a session had or has, because they quote it."""
+    rows = database.rows(
+        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
+        " WHERE s.id = ? AND m.compression_source",
+        (session,),
+    )
+    return [summary for (summary,) in rows]
 
 
 def speakers_of(database: Database, session: int) -> list[str]:

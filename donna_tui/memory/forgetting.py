@@ -14,6 +14,7 @@ from donna_tui.memory.conversations import (
     mark_turns,
     pin_turns,
     redo_turns_of,
+    summaries_of,
     undo_turns_of,
 )
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
@@ -175,13 +176,8 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
 
 
 def _erase_summaries(db: MemoryDb, session: int) -> None:
-    """Erase the summaries of a session, undone ones included, because they quote it."""
-    rows = db.database.rows(
-        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
-        " WHERE s.id = ? AND m.compression_source",
-        (session,),
-    )
-    for (summary,) in rows:
+    """Erase the summaries of a session, undone ones included."""
+    for summary in summaries_of(db.database, session):
         release(db, summary)
         erase(db, MemorySource.MEMORY, summary)
 

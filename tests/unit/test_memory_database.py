@@ -348,6 +348,20 @@ def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox:
     assert (sandbox.ids("memory"), sandbox.ids("chat")) == ([], ["s1:1-1"])
 
 
+def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (public,) = list_sessions(sandbox.db.database)
+    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    expand(sandbox.db, "s1", START)
+    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    sandbox.follow()
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)), sensitive=True)
+    sandbox.follow()
+    assert sandbox.db.database.rows("SELECT sensitive FROM memories") == [(1,), (1,)]
+    assert sandbox.store.database.rows("SELECT DISTINCT sensitive FROM memory_documents") == [(1,)]
+    assert summed_up(sandbox.db, public, TurnRules(chat_config())).sensitive  # summarised while it became private
+
+
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)
