@@ -216,12 +216,12 @@ def find_anyones_session(database: Database, name: str, user_id: str = ME) -> in
     return found
 
 
-def summaries_of(database: Database, session: int) -> list[str]:
-    """Return the ids of all summaries that a session had or has, because they quote it."""
+def summaries_of(database: Database, session: int, *, forgotten: bool = True) -> list[str]:
+    """Return the ids of all summaries that a session has or, with `forgotten`, had."""
     rows = database.rows(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
-        " WHERE s.id = ? AND m.compression_source",
-        (session,),
+        " WHERE s.id = ? AND m.compression_source AND (? OR m.forgotten_at IS NULL)",
+        (session, forgotten),
     )
     return [summary for (summary,) in rows]
 
@@ -257,7 +257,8 @@ def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_a
     `by` is the session of an agent, which changes nothing that is forgotten already.
     """
     db.database.run(
-        "UPDATE turns SET forgotten_at = ?1, forgotten_by = ?2 WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
+        "UPDATE turns SET forgotten_at = iif(?1 IS NULL, NULL, coalesce(forgotten_at, ?1)), forgotten_by = ?2"
+        " WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
         " AND text <> '' AND (?2 = '' OR forgotten_at IS NULL)",
         (forgotten_at, by, session, first, last),
     )
@@ -279,10 +280,12 @@ def undo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, 
     return sum(restored.values()), _mark_where(db, _ADDED, agent, now, undone(agent))
 
 
-def redo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, int]]:
-    """Undo `undo_turns_of`. Call within a transaction. Return the numbers of forgotten and of restored turns."""
-    forgotten = _mark_where(db, _RESTORED, agent, now, agent)
-    return sum(forgotten.values()), _mark_where(db, _REMOVED, agent, None, "")
+def redo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[dict[int, int], dict[int, int]]:
+    """Undo `undo_turns_of`. Call within a transaction.
+
+    Return the numbers of forgotten ones and of restored ones by session.
+    """
+    return _mark_where(db, _RESTORED, agent, now, agent), _mark_where(db, _REMOVED, agent, None, "")
 
 
 def _mark_where(db: MemoryDb, where: str, agent: str, at: float | None, by: str) -> dict[int, int]:

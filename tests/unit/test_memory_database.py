@@ -26,7 +26,7 @@ from donna_tui.memory.database import (
     taken_at,
 )
 from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_facts, procedural, remember, replace_fact
-from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
+from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType, SessionRow
@@ -346,6 +346,63 @@ def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox:
     forget(sandbox.db, first, None)
     sandbox.follow()
     assert (sandbox.ids("memory"), sandbox.ids("chat")) == ([], ["s1:1-1"])
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
+    sandbox: Sandbox, tmp_path: Path, *, again: bool
+) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    Recorder(sandbox.db, added_by="agent").add([NewTurn(session="s1", role="user", speaker="user", text="Yes", turn=3)])
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START, by="agent")
+    undo_session(sandbox.db, "agent", START + 1)
+    if again:
+        summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    redo_session(sandbox.db, "agent", START + 2)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+    assert list_sessions(sandbox.db.database)[0].summary == ""
+
+
+def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    old = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    first = find_target(sandbox.db.database, "chat:s1:1-1")
+    forget(sandbox.db, first, START, by="agent")
+    new = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    undo_session(sandbox.db, "agent", START + 1)
+    assert not forget(sandbox.db, find_target(sandbox.db.database, f"memory:{old.id}"), None)
+    for restored in (None, START + 2, None):
+        forget(sandbox.db, first, restored)
+        sandbox.follow()
+        assert sandbox.ids("memory") == ([] if restored else [new.id])
+
+
+def test_a_second_summary_is_forgotten_with_the_turns_too(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(sandbox.db.database)
+    for _ in range(2):
+        summed_up(sandbox.db, session, TurnRules(chat_config()))
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+
+
+@pytest.mark.parametrize("restored", [(1, 2), (2, 1)])
+def test_a_summary_returns_with_the_last_of_the_turns(
+    sandbox: Sandbox, tmp_path: Path, restored: tuple[int, int]
+) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    for at, name in enumerate(("chat:s1:1-1", "chat:s1:2-2", "chat:s1")):
+        forget(sandbox.db, find_target(sandbox.db.database, name), START + at)
+    found = []
+    for number in restored:
+        forget(sandbox.db, find_target(sandbox.db.database, f"chat:s1:{number}-{number}"), None)
+        sandbox.follow()
+        found.append(sandbox.ids("memory"))
+    assert found == [[], [summary.id]]
 
 
 def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sandbox, tmp_path: Path) -> None:
