@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.database import open_database
+from donna_tui.memory import database as memory_database
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
+    MIGRATIONS,
     MemoryDb,
     back_up,
     back_up_if_due,
@@ -481,6 +483,30 @@ def test_a_memory_of_a_newer_donna_is_left_alone(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(DatabaseError, match="newer Donna"):
         open_db(tmp_path)
+
+
+def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_database, "MIGRATIONS", MIGRATIONS[:4])
+    old = Sandbox(tmp_path)
+    for name, sensitive in (("agent/a", True), ("agent/b", True), ("private/b", True), ("agent/c", False)):
+        import_file(old.db, jsonl(tmp_path / "t.jsonl", said(name, LONG, timestamp=START)), sensitive=sensitive)
+    sessions = {each.name: each for each in list_sessions(old.db.database)}
+    summaries = {name: summed_up(old.db, sessions[name], TurnRules(chat_config())) for name in ("agent/a", "agent/c")}
+    old.db.database.run("UPDATE memories SET sensitive = 0")
+    old.follow()
+    old.close()
+    monkeypatch.setattr(memory_database, "MIGRATIONS", MIGRATIONS)
+    new = Sandbox(tmp_path)
+    new.follow()
+    assert new.ids("chat") == ["agent/b:1-1", "agent/c:1-1", "private/a:1-1", "private/b:1-1"]
+    assert new.db.database.rows("SELECT id, session_id, source_session_id, sensitive FROM memories ORDER BY 2") == [
+        (summaries["agent/c"].id, "agent/c", "agent/c", 0),
+        (summaries["agent/a"].id, "private/a", "private/a", 1),
+    ]
+    assert new.store.database.rows("SELECT source_id FROM memory_documents WHERE NOT sensitive ORDER BY 1") == sorted(
+        [("agent/c:1-1",), (summaries["agent/c"].id,)]
+    )
+    new.close()
 
 
 def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:
