@@ -122,7 +122,7 @@ def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | N
 async def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
     from donna_tui.agents.tools.memory import undo_memories
 
-    async with engine_for(open_session(space), "donna redo" if redo else "donna undo") as engine:
+    async with engine_for(open_session(space), "donna redo" if redo else "donna undo", semantic=False) as engine:
         return await undo_memories(engine.memory, identity, redo=redo)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.memory.chat import TurnRules, title_of
-from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of
+from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of, summaries_of
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import Fact, add_facts, mark_forgotten, new_id
 from donna_tui.memory.scores import salience
@@ -105,7 +105,7 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
         created_at=session.last_at or 0.0,
         user_id=user_id,
         session_id=session.name,
-        sensitive=session.sensitive,
+        sensitive=bool(db.database.value("SELECT sensitive FROM sessions WHERE id = ?", (key,))),
         source_session_id=session.name,
         compression_source=True,
     )
@@ -124,13 +124,12 @@ def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
 
 
 def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:
-    """Forget the summary of a session. Call within a transaction. Return False if there is none."""
-    summary = db.database.value("SELECT summary FROM sessions WHERE id = ?", (session,))
-    if not summary:
-        return False
-    release(db, summary)
-    mark_forgotten(db, "memory", summary, now, by)
-    return True
+    """Forget every summary of a session. Call within a transaction. Return False if there is none."""
+    summaries = summaries_of(db.database, session, forgotten=False)
+    for summary in summaries:
+        release(db, summary)
+        mark_forgotten(db, "memory", summary, now, by)
+    return bool(summaries)
 
 
 def release(db: MemoryDb, summary: str) -> None:

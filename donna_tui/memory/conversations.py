@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb, undone
+from donna_tui.memory.facts import mark
 from donna_tui.memory.suggestions import suggest
 from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME
@@ -86,7 +87,7 @@ class Recorder:
 
     def _session(self, turn: NewTurn) -> tuple[int, bool]:
         """Return the id of a turn's session, creating it if needed, and whether its title or privacy changed. A private
-        turn makes the whole session private.
+        turn makes the whole session private, with its summaries.
 
         Two sessions of one user with the same name but different origins are kept apart: the later one is stored as
         `origin/name`. A session already stored under another user stays there.
@@ -107,6 +108,8 @@ class Recorder:
         if now == (title, sensitive):
             return session, False
         self.db.database.run("UPDATE sessions SET title = ?, sensitive = ? WHERE id = ?", (*now, session))
+        for summary in summaries_of(self.db.database, session) if self.sensitive else ():
+            mark(self.db, "memory", summary, "sensitive", 1)
         return session, True
 
     def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
@@ -213,6 +216,16 @@ def find_anyones_session(database: Database, name: str, user_id: str = ME) -> in
     return found
 
 
+def summaries_of(database: Database, session: int, *, forgotten: bool = True) -> list[str]:
+    """Return the ids of all summaries that a session has or, with `forgotten`, had."""
+    rows = database.rows(
+        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
+        " WHERE s.id = ? AND m.compression_source AND (? OR m.forgotten_at IS NULL)",
+        (session, forgotten),
+    )
+    return [summary for (summary,) in rows]
+
+
 def speakers_of(database: Database, session: int) -> list[str]:
     """Return the speakers of a session, in the order of their first words."""
     rows = database.rows(
@@ -244,7 +257,8 @@ def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_a
     `by` is the session of an agent, which changes nothing that is forgotten already.
     """
     db.database.run(
-        "UPDATE turns SET forgotten_at = ?1, forgotten_by = ?2 WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
+        "UPDATE turns SET forgotten_at = iif(?1 IS NULL, NULL, coalesce(forgotten_at, ?1)), forgotten_by = ?2"
+        " WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
         " AND text <> '' AND (?2 = '' OR forgotten_at IS NULL)",
         (forgotten_at, by, session, first, last),
     )
@@ -266,10 +280,12 @@ def undo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, 
     return sum(restored.values()), _mark_where(db, _ADDED, agent, now, undone(agent))
 
 
-def redo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[int, dict[int, int]]:
-    """Undo `undo_turns_of`. Call within a transaction. Return the numbers of forgotten and of restored turns."""
-    forgotten = _mark_where(db, _RESTORED, agent, now, agent)
-    return sum(forgotten.values()), _mark_where(db, _REMOVED, agent, None, "")
+def redo_turns_of(db: MemoryDb, agent: str, now: float) -> tuple[dict[int, int], dict[int, int]]:
+    """Undo `undo_turns_of`. Call within a transaction.
+
+    Return the numbers of forgotten ones and of restored ones by session.
+    """
+    return _mark_where(db, _RESTORED, agent, now, agent), _mark_where(db, _REMOVED, agent, None, "")
 
 
 def _mark_where(db: MemoryDb, where: str, agent: str, at: float | None, by: str) -> dict[int, int]:

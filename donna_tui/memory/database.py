@@ -192,6 +192,29 @@ ALTER TABLE turns ADD COLUMN added_by TEXT NOT NULL DEFAULT '';
 """
 
 
+PRIVATE_SESSIONS = """
+UPDATE OR IGNORE sessions SET name = 'private/' || substr(name, 7) WHERE sensitive AND name GLOB 'agent/*';
+UPDATE memories SET
+    session_id = iif(session_id = source_session_id, 'private/' || substr(source_session_id, 7), session_id),
+    source_session_id = 'private/' || substr(source_session_id, 7)
+WHERE compression_source AND source_session_id GLOB 'agent/*' AND NOT EXISTS (
+    SELECT 1 FROM sessions s WHERE s.user_id = memories.user_id AND s.name = memories.source_session_id
+);
+UPDATE memories SET sensitive = 1 WHERE compression_source AND EXISTS (
+    SELECT 1 FROM sessions s
+    WHERE s.user_id = memories.user_id AND s.name = memories.source_session_id AND s.sensitive
+);
+INSERT INTO changes (source, item) SELECT 'chat', id FROM sessions WHERE sensitive;
+INSERT INTO changes (source, item) SELECT 'memory', id FROM memories WHERE compression_source AND sensitive;
+DELETE FROM meta WHERE key = 'id' AND EXISTS (SELECT 1 FROM sessions WHERE sensitive);
+"""
+"""Private conversations that agents stored get the names of private ones, so that no client that cannot read them adds
+to them; their summaries are private.
+
+A new id of the memory makes the index delete the documents with the old names.
+"""
+
+
 def undone(session: str) -> str:
     """Return the `forgotten_by` of what was forgotten because this session of an agent was undone."""
     return f"undone {session}"
@@ -199,7 +222,7 @@ def undone(session: str) -> str:
 
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0001_base", BASE), ("0002_drafts", DRAFTS), ("0003_suggestions", SUGGESTIONS),
-    ("0004_agent_sessions", AGENT_SESSIONS),
+    ("0004_agent_sessions", AGENT_SESSIONS), ("0005_private_sessions", PRIVATE_SESSIONS),
 )  # fmt: skip
 """Ordered and append-only: a released migration never changes."""
 
@@ -298,8 +321,8 @@ KEY_BYTES = 32
 class MemoryDb:
     """An open connection to `memory.db`, for use by one thread at a time.
 
-    `id` identifies the file's contents and changes when a backup is restored. `restored` is the name of the backup if
-    it was restored by this open.
+    `id` identifies the file's contents and changes when a backup is restored or sessions are renamed. `restored` is
+    the name of the backup if it was restored by this open.
     """
 
     database: Database

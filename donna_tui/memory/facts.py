@@ -291,6 +291,20 @@ def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, b
     return bool(db.changed_rows(source, identity))
 
 
+def may_return(database: Database, identity: str) -> bool:
+    """Return whether a forgotten memory may be restored.
+
+    A summary may not if its session has another one, or if a turn is forgotten that it may quote.
+    """
+    return not database.value(
+        "SELECT 1 FROM memories m JOIN sessions s ON s.user_id = m.user_id AND s.name = m.source_session_id"  # noqa: S608
+        " WHERE m.id = ? AND m.compression_source AND (EXISTS (SELECT 1 FROM memories WHERE id = s.summary"
+        f" AND id <> m.id AND {_LIVE}) OR EXISTS (SELECT 1 FROM turns WHERE session = s.id AND text <> ''"
+        " AND forgotten_at >= m.forgotten_at))",
+        (identity,),
+    )
+
+
 def forgotten_by(database: Database, source: str, session: str, *, now: bool = True) -> list[str]:
     """Return the ids of what a session of an agent forgot, or with `now` False, of what undoing that has restored.
 
@@ -332,7 +346,7 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
     for fact in map(_fact_of_row, rows):
         if fact.type is MemoryType.PROCEDURAL:
             _supersede_again(db, fact)
-    items = forgotten_by(db.database, "memory", undone(session))
+    items = [each for each in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, each)]
     for identity in items:
         mark_forgotten(db, "memory", identity, None)
     return items

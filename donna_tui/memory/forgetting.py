@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from donna_tui.index.database import Database
 from donna_tui.memory.compression import drop_summary, link, release
@@ -14,6 +15,7 @@ from donna_tui.memory.conversations import (
     mark_turns,
     pin_turns,
     redo_turns_of,
+    summaries_of,
     undo_turns_of,
 )
 from donna_tui.memory.database import MemoryDb, erasure_mark, finish_erasures, undone
@@ -23,6 +25,7 @@ from donna_tui.memory.facts import (
     forgotten_by,
     mark,
     mark_forgotten,
+    may_return,
     read_fact,
     remember_session,
 )
@@ -86,6 +89,8 @@ def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> boo
             return _forget_turns(db, target, now, by)
         if now is not None:
             release(db, target.item)
+        elif not may_return(db.database, target.item):
+            return False
         changed = mark_forgotten(db, target.source, target.item, now, by)
         if now is None:
             link(db, target.item)
@@ -94,26 +99,36 @@ def forget(db: MemoryDb, target: Target, now: float | None, by: str = "") -> boo
 
 def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> bool:
     """Forget turns with the summary that quotes them, or restore both. Call within a transaction."""
-    summaries = [] if now else _forgotten_with(db, target)
+    summary = _forgotten_with(db, target) if now is None else ""
     changed = mark_turns(db, target.session, target.first, target.last, forgotten_at=now, by=by) > 0
     if changed and now is not None:
         drop_summary(db, target.session, now, by)
-    for summary in summaries:
+    if summary and may_return(db.database, summary):
         mark_forgotten(db, MemorySource.MEMORY, summary, None)
         link(db, summary)
+    elif summary:
+        _forget_with_next(db, target.session, summary)
     return changed
 
 
-def _forgotten_with(db: MemoryDb, target: Target) -> list[str]:
-    """Return the summary that was forgotten with these turns, if no other turns of the session are forgotten."""
-    rows = db.database.rows(
+def _forgotten_with(db: MemoryDb, target: Target) -> str:
+    """Return the latest summary that was forgotten with these turns, or an empty string."""
+    found = db.database.value(
         "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
         " JOIN turns t ON t.session = s.id AND t.forgotten_at = m.forgotten_at AND t.number BETWEEN ?2 AND ?3"
-        " WHERE s.id = ?1 AND m.compression_source AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1"
-        " AND forgotten_at IS NOT NULL AND text <> '' AND number NOT BETWEEN ?2 AND ?3) LIMIT 1",
+        " WHERE s.id = ?1 AND m.compression_source AND m.superseded_by = '' ORDER BY m.rowid DESC LIMIT 1",
         (target.session, target.first, target.last),
     )
-    return [summary for (summary,) in rows]
+    return str(found or "")
+
+
+def _forget_with_next(db: MemoryDb, session: int, summary: str) -> None:
+    """Forget a summary with the next forgotten turn instead of a restored one, so that it returns with the last."""
+    db.database.run(
+        "UPDATE memories SET forgotten_at = coalesce((SELECT min(forgotten_at) FROM turns WHERE session = ?"
+        " AND text <> '' AND forgotten_at >= memories.forgotten_at), forgotten_at) WHERE id = ?",
+        (session, summary),
+    )
 
 
 def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
@@ -122,12 +137,12 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     What it remembered and forgot again stays forgotten. Summaries of the messages are forgotten with them.
     """
     with db.change():
+        turns, messages = undo_turns_of(db, session, now)
         facts, corrections = (forgotten_by(db.database, source, session) for source in ("memory", "correction"))
         for source, items in (("memory", facts), ("correction", corrections)):
-            for item in items:
+            for item in filter(partial(may_return, db.database), items):
                 mark(db, source, item, "forgotten_at", None)
                 link(db, item)
-        turns, messages = undo_turns_of(db, session, now)
         forgotten = forget_session(db, session, now)
         for chat in messages:
             drop_summary(db, chat, now, undone(session))
@@ -138,16 +153,18 @@ def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
 def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
     """Undo `undo_session`. What a person changed since stays as it is."""
     with db.change():
+        turns, messages = redo_turns_of(db, session, now)
+        for chat in turns:
+            drop_summary(db, chat, now, session)
         remembered = remember_session(db, session)
         for item in remembered:
             link(db, item)
-        turns, messages = redo_turns_of(db, session, now)
-        forgotten = 0
+        forgotten = sum(turns.values())
         for source in ("memory", "correction"):
             for item in forgotten_by(db.database, source, session, now=False):
                 release(db, item)
                 forgotten += mark(db, source, item, "forgotten_at", now)
-    return SessionChange(forgotten + turns, _recallable(db, remembered), sum(messages.values()))
+    return SessionChange(forgotten, _recallable(db, remembered), sum(messages.values()))
 
 
 def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
@@ -175,13 +192,8 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
 
 
 def _erase_summaries(db: MemoryDb, session: int) -> None:
-    """Erase the summaries of a session, undone ones included, because they quote it."""
-    rows = db.database.rows(
-        "SELECT m.id FROM sessions s JOIN memories m ON m.user_id = s.user_id AND m.source_session_id = s.name"
-        " WHERE s.id = ? AND m.compression_source",
-        (session,),
-    )
-    for (summary,) in rows:
+    """Erase the summaries of a session, undone ones included."""
+    for summary in summaries_of(db.database, session):
         release(db, summary)
         erase(db, MemorySource.MEMORY, summary)
 

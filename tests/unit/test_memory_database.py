@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 from donna_tui.index.database import open_database
+from donna_tui.memory import database as memory_database
 from donna_tui.memory.chat import TurnRules
 from donna_tui.memory.compression import compress, due, expand, material, summary_of
 from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, list_sessions, read_turns
 from donna_tui.memory.database import (
     APART_SECONDS,
+    MIGRATIONS,
     MemoryDb,
     back_up,
     back_up_if_due,
@@ -26,7 +28,7 @@ from donna_tui.memory.database import (
     taken_at,
 )
 from donna_tui.memory.facts import Fact, RememberRequest, add_correction, add_facts, procedural, remember, replace_fact
-from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin
+from donna_tui.memory.forgetting import find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.memory import Correction, MemoryType, SessionRow
@@ -348,6 +350,77 @@ def test_a_summary_stays_forgotten_while_other_turns_of_its_session_are(sandbox:
     assert (sandbox.ids("memory"), sandbox.ids("chat")) == ([], ["s1:1-1"])
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
+    sandbox: Sandbox, tmp_path: Path, *, again: bool
+) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    Recorder(sandbox.db, added_by="agent").add([NewTurn(session="s1", role="user", speaker="user", text="Yes", turn=3)])
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START, by="agent")
+    undo_session(sandbox.db, "agent", START + 1)
+    if again:
+        summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    redo_session(sandbox.db, "agent", START + 2)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+    assert list_sessions(sandbox.db.database)[0].summary == ""
+
+
+def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    old = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    first = find_target(sandbox.db.database, "chat:s1:1-1")
+    forget(sandbox.db, first, START, by="agent")
+    new = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    undo_session(sandbox.db, "agent", START + 1)
+    assert not forget(sandbox.db, find_target(sandbox.db.database, f"memory:{old.id}"), None)
+    for restored in (None, START + 2, None):
+        forget(sandbox.db, first, restored)
+        sandbox.follow()
+        assert sandbox.ids("memory") == ([] if restored else [new.id])
+
+
+def test_a_second_summary_is_forgotten_with_the_turns_too(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(sandbox.db.database)
+    for _ in range(2):
+        summed_up(sandbox.db, session, TurnRules(chat_config()))
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
+    sandbox.follow()
+    assert sandbox.ids("memory") == []
+
+
+@pytest.mark.parametrize("restored", [(1, 2), (2, 1)])
+def test_a_summary_returns_with_the_last_of_the_turns(
+    sandbox: Sandbox, tmp_path: Path, restored: tuple[int, int]
+) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    summary = summed_up(sandbox.db, list_sessions(sandbox.db.database)[0], TurnRules(chat_config()))
+    for at, name in enumerate(("chat:s1:1-1", "chat:s1:2-2", "chat:s1")):
+        forget(sandbox.db, find_target(sandbox.db.database, name), START + at)
+    found = []
+    for number in restored:
+        forget(sandbox.db, find_target(sandbox.db.database, f"chat:s1:{number}-{number}"), None)
+        sandbox.follow()
+        found.append(sandbox.ids("memory"))
+    assert found == [[], [summary.id]]
+
+
+def test_the_summaries_of_a_session_that_becomes_private_are_private(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (public,) = list_sessions(sandbox.db.database)
+    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    expand(sandbox.db, "s1", START)
+    summed_up(sandbox.db, public, TurnRules(chat_config()))
+    sandbox.follow()
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)), sensitive=True)
+    sandbox.follow()
+    assert sandbox.db.database.rows("SELECT sensitive FROM memories") == [(1,), (1,)]
+    assert sandbox.store.database.rows("SELECT DISTINCT sensitive FROM memory_documents") == [(1,)]
+    assert summed_up(sandbox.db, public, TurnRules(chat_config())).sensitive  # summarised while it became private
+
+
 def test_a_summary_is_erased_with_its_turns(sandbox: Sandbox, tmp_path: Path) -> None:
     import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", "The osprey code is the number 4711", LONG)))
     (session,) = list_sessions(sandbox.db.database)
@@ -410,6 +483,30 @@ def test_a_memory_of_a_newer_donna_is_left_alone(tmp_path: Path) -> None:
     db.close()
     with pytest.raises(DatabaseError, match="newer Donna"):
         open_db(tmp_path)
+
+
+def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_database, "MIGRATIONS", MIGRATIONS[:4])
+    old = Sandbox(tmp_path)
+    for name, sensitive in (("agent/a", True), ("agent/b", True), ("private/b", True), ("agent/c", False)):
+        import_file(old.db, jsonl(tmp_path / "t.jsonl", said(name, LONG, timestamp=START)), sensitive=sensitive)
+    sessions = {each.name: each for each in list_sessions(old.db.database)}
+    summaries = {name: summed_up(old.db, sessions[name], TurnRules(chat_config())) for name in ("agent/a", "agent/c")}
+    old.db.database.run("UPDATE memories SET sensitive = 0")
+    old.follow()
+    old.close()
+    monkeypatch.setattr(memory_database, "MIGRATIONS", MIGRATIONS)
+    new = Sandbox(tmp_path)
+    new.follow()
+    assert new.ids("chat") == ["agent/b:1-1", "agent/c:1-1", "private/a:1-1", "private/b:1-1"]
+    assert new.db.database.rows("SELECT id, session_id, source_session_id, sensitive FROM memories ORDER BY 2") == [
+        (summaries["agent/c"].id, "agent/c", "agent/c", 0),
+        (summaries["agent/a"].id, "private/a", "private/a", 1),
+    ]
+    assert new.store.database.rows("SELECT source_id FROM memory_documents WHERE NOT sensitive ORDER BY 1") == sorted(
+        [("agent/c:1-1",), (summaries["agent/c"].id,)]
+    )
+    new.close()
 
 
 def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:
