@@ -24,15 +24,15 @@ app = new_app()
 INDEX_WAIT_SECONDS = 10.0
 
 Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
+AgentSession = Annotated[
+    str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see `donna log`.")
+]
 
 
 @app.command("undo")
 def undo(
     n: Steps = 1,
-    session: Annotated[
-        str,
-        typer.Option("--session", metavar="ID", help="All that this session of an agent did; see `donna log`."),
-    ] = "",
+    session: AgentSession = "",
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -47,9 +47,7 @@ def undo(
 @app.command("redo")
 def redo(
     n: Steps = 1,
-    session: Annotated[
-        str, typer.Option("--session", metavar="ID", help="All that this session of an agent did, if undone.")
-    ] = "",
+    session: AgentSession = "",
     agreed: AssumeYes = False,
     space: SpaceOption = None,
     as_json: AsJson = False,
@@ -59,9 +57,9 @@ def redo(
         return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
     writer = open_writer_of(space, allowlist=(EVERYWHERE,))
     plan = writer.restorer.redo(n)
-    sessions = {each.session for each in writer.redoable()[:n]} - {each.session for each in writer.redoable()[n:]}
+    sessions = [each.session for each in writer.redoable()]
     if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
-        for identity in sorted(sessions - {""}):
+        for identity in sorted({*sessions[:n]} - {*sessions[n:], ""}):  # of which nothing is left to redo
             _report(run(_change_memories(space, identity, redo=True)), redo=True)
 
 

@@ -34,11 +34,11 @@ class Context:
     all_passages: tuple[Evidence, ...] = ()
     """The passages of the task and of the listed lines."""
     is_empty: bool = False
-    """Whether the context has nothing to write about."""
+    """Set if there is nothing to write about."""
     needs_answer: bool = False
-    """Whether the note would be empty without an answer."""
+    """Set if the note would be empty without an answer."""
     links_private: bool = False
-    """Whether the note will link to a private one."""
+    """Set if the note will link to a private one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -241,8 +241,6 @@ class DraftService:
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""
-        if (await self._calendar.meeting(event_id)).cancelled:
-            raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
         return (await self._entry((await self._skills.draft_meeting(event_id)).draft)).row()
 
     async def follow_calendar(self) -> None:

@@ -96,8 +96,11 @@ class SkillRunner:
         await self.writer.carry_out(await self.run_of(entry))
 
     async def draft_meeting(self, event_id: str) -> WriteResult:
-        """Write the draft of a meeting now. Raises DonnaError if it is in no calendar."""
-        return await self.meetings.run(await self._calendar.meeting(event_id))
+        """Write the draft of a meeting now. Raises DonnaError if it is in no calendar, or was cancelled."""
+        meeting = await self._calendar.meeting(event_id)
+        if meeting.cancelled:
+            raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
+        return await self.meetings.run(meeting)
 
     async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a local day, or for the week that contains it.

@@ -298,7 +298,8 @@ class Passages:
 
     def rows(self, ids: Sequence[int]) -> dict[int, _Row]:
         """Return passages by integer key, without those that were deleted meanwhile."""
-        self._loaded |= _load(self.database, [each for each in ids if each not in self._loaded])
+        if missing := [each for each in ids if each not in self._loaded]:
+            self._loaded |= _load(self.database, missing)
         return {each: self._loaded[each] for each in ids if each in self._loaded}
 
 

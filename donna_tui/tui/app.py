@@ -51,9 +51,9 @@ The argument is the choice of the user, or None if the space is already known. M
 """
 
 LONGEST_WAIT_SECONDS = 2.0
-"""How long a key waits for the widgets of a screen."""
+"""Most seconds that a key waits for the widgets of a screen."""
 LONGEST_PANE_WAIT_SECONDS = 10.0
-"""How long a key waits for a pane that was asked for before it was loaded."""
+"""Most seconds that a key waits for a pane that is still loading."""
 
 _STYLES = ("base", "search", "first_run")
 """The style sheets of the first frame; the other panes load their own."""

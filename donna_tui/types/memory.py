@@ -115,8 +115,8 @@ class Correction:
 
 @dataclass(frozen=True, slots=True)
 class SessionChange:
-    """How many memories were forgotten and restored by undoing or redoing a session of an agent, and how many of the
-    messages that it had stored were removed or restored.
+    """The numbers of memories that undoing or redoing a session of an agent has forgotten and restored, and of the
+    messages stored by the session that this has removed or restored.
     """
 
     forgotten: int = 0

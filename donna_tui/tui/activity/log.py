@@ -324,7 +324,7 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self.empty_text = ""
         self._selected: int | None = None
         self.following = True
-        """Whether the log scrolls to new rows."""
+        """Set while the log scrolls to new rows."""
 
     @property
     def selected(self) -> LogRow | None:

@@ -204,12 +204,11 @@ def _width(item: tuple[Action, str], state: ActionState) -> int:
 
 _BAR_CELLS = 12
 _SEPARATOR = " · "
-_SEMANTIC = {
-    ModelPhase.MISSING: "keyword only: no model",
+_LOADING = {
     ModelPhase.PREPARING: "semantic: preparing the model",
     ModelPhase.LOADING: "semantic: loading the model",
-    ModelPhase.FAILED: "keyword only: the model failed",
 }
+_KEYWORD_ONLY = {ModelPhase.MISSING: "keyword only: no model", ModelPhase.FAILED: "keyword only: the model failed"}
 _STATES = {
     "starting": "opening the vault",
     "paused": "paused: see Activity",
@@ -290,9 +289,10 @@ def _semantic(status: Status) -> Content:
     keyword = "" if _is_building(cover) else f"keyword ready{_SEPARATOR}"
     if status.model_phase is ModelPhase.PREPARING and status.model_detail:
         return Content(f"{keyword}{clean_line(status.model_detail)}")
-    if (phase := _SEMANTIC.get(status.model_phase)) is not None:
-        is_off = phase.startswith("keyword only")
-        return Content.styled(phase if is_off else f"{keyword}{phase}", ".strip--warning" if is_off else "")
+    if (phase := _LOADING.get(status.model_phase)) is not None:
+        return Content(f"{keyword}{phase}")
+    if (phase := _KEYWORD_ONLY.get(status.model_phase)) is not None:
+        return Content.styled(phase, ".strip--warning")
     if cover.vectors + cover.failed < cover.notes:
         at_rest = not _is_building(cover) and status.seconds_left is not None
         left = f", {estimate(status.seconds_left or 0)} left" if at_rest else ""

@@ -15,6 +15,8 @@ from donna_tui.vault.write.plan_context import PlanContext
 SHORTEST_ID = 6
 """Minimum number of leading characters that identify an operation."""
 
+_NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reason.NOTHING_TO_REDO}
+
 
 class Restorer:
     """Plan undo and redo. Every method blocks and raises VaultWriteError.
@@ -48,21 +50,19 @@ class Restorer:
 
         Changes by others meanwhile are kept; if they are to the same notes, `undo_conflict` is raised.
         """
-        self._repo.place()
-        self._recover()
-        chosen = tuple(each for each in self.undoable() if session and each.session == session)[:n]
-        if not chosen:
-            raise VaultWriteError(Reason.NOTHING_TO_UNDO, "there is nothing of this session to undo")
-        return self._restoring(OperationKind.UNDO, chosen)
+        return self._restoring_session(OperationKind.UNDO, session, n)
 
     def redo_session(self, session: str) -> Plan:
         """Plan to redo the undone operations of a client session in one step."""
+        return self._restoring_session(OperationKind.REDO, session)
+
+    def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
         self._repo.place()
         self._recover()
-        chosen = tuple(each for each in self.redoable() if session and each.session == session)
+        chosen = tuple(each for each in self._available(kind) if session and each.session == session)[:n]
         if not chosen:
-            raise VaultWriteError(Reason.NOTHING_TO_REDO, "there is nothing of this session to redo")
-        return self._restoring(OperationKind.REDO, chosen)
+            raise VaultWriteError(_NOTHING[kind], f"there is nothing of this session to {kind}")
+        return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
         """Plan to redo the last `n` undone operations in one step."""
@@ -94,19 +94,17 @@ class Restorer:
         return stacks(each_operation(self._repo, self._repo.record()))
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
-        redo = kind is OperationKind.REDO
-        reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
         self._repo.place()
-        available = self.redoable() if redo else self.undoable()
+        available = self._available(kind)
         if n < 1 or not available:
-            raise VaultWriteError(reason, f"there is nothing to {'redo' if redo else 'undo'}")
+            raise VaultWriteError(_NOTHING[kind], f"there is nothing to {kind}")
         if n > len(available):
-            raise VaultWriteError(
-                reason,
-                f"only {plural(len(available), 'operation')} can be {'redone' if redo else 'undone'}",
-                hint="ask for fewer",
-            )
+            message = f"only {plural(len(available), 'operation')} can be {kind}ne"
+            raise VaultWriteError(_NOTHING[kind], message, hint="ask for fewer")
         return available[:n]
+
+    def _available(self, kind: OperationKind) -> tuple[Operation, ...]:
+        return self.redoable() if kind is OperationKind.REDO else self.undoable()
 
     def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
         changes = self._images(_net(_effects(kind, chosen)))
