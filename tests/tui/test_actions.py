@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import import_module
 
 import pytest
@@ -35,6 +36,11 @@ def test_every_action_has_a_method_where_it_is_looked_for(action: object) -> Non
     assert action.keys
     assert action.context in ACTIVE_IN
     assert action.help.endswith(".")
+    for field in action.needs.split():
+        assert isinstance(replace(action, needs=field).why_not(ActionState()), str), (
+            f"{field} is no field, or lacks a text"
+        )
+    assert getattr(ActionState(), action.unless or "typing") is False
     places = {
         **{
             context: getattr(import_module(entry.module), entry.widget)

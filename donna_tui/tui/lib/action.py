@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
 from donna_tui.tui.lib.panes import PANES
@@ -79,8 +78,6 @@ class ActionState:
     no_model_to_get: str = ""
 
 
-Objection = Callable[[ActionState], str]
-
 _MISSING = {
     "running": "The vault is not open yet.",
     "selected": "No result is selected.",
@@ -103,28 +100,6 @@ _MISSING = {
 """The objection to an action that needs a fact which is false."""
 
 
-def checks(*fields: str) -> Objection:
-    """Build a check of fields of the state, in this order: each fact must be true, and each reason empty."""
-    for field in fields:
-        if field not in _MISSING and getattr(ActionState(), field) != "":
-            raise ValueError(f"{field} is a fact without an objection")
-
-    def objection(state: ActionState) -> str:
-        return next(filter(None, (_objection(state, field) for field in fields)), "")
-
-    return objection
-
-
-def _objection(state: ActionState, field: str) -> str:
-    value = getattr(state, field)
-    if isinstance(value, str):
-        return value
-    return "" if value else _MISSING[field]
-
-
-_ALWAYS = checks()
-
-
 @dataclass(frozen=True, slots=True)
 class Action:
     """A user action.
@@ -132,8 +107,9 @@ class Action:
     `id` is its stable name in keymaps: the noun under which it is listed, and a verb. `defaults` are its keys in the
     form of Textual's bindings; the first one is shown. Keys that print a character act only outside text inputs.
     `title` fits a footer; `help` is one sentence. Its keys are active in the context of its noun, or everywhere if the
-    noun is no context, unless it has another `context`. `why_not` returns the reason why the action is not possible
-    now; with `hides` the footer then omits it.
+    noun is no context, unless it has another `context`. `needs` are fields of `ActionState`, in the order in which they
+    are checked: each fact must be true, and each reason empty, `unless` another fact is true. With `hides` the footer
+    omits the action while it is not possible.
     """
 
     id: str
@@ -144,7 +120,8 @@ class Action:
     context: Context = ""
     footer: bool = False
     hides: bool = False
-    why_not: Objection = _ALWAYS
+    needs: str = ""
+    unless: str = ""
 
     def __post_init__(self) -> None:
         if not self.context:
@@ -157,10 +134,17 @@ class Action:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """Return the default keys in Textual's names."""
         return tuple(self.defaults.split(","))
 
     @property
     def method(self) -> str:
         """Return the name of the method that runs the action: `action_search_open` for `search.open`."""
         return "action_" + self.id.replace(".", "_").replace("-", "_")
+
+    def why_not(self, state: ActionState) -> str:
+        """Return the reason why the action is not possible now; empty if it is."""
+        for field in () if self.unless and getattr(state, self.unless) else self.needs.split():
+            value: bool | str = getattr(state, field)
+            if objection := value if isinstance(value, str) else "" if value else _MISSING[field]:
+                return objection
+        return ""

@@ -4,161 +4,55 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from donna_tui.tui.lib.action import Action, ActionState, Context, Pane, checks
+from donna_tui.tui.lib.action import Action, ActionState, Context, Pane
 from donna_tui.tui.lib.panes import PANES
-from donna_tui.tui.memory.actions import FORGET, MEMORY, SUGGESTION
+from donna_tui.tui.memory.actions import MEMORY, MEMORY_DIALOGS
 from donna_tui.tui.review.actions import MEETINGS, REVIEW
-from donna_tui.tui.vault.actions import CONFLICT, CONFLICT_COPY, PLAN, VAULT
-
-_RESULT_AND_EDITOR = checks("selected", "no_editor")
-
-
-def needs_editor(state: ActionState) -> str:
-    """Require a line of the start page, or a selected result and an editor."""
-    return "" if state.start_line else _RESULT_AND_EDITOR(state)
-
+from donna_tui.tui.vault.actions import VAULT, VAULT_DIALOGS
 
 _SEARCH = (
-    Action(
-        "search.open",
-        "enter",
-        "open",
-        "Open the note in your editor, at the line of the passage; in the preview, follow a link.",
-        footer=True,
-        why_not=needs_editor,
-    ),
-    Action(
-        "search.edit", "e", "edit", "Open the note in your editor, at the line of the passage.", why_not=needs_editor
-    ),
-    Action(
-        "search.show",
-        "v,f7",
-        "show in Vault",
-        "Show the passage in its note, in the Vault.",
-        footer=True,
-        why_not=checks("selected"),
-    ),
-    Action(
-        "search.next",
-        "down",
-        "next result",
-        "Select the next result, or line of the start page, while you type.",
-        context="search.input",
-    ),
-    Action(
-        "search.previous",
-        "up",
-        "previous result",
-        "Select the previous result while you type; above the first one, recall the previous question.",
-        context="search.input",
-    ),
-    Action(
-        "search.obsidian",
-        "o",
-        "Obsidian",
-        "Open the note in Obsidian.",
-        footer=True,
-        why_not=checks("selected", "no_desktop"),
-    ),
-    Action(
-        "search.copy-link",
-        "y",
-        "copy link",
-        "Copy a wikilink to the section, to paste into a note.",
-        footer=True,
-        why_not=checks("selected"),
-    ),
-    Action("search.copy-text", "Y", "copy text", "Copy the passage with its citation.", why_not=checks("selected")),
-    Action(
-        "search.unfold",
-        "space,right,l",
-        "other passages",
-        "Show or hide the other passages of the selected note.",
-        why_not=checks("selected"),
-    ),
-    Action(
-        "search.fold", "left,h", "fold", "Show only the best passage of the selected note.", why_not=checks("selected")
-    ),
-    Action(
-        "search.more",
-        "m",
-        "more like this",
-        "Find passages that resemble the selected one.",
-        footer=True,
-        why_not=checks("selected"),
-    ),
-    Action(
-        "search.correct",
-        "W",
-        "correct",
-        "Correct a passage that is wrong; the note itself is not changed.",
-        why_not=checks("selected"),
-    ),
-    Action(
-        "search.why",
-        "w,f6",
-        "why",
-        "Explain why the selected passage is found, or why a note of your choice is not.",
-        why_not=checks("question"),
-    ),
-    Action(
-        "search.filter",
-        "f,ctrl+f",
-        "filter",
-        "Search in one folder or one source only.",
-        footer=True,
-        why_not=checks("running"),
-    ),
-    Action(
-        "search.near", "n,alt+n", "near misses", "Show or hide near misses.", footer=True, why_not=checks("question")
-    ),
-    Action(
-        "search.mode",
-        "s,ctrl+t",
-        "mode",
-        "Switch between hybrid, semantic and keyword search.",
-        footer=True,
-    ),
-    Action(
-        "search.undo", "z", "undo", "Preview and undo the last change of Donna in the vault.", why_not=checks("running")
-    ),
-    Action(
-        "search.redo", "Z", "redo", "Preview and redo the last undone change in the vault.", why_not=checks("running")
-    ),
-    Action(
-        "search.refresh", "r,f5", "refresh", "Search again, with the index as it is now.", why_not=checks("question")
-    ),
-)
+    Action("search.open", "enter", "open", needs="selected no_editor", unless="start_line", footer=True,
+        help="Open the note in your editor, at the line of the passage; in the preview, follow a link."),
+    Action("search.edit", "e", "edit", needs="selected no_editor", unless="start_line",
+        help="Open the note in your editor, at the line of the passage."),
+    Action("search.show", "v,f7", "show in Vault", needs="selected", footer=True,
+        help="Show the passage in its note, in the Vault."),
+    Action("search.next", "down", "next result", context="search.input",
+        help="Select the next result, or line of the start page, while you type."),
+    Action("search.previous", "up", "previous result", context="search.input",
+        help="Select the previous result while you type; above the first one, recall the previous question."),
+    Action("search.obsidian", "o", "Obsidian", "Open the note in Obsidian.", needs="selected no_desktop", footer=True),
+    Action("search.copy-link", "y", "copy link", needs="selected", footer=True,
+        help="Copy a wikilink to the section, to paste into a note."),
+    Action("search.copy-text", "Y", "copy text", "Copy the passage with its citation.", needs="selected"),
+    Action("search.unfold", "space,right,l", "other passages", needs="selected",
+        help="Show or hide the other passages of the selected note."),
+    Action("search.fold", "left,h", "fold", "Show only the best passage of the selected note.", needs="selected"),
+    Action("search.more", "m", "more like this", needs="selected", footer=True,
+        help="Find passages that resemble the selected one."),
+    Action("search.correct", "W", "correct", needs="selected",
+        help="Correct a passage that is wrong; the note itself is not changed."),
+    Action("search.why", "w,f6", "why", needs="question",
+        help="Explain why the selected passage is found, or why a note of your choice is not."),
+    Action("search.filter", "f,ctrl+f", "filter", needs="running", footer=True,
+        help="Search in one folder or one source only."),
+    Action("search.near", "n,alt+n", "near misses", "Show or hide near misses.", needs="question", footer=True),
+    Action("search.mode", "s,ctrl+t", "mode", "Switch between hybrid, semantic and keyword search.", footer=True),
+    Action("search.undo", "z", "undo", "Preview and undo the last change of Donna in the vault.", needs="running"),
+    Action("search.redo", "Z", "redo", "Preview and redo the last undone change in the vault.", needs="running"),
+    Action("search.refresh", "r,f5", "refresh", "Search again, with the index as it is now.", needs="question"),
+)  # fmt: skip
 
 _ACTIVITY = (
     Action("activity.details", "enter", "details", "Show the selected problem or event in full.", footer=True),
-    Action(
-        "activity.retry",
-        "r",
-        "retry",
-        "Try the selected problem again now.",
-        footer=True,
-        why_not=checks("problem", "retryable"),
-    ),
-    Action(
-        "activity.retry-all",
-        "R",
-        "retry all",
-        "Try every failed note again now.",
-        footer=True,
-        why_not=checks("running"),
-    ),
-    Action(
-        "activity.resume",
-        "c",
-        "resume",
-        "Resume indexing after it paused for confirmation.",
-        footer=True,
-        why_not=checks("paused"),
-    ),
+    Action("activity.retry", "r", "retry", needs="problem retryable", footer=True,
+        help="Try the selected problem again now."),
+    Action("activity.retry-all", "R", "retry all", "Try every failed note again now.", needs="running", footer=True),
+    Action("activity.resume", "c", "resume", needs="paused", footer=True,
+        help="Resume indexing after it paused for confirmation."),
     Action("activity.filter", "f", "filter", "Show only events that contain some words, or of one kind.", footer=True),
     Action("activity.pause", "space", "pause", "Pause the log, or resume it.", footer=True),
-)
+)  # fmt: skip
 
 _LISTS = (
     Action("list.down", "j,down", "down", "Next row."),
@@ -167,7 +61,7 @@ _LISTS = (
     Action("list.last", "G,end", "last", "Last row."),
     Action("list.page-down", "pagedown", "page down", "A page down."),
     Action("list.page-up", "pageup", "page up", "A page up."),
-)
+)  # fmt: skip
 
 _VIEWS = (
     Action("search.focus", "/", "search", "Go to the search box.", context="global", footer=True),
@@ -179,88 +73,37 @@ _VIEWS = (
     Action("view.next", "tab", "next part", "Go to the next part of the screen."),
     Action("view.previous", "shift+tab", "previous part", "Go to the previous part of the screen."),
     Action("view.jump", "ctrl+g,'", "jump", "Label everything visible, and jump to the label you type."),
-    Action(
-        "view.backward",
-        "ctrl+left",
-        "go back",
-        "Go back to the note, question or screen before; in a text box, at its beginning.",
-    ),
+    Action("view.backward", "ctrl+left", "go back",
+        help="Go back to the note, question or screen before; in a text box, at its beginning."),
     Action("view.forward", "ctrl+right", "go forward", "Go forward again after going back; in a text box, at its end."),
     Action("view.back", "escape", "back", "Back one level. It never quits."),
-)
-
-_NOW = (
-    Action(
-        "draft.weekly-review",
-        "alt+s",
-        "Weekly review now",
-        "Draft the review of this week now; it appears in Review.",
-        why_not=checks("running"),
-    ),
-    Action(
-        "draft.daily-reflection",
-        "alt+t",
-        "Daily reflection now",
-        "Draft the reflection on today now; it appears in Review.",
-        why_not=checks("running"),
-    ),
-)
+)  # fmt: skip
 
 _APP = (
+    Action("draft.weekly-review", "alt+s", "Weekly review now", needs="running",
+        help="Draft the review of this week now; it appears in Review."),
+    Action("draft.daily-reflection", "alt+t", "Daily reflection now", needs="running",
+        help="Draft the reflection on today now; it appears in Review."),
     Action("app.space", "ctrl+o,alt+o", "space", "Switch to another space, or add a folder."),
-    Action(
-        "app.model",
-        "f4,alt+m",
-        "download model",
-        "Download the model for semantic search.",
-        footer=True,
-        hides=True,
-        why_not=checks("running", "no_model_to_get"),
-    ),
-    Action(
-        "app.switch",
-        "ctrl+k,alt+k",
-        "switch note",
-        "Open a note or a heading by a part of its name, or create a note.",
-        why_not=checks("running"),
-    ),
-    Action(
-        "app.daily",
-        "alt+d",
-        "daily note",
-        "Open the note of today in the folder Daily; create it if it is missing.",
-        why_not=checks("running"),
-    ),
+    Action("app.model", "f4,alt+m", "download model", needs="running no_model_to_get", footer=True, hides=True,
+        help="Download the model for semantic search."),
+    Action("app.switch", "ctrl+k,alt+k", "switch note", needs="running",
+        help="Open a note or a heading by a part of its name, or create a note."),
+    Action("app.daily", "alt+d", "daily note", needs="running",
+        help="Open the note of today in the folder Daily; create it if it is missing."),
     Action("app.theme", "f9,alt+y", "theme", "Choose a theme; each is previewed while it is selected."),
     Action("app.palette", "ctrl+p,:", "palette", "Find any action by its name.", footer=True),
     Action("app.keys", "?", "keys", "List the keys that work here, and run one.", footer=True),
     Action("app.help", "f1,H", "help", "Explain what this screen shows.", footer=True),
-    Action(
-        "app.suspend",
-        "ctrl+z",
-        "suspend",
-        "Suspend Donna; `fg` in the shell resumes it. In an editor on this screen the key undoes typing.",
-    ),
+    Action("app.suspend", "ctrl+z", "suspend",
+        help="Suspend Donna; `fg` in the shell resumes it. In an editor on this screen the key undoes typing."),
     Action("app.quit", "ctrl+q,Q", "quit", "Stop indexing and quit."),
-)
+)  # fmt: skip
 
 _ALL = (
-    *_SEARCH,
-    *VAULT,
-    *REVIEW,
-    *MEETINGS,
-    *MEMORY,
-    *_ACTIVITY,
-    *PLAN,
-    *CONFLICT,
-    *CONFLICT_COPY,
-    *FORGET,
-    *SUGGESTION,
-    *_VIEWS,
-    *_LISTS,
-    *_NOW,
-    *_APP,
-)
+    *_SEARCH, *VAULT, *REVIEW, *MEETINGS, *MEMORY, *_ACTIVITY,
+    *VAULT_DIALOGS, *MEMORY_DIALOGS, *_VIEWS, *_LISTS, *_APP,
+)  # fmt: skip
 ACTIONS: dict[str, Action] = {action.id: action for action in _ALL}
 
 BEFORE_INPUTS = frozenset(("app.switch",))
@@ -271,7 +114,6 @@ TAKES_FROM: dict[str, str] = {"review.regenerate": "list.first"}
 
 
 def actions_in(*contexts: Context) -> Iterable[Action]:
-    """Return the actions of some contexts, in the order of the registry."""
     return (action for action in ACTIONS.values() if action.context in contexts)
 
 

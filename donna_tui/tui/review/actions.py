@@ -2,174 +2,54 @@
 
 from __future__ import annotations
 
-from donna_tui.tui.lib.action import Action, ActionState, checks
-
-_DRAFT = checks("draft")
-
-
-def needs_draft_or_question(state: ActionState) -> str:
-    """Require a selected draft, or a question that Enter answers."""
-    return "" if state.has_question else _DRAFT(state)
-
+from donna_tui.tui.lib.action import Action
 
 REVIEW = (
-    Action(
-        "review.approve",
-        "a",
-        "approve",
-        "Preview the approval, and approve: one commit.",
-        footer=True,
-        why_not=checks("draft", "no_approve"),
-    ),
-    Action(
-        "review.hunk",
-        "space",
-        "exclude",
-        "Exclude the part under the cursor from the note, or include it again.",
-        footer=True,
-        why_not=checks("draft", "no_hunk"),
-    ),
-    Action(
-        "review.edit",
-        "e",
-        "edit",
-        "Edit a copy of the draft in your editor; beside the evidence, open the note that contains the passage.",
-        footer=True,
-        why_not=checks("draft", "no_edit"),
-    ),
-    Action(
-        "review.reject",
-        "r",
-        "reject",
-        "Preview the rejection, and reject; no draft is written for this occasion again.",
-        footer=True,
-        why_not=checks("draft", "no_reject"),
-    ),
-    Action(
-        "review.regenerate",
-        "g",
-        "redraft",
-        "Redraft from your current notes, or retry a failed draft.",
-        footer=True,
-        why_not=checks("draft", "no_again"),
-    ),
-    Action("review.diff", "d", "diff", "Show the draft as a diff, or as a note.", footer=True, why_not=checks("draft")),
-    Action(
-        "review.approve-all",
-        "A",
-        "all",
-        "Preview all waiting drafts, exclude some, and approve the others in one commit.",
-        footer=True,
-        why_not=checks("to_approve"),
-    ),
-    Action(
-        "review.open",
-        "enter",
-        "continue",
-        "From the list to the draft, from the draft to its evidence, from a passage to the section around it.",
-        why_not=needs_draft_or_question,
-    ),
-    Action(
-        "review.follow",
-        "v",
-        "follow link",
-        "Follow the link in the line under the cursor, to its note.",
-        why_not=checks("draft"),
-    ),
-    Action(
-        "review.edit-here", "i", "edit here", "Edit the draft on this screen.", why_not=checks("draft", "no_edit_here")
-    ),
-    Action(
-        "review.undo",
-        "z",
-        "undo",
-        "Preview and undo the last change of the vault, approvals included.",
-        why_not=checks("running", "no_undo"),
-    ),
-    Action(
-        "review.redo",
-        "Z",
-        "redo",
-        "Preview and redo the last undone change of the vault.",
-        why_not=checks("running", "no_redo"),
-    ),
-    Action(
-        "review.everything",
-        "x",
-        "decided too",
-        "List approved and rejected drafts too, or only waiting ones.",
-        why_not=checks("running"),
-    ),
-    Action(
-        "review.copy-citation",
-        "y",
-        "copy citation",
-        "Copy the citation of the selected source, or a link to the draft.",
-        why_not=checks("draft"),
-    ),
-    Action("review.copy-text", "Y", "copy text", "Copy the selected passage, or the draft.", why_not=checks("draft")),
-    Action("review.layout", "s", "side by side", "Show the diff side by side, or inline.", why_not=checks("draft")),
-    Action("review.refresh", "f5", "refresh", "Refresh the list.", why_not=checks("running")),
-)
+    Action("review.approve", "a", "approve", needs="draft no_approve", footer=True,
+        help="Preview the approval, and approve: one commit."),
+    Action("review.hunk", "space", "exclude", needs="draft no_hunk", footer=True,
+        help="Exclude the part under the cursor from the note, or include it again."),
+    Action("review.edit", "e", "edit", needs="draft no_edit", footer=True,
+        help="Edit a copy of the draft in your editor; beside the evidence, open the note that contains the passage."),
+    Action("review.reject", "r", "reject", needs="draft no_reject", footer=True,
+        help="Preview the rejection, and reject; no draft is written for this occasion again."),
+    Action("review.regenerate", "g", "redraft", needs="draft no_again", footer=True,
+        help="Redraft from your current notes, or retry a failed draft."),
+    Action("review.diff", "d", "diff", "Show the draft as a diff, or as a note.", needs="draft", footer=True),
+    Action("review.approve-all", "A", "all", needs="to_approve", footer=True,
+        help="Preview all waiting drafts, exclude some, and approve the others in one commit."),
+    Action("review.open", "enter", "continue", needs="draft", unless="has_question",
+        help="From the list to the draft, from the draft to its evidence, from a passage to the section around it."),
+    Action("review.follow", "v", "follow link", needs="draft",
+        help="Follow the link in the line under the cursor, to its note."),
+    Action("review.edit-here", "i", "edit here", "Edit the draft on this screen.", needs="draft no_edit_here"),
+    Action("review.undo", "z", "undo", needs="running no_undo",
+        help="Preview and undo the last change of the vault, approvals included."),
+    Action("review.redo", "Z", "redo", needs="running no_redo",
+        help="Preview and redo the last undone change of the vault."),
+    Action("review.everything", "x", "decided too", needs="running",
+        help="List approved and rejected drafts too, or only waiting ones."),
+    Action("review.copy-citation", "y", "copy citation", needs="draft",
+        help="Copy the citation of the selected source, or a link to the draft."),
+    Action("review.copy-text", "Y", "copy text", "Copy the selected passage, or the draft.", needs="draft"),
+    Action("review.layout", "s", "side by side", "Show the diff side by side, or inline.", needs="draft"),
+    Action("review.refresh", "f5", "refresh", "Refresh the list.", needs="running"),
+)  # fmt: skip
 
 MEETINGS = (
-    Action(
-        "meetings.open",
-        "enter",
-        "open",
-        "Go to the draft in Review, or to the note in the Vault.",
-        footer=True,
-        why_not=checks("meeting", "no_note"),
-    ),
-    Action(
-        "meetings.write",
-        "n",
-        "write now",
-        "Write the draft of the meeting now, whether or not it has ended; it appears in Review.",
-        footer=True,
-        why_not=checks("meeting", "no_draft_now"),
-    ),
-    Action(
-        "meetings.never",
-        "N",
-        "never for this series",
-        "Stop drafting this series automatically, or start again.",
-        why_not=checks("meeting"),
-    ),
-    Action(
-        "meetings.earlier",
-        "[,left",
-        "earlier",
-        "The day or the week before.",
-        footer=True,
-        why_not=checks("running", "calendar"),
-    ),
-    Action(
-        "meetings.later",
-        "],right",
-        "later",
-        "The next day or week.",
-        footer=True,
-        why_not=checks("running", "calendar"),
-    ),
-    Action("meetings.today", "t", "today", "Go to today.", footer=True, why_not=checks("running", "calendar")),
-    Action(
-        "meetings.span",
-        "w",
-        "day or week",
-        "Show one day, or a whole week.",
-        footer=True,
-        why_not=checks("running", "calendar"),
-    ),
-    Action(
-        "meetings.refresh", "u,f5", "read calendars", "Read all calendars now.", footer=True, why_not=checks("running")
-    ),
-    Action(
-        "meetings.add",
-        "c",
-        "add calendar",
-        "Follow a calendar: an .ics file or folder, its web address, or a CalDAV server.",
-        footer=True,
-        why_not=checks("running"),
-    ),
-)
+    Action("meetings.open", "enter", "open", needs="meeting no_note", footer=True,
+        help="Go to the draft in Review, or to the note in the Vault."),
+    Action("meetings.write", "n", "write now", needs="meeting no_draft_now", footer=True,
+        help="Write the draft of the meeting now, whether or not it has ended; it appears in Review."),
+    Action("meetings.never", "N", "never for this series", needs="meeting",
+        help="Stop drafting this series automatically, or start again."),
+    Action("meetings.earlier", "[,left", "earlier", needs="running calendar", footer=True,
+        help="The day or the week before."),
+    Action("meetings.later", "],right", "later", "The next day or week.", needs="running calendar", footer=True),
+    Action("meetings.today", "t", "today", "Go to today.", needs="running calendar", footer=True),
+    Action("meetings.span", "w", "day or week", needs="running calendar", footer=True,
+        help="Show one day, or a whole week."),
+    Action("meetings.refresh", "u,f5", "read calendars", "Read all calendars now.", needs="running", footer=True),
+    Action("meetings.add", "c", "add calendar", needs="running", footer=True,
+        help="Follow a calendar: an .ics file or folder, its web address, or a CalDAV server."),
+)  # fmt: skip
