@@ -20,20 +20,13 @@ from textual.worker import Worker, WorkerFailed
 import donna_tui.tui.textual_faults  # noqa: F401
 from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
+from donna_tui.tui import terminal
 from donna_tui.tui.lib.backend import Backend, KnownVault
 from donna_tui.tui.lib.bindings import textual_keymap
 from donna_tui.tui.lib.external import External, ExternalPrograms
 from donna_tui.tui.lib.keymap import DEFAULT_KEYMAP, Keymap
 from donna_tui.tui.lib.messages import ChooseSpace
 from donna_tui.tui.shell.main import MainScreen
-from donna_tui.tui.terminal import (
-    LONGEST_LEAVE_SECONDS,
-    TTY_CHECK_SECONDS,
-    TtyWatchdog,
-    Unsaved,
-    ending_signals,
-    save_unsaved,
-)
 from donna_tui.tui.themes import DARK, OWN_THEMES, fills, tones
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
@@ -101,16 +94,18 @@ class DonnaApp(App[None], inherit_bindings=False):
         self._pressed = pressed
         self._save_theme = save_theme
         self._first_notes = first_notes
-        self._tty_watchdog = TtyWatchdog()
+        self._tty_watchdog = terminal.TtyWatchdog()
         self._signals = ExitStack()
-        self._unsaved: tuple[Unsaved, ...] = ()
+        self._unsaved: tuple[terminal.Unsaved, ...] = ()
         self.failure: Exception | None = None
         """The error that ended the app, if any."""
         self.last_words: list[str] = []
         """Messages to print after the app has ended: the locations of unsaved edits."""
         for own in OWN_THEMES:
             self.register_theme(own)
-        self._set_initial_theme()
+        # The most common theme: a later change reads all style sheets again.
+        self.set_reactive(App.theme, DARK.name)
+        self.stylesheet.set_variables(self.get_css_variables())
         self.set_keymap(textual_keymap(keymap))
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -121,7 +116,6 @@ class DonnaApp(App[None], inherit_bindings=False):
 
     @property
     def is_complete(self) -> bool:
-        """Return whether every screen has been loaded."""
         return self._main is not None and self._main.is_complete
 
     def get_driver_class(self) -> type[Driver]:
@@ -205,17 +199,11 @@ class DonnaApp(App[None], inherit_bindings=False):
                     holder.remove()
         super()._refresh_notifications()
 
-    def _set_initial_theme(self) -> None:
-        """Set the most common theme initially: a later change of theme reads all style sheets again."""
-        self.set_reactive(App.theme, DARK.name)
-        self.stylesheet.set_variables(self.get_css_variables())
-
     def on_load(self) -> None:
         """Set the theme before any widget exists: a later change restyles all of them."""
         self.theme = self._wanted_theme if self._wanted_theme in self.available_themes else DARK.name
 
     def pick_theme(self, name: str) -> None:
-        """Use a theme, and save it for later sessions."""
         self.theme = name
         with suppress(OSError):  # on a full disk it is used until the end
             self._save_theme(name)
@@ -223,8 +211,8 @@ class DonnaApp(App[None], inherit_bindings=False):
     async def on_mount(self) -> None:
         """Show the first screen; slow work starts after it."""
         if not self.is_headless:
-            self._signals.enter_context(ending_signals(self._end_by_signal))
-        self.set_interval(TTY_CHECK_SECONDS, self._quit_without_terminal)
+            self._signals.enter_context(terminal.ending_signals(self._end_by_signal))
+        self.set_interval(terminal.TTY_CHECK_SECONDS, self._quit_without_terminal)
         await self._show_main(self._space_name)
         if self._first_run is None:
             self.call_after_refresh(self._chosen, None)
@@ -239,7 +227,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Save unsaved text and stop the engine cleanly, however the app ends."""
         if self._main is not None:
             self._main.disconnect()
-        self.last_words += await save_unsaved(self._unsaved)
+        self.last_words += await terminal.save_unsaved(self._unsaved)
         await self._close()
         self._signals.close()
 
@@ -248,7 +236,8 @@ class DonnaApp(App[None], inherit_bindings=False):
         contain text of notes; the caller of the app reports `failure` instead.
         """
         if self.failure is None:
-            self.failure = _cause_of(error)
+            cause = error.error if isinstance(error, WorkerFailed) else error
+            self.failure = cause if isinstance(cause, Exception) else error
             self._collect_unsaved()
             self._exception = error
             self._exception_event.set()
@@ -264,17 +253,14 @@ class DonnaApp(App[None], inherit_bindings=False):
             self._unsaved = tuple(self._main.unsaved(self.screen_stack)) if self._main is not None else ()
 
     def _end_by_signal(self, number: int) -> None:
-        """Quit because of a signal, even if a dialog is open."""
         self._collect_unsaved()
         self.run_worker(self._shut_down(128 + number), group="leave")
 
     async def action_leave(self) -> None:
-        """Quit, unless an unsaved edit would be lost."""
         if self._main is None or not self._main.holds_back():
             await self._shut_down()
 
     async def _quit_without_terminal(self) -> None:
-        """Quit when the terminal has been closed."""
         if self._tty_watchdog.is_closed():
             self._collect_unsaved()
             await self._shut_down()
@@ -283,7 +269,7 @@ class DonnaApp(App[None], inherit_bindings=False):
         """Exit; `on_unmount` stops the engine."""
         if self._main is not None:
             with suppress(TimeoutError):
-                async with asyncio.timeout(LONGEST_LEAVE_SECONDS if code else None):
+                async with asyncio.timeout(terminal.LONGEST_LEAVE_SECONDS if code else None):
                     await self._main.shut_down()
         self.exit(return_code=code)
 
@@ -372,9 +358,3 @@ class DonnaApp(App[None], inherit_bindings=False):
     def _cannot_open(self, error: DonnaError) -> None:
         if self._main is not None:
             self._main.cannot_open(error)
-
-
-def _cause_of(error: Exception) -> Exception:
-    """Return the error of a failed worker, or the error itself."""
-    cause = error.error if isinstance(error, WorkerFailed) else error
-    return cause if isinstance(cause, Exception) else error

@@ -46,7 +46,6 @@ class EngineBridge:
         self._unsubscribe = self._backend.subscribe(self._receive)
 
     def serve(self, panes: Sequence[MessagePump]) -> None:
-        """Set the panes, and send them the queued events."""
         self._panes = panes
         if self._waiting:
             self._flush()
@@ -60,32 +59,24 @@ class EngineBridge:
 
     def _receive(self, event: EngineEvent) -> None:
         with self._lock:
-            self._buffer(event)
+            if not isinstance(event, IndexProgress):
+                self._dropped += len(self._waiting) == KEPT_EVENTS
+                self._waiting.append(event)
             loop = self._loop
             if loop is None or loop.is_closed():
                 return
-            due = self._due_for(event, loop.time())
+            # The first event after a pause is flushed immediately, because a question may be waiting for the model;
+            # `SearchDone` is delayed until its results are drawn.
+            due = (loop.time() if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
             if self._due is not None and self._due <= due:
                 return
             self._due = due
         loop.call_soon_threadsafe(loop.call_at, due, self._flush_if_due, due)
 
-    def _due_for(self, event: EngineEvent, now: float) -> float:
-        """Return when to flush an event. The first event after a pause is flushed immediately, because a question may
-        be waiting for the model; `SearchDone` is delayed until its results are drawn.
-        """
-        return (now if isinstance(event, SearchDone) else self._flushed_at) + FLUSH_SECONDS
-
     def _flush_if_due(self, due: float | None) -> None:
         """Flush, unless a more urgent event has rescheduled the flush."""
         if due == self._due:
             self._flush()
-
-    def _buffer(self, event: EngineEvent) -> None:
-        if isinstance(event, IndexProgress):
-            return
-        self._dropped += len(self._waiting) == KEPT_EVENTS
-        self._waiting.append(event)
 
     def _flush(self) -> None:
         if not self._panes:

@@ -35,16 +35,10 @@ class TerminalDriver(LinuxDriver):
                 continue
 
 
-def name_alt_digits() -> None:
-    """Decode escape and a digit as alt and that digit. Textual decodes them as the characters of macOS, such as § for
-    alt+6, which would be inserted into the focused input.
-    """
-    sequences = cast(dict[str, Any], ANSI_SEQUENCES_KEYS)
-    for key in AltDigit:
-        sequences[f"\x1b{key.value[-1]}"] = (key,)
-
-
-name_alt_digits()
+# Decode escape and a digit as alt and that digit. Textual decodes them as the characters of macOS, such as § for alt+6,
+# which would be inserted into the focused input.
+for key in AltDigit:
+    cast(dict[str, Any], ANSI_SEQUENCES_KEYS)[f"\x1b{key.value[-1]}"] = (key,)
 
 
 TTY_CHECK_SECONDS = 2.0

@@ -7,86 +7,56 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 from textual.color import Color
 from textual.theme import Theme
 
-DARK = Theme(
-    name="donna-dark",
-    dark=True,
-    primary="#63c5b0",
-    secondary="#63c5b0",
-    accent="#63c5b0",
-    success="#63c5b0",
-    warning="#dfb15b",
-    error="#ef7f73",
-    foreground="#e3e6eb",
-    background="#131519",
-    surface="#181b20",
-    panel="#1f2228",
-    variables={
-        "text": "#e3e6eb",
-        "text-muted": "#98a2b1",
-        "text-disabled": "#707b8b",
-        "border": "#63c5b0",
-        "border-blurred": "#30353d",
-        "scrollbar": "#333b46",
-        "scrollbar-hover": "#4a5564",
-        "scrollbar-active": "#63c5b0",
-        "scrollbar-background": "#131519",
-        "scrollbar-background-hover": "#131519",
-        "scrollbar-background-active": "#131519",
-        "input-selection-background": "#2b5850",
-        "row-selected": "#1f2a2a",
-        "row-blurred": "#1d2025",
-        "match": "#245246",
-        "diff-added": "#16241f",
-        "diff-added-word": "#245246",
-        "diff-removed": "#2a1c1d",
-        "diff-removed-word": "#5c302f",
-        "diff-wanted": "#29241a",
-        "diff-wanted-word": "#594a28",
-    },
-)
+_COLOURS = {
+    "accent": ("#63c5b0", "#0b6b5d"),
+    "warning": ("#dfb15b", "#8a5a00"),
+    "error": ("#ef7f73", "#b3261e"),
+    "foreground": ("#e3e6eb", "#1c2128"),
+    "background": ("#131519", "#fbfaf7"),
+    "surface": ("#181b20", "#f4f2ed"),
+    "panel": ("#1f2228", "#ebe8e1"),
+    "text-muted": ("#98a2b1", "#565d68"),
+    "text-disabled": ("#707b8b", "#6e7580"),
+    "border-blurred": ("#30353d", "#d3cfc5"),
+    "scrollbar": ("#333b46", "#cdc8bc"),
+    "scrollbar-hover": ("#4a5564", "#aaa598"),
+    "input-selection-background": ("#2b5850", "#b9dcd5"),
+    "row-selected": ("#1f2a2a", "#dfeeea"),
+    "row-blurred": ("#1d2025", "#f0eee8"),
+    "match": ("#245246", "#bfe0d6"),
+    "diff-added": ("#16241f", "#e6f3ee"),
+    "diff-added-word": ("#245246", "#bfe0d6"),
+    "diff-removed": ("#2a1c1d", "#fbebe8"),
+    "diff-removed-word": ("#5c302f", "#f3c9c3"),
+    "diff-wanted": ("#29241a", "#f8f1dd"),
+    "diff-wanted-word": ("#594a28", "#ecd9a6"),
+}
+"""The colours of the dark and of the light theme."""
 
-LIGHT = Theme(
-    name="donna-light",
-    dark=False,
-    primary="#0b6b5d",
-    secondary="#0b6b5d",
-    accent="#0b6b5d",
-    success="#0b6b5d",
-    warning="#8a5a00",
-    error="#b3261e",
-    foreground="#1c2128",
-    background="#fbfaf7",
-    surface="#f4f2ed",
-    panel="#ebe8e1",
-    variables={
-        "text": "#1c2128",
-        "text-muted": "#565d68",
-        "text-disabled": "#6e7580",
-        "border": "#0b6b5d",
-        "border-blurred": "#d3cfc5",
-        "scrollbar": "#cdc8bc",
-        "scrollbar-hover": "#aaa598",
-        "scrollbar-active": "#0b6b5d",
-        "scrollbar-background": "#fbfaf7",
-        "scrollbar-background-hover": "#fbfaf7",
-        "scrollbar-background-active": "#fbfaf7",
-        "input-selection-background": "#b9dcd5",
-        "row-selected": "#dfeeea",
-        "row-blurred": "#f0eee8",
-        "match": "#bfe0d6",
-        "diff-added": "#e6f3ee",
-        "diff-added-word": "#bfe0d6",
-        "diff-removed": "#fbebe8",
-        "diff-removed-word": "#f3c9c3",
-        "diff-wanted": "#f8f1dd",
-        "diff-wanted-word": "#ecd9a6",
-    },
-)
+_SAME = {
+    "accent": ("primary", "secondary", "success", "border", "scrollbar-active"),
+    "foreground": ("text",),
+    "background": tuple(f"scrollbar-background{state}" for state in ("", "-hover", "-active")),
+}
+"""The further names of a colour."""
 
+_OF_TEXTUAL = frozenset(Theme.__dataclass_fields__)
+
+
+def _theme(name: str, number: int) -> Theme:
+    colours = {each: pair[number] for each, pair in _COLOURS.items()}
+    colours |= {other: colours[each] for each, others in _SAME.items() for other in others}
+    variables = {each: colour for each, colour in colours.items() if each not in _OF_TEXTUAL}
+    own: dict[str, Any] = {each: colour for each, colour in colours.items() if each in _OF_TEXTUAL}
+    return Theme(name=name, dark=not number, variables=variables, **own)
+
+
+DARK, LIGHT = _theme("donna-dark", 0), _theme("donna-light", 1)
 OWN_THEMES = (DARK, LIGHT)
 ANSI_THEMES = ("ansi-dark", "ansi-light")
 TEXTUAL_THEMES = ("catppuccin-mocha", "catppuccin-latte", "gruvbox", "nord", "tokyo-night", "rose-pine", "dracula")

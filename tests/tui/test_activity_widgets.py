@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 from textual.content import Content
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.activity.figures import spark_lines, table_lines
+from donna_tui.tui.activity.figures import (
+    Figure,
+    coverage_figures,
+    engine_figures,
+    latency_figures,
+    problem_content,
+    spark_lines,
+    table_lines,
+    tone_of,
+)
 from donna_tui.tui.activity.log import LogRow, columns, row_content
-from donna_tui.tui.activity.problems import problem_content, tone_of
-from donna_tui.tui.activity.wording import Figure, coverage_figures, engine_figures, latency_figures
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone
-from donna_tui.tui.lib.progress_bar import bar
+from donna_tui.tui.lib.inputs import bar
 from tests.tui import scenarios
 from tests.tui.sample_vault import NOW
 

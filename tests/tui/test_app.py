@@ -22,8 +22,8 @@ from donna_tui.tui.app import DonnaApp
 from donna_tui.tui.lib.action import Pane
 from donna_tui.tui.lib.jump import LABELS, JumpOverlay, JumpTarget, labelled
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS
-from donna_tui.tui.shell.help import HelpScreen, help_text
 from donna_tui.tui.shell.main import MainScreen
+from donna_tui.tui.shell.windows import HelpScreen, help_text
 from donna_tui.tui.themes import OWN_THEMES, THEME_NAMES
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.events import NoteDeleted

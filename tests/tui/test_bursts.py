@@ -16,7 +16,7 @@ from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.shell.commands import Palette
 from donna_tui.tui.shell.first_run import FirstRunScreen
 from donna_tui.tui.shell.main import MainScreen
-from donna_tui.tui.shell.themes import ThemePicker
+from donna_tui.tui.shell.windows import ThemePicker
 from donna_tui.tui.vault.switcher import Switcher
 from donna_tui.types.search import NameMatch
 from tests.tui import draft_scenarios, scenarios

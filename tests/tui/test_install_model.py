@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.shell.install_model import InstallModelScreen
+from donna_tui.tui.shell.windows import InstallModelScreen
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.status import ModelPhase
 from tests.tui import scenarios

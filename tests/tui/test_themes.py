@@ -8,7 +8,7 @@ import pytest
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from donna_tui.tui.shell.themes import ThemePicker
+from donna_tui.tui.shell.windows import ThemePicker
 from donna_tui.tui.themes import ANSI_THEMES, TEXTUAL_THEMES, THEME_NAMES, ThemeMemory, fills, tones
 from tests.tui import scenarios
 from tests.tui.driving import driving

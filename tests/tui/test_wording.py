@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from donna_tui.tui.activity.wording import (
+from donna_tui.tui.activity.figures import (
     coverage_figures,
     doing,
     engine_figures,

@@ -1,8 +1,9 @@
-"""Figures of the Activity screen: tables, sparklines, and the state of the index."""
+"""The texts, figures and problems of the Activity screen: headline, tables, sparklines, and the state of the index."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -11,15 +12,202 @@ from textual.content import Content
 from textual.reactive import reactive
 from textual.widget import Widget
 from textual.widgets import Static
+from textual.widgets.option_list import Option
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.activity.log import MARKS
-from donna_tui.tui.activity.wording import Figure, Line, doing, headline, is_working, since_start
-from donna_tui.tui.lib.event_messages import Tone
-from donna_tui.tui.lib.humanize import shorten_path
-from donna_tui.tui.lib.progress_bar import ProgressBar
-from donna_tui.types.errors import DonnaError
-from donna_tui.types.status import Status
+from donna_tui.tui.lib.bindings import bindings
+from donna_tui.tui.lib.error_messages import reason_title, reason_words
+from donna_tui.tui.lib.event_messages import WATCHER, Tone
+from donna_tui.tui.lib.humanize import (
+    clock,
+    count,
+    estimate,
+    milliseconds,
+    next_try,
+    percent,
+    plural,
+    shorten_path,
+    size,
+)
+from donna_tui.tui.lib.inputs import OptionRows, ProgressBar, ValueOption
+from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.status import Latency, ModelPhase, Problem, Status
+
+_RECENT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence with its tone, sanitised."""
+
+    tone: Tone
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A row of a table: a label and one or more values. Values are cut at the front if `is_path` is set."""
+
+    label: str
+    values: tuple[str, ...]
+    tone: Tone = Tone.PLAIN
+    is_path: bool = False
+
+
+def is_working(status: Status) -> bool:
+    """Return whether there are notes that are not completely indexed yet."""
+    coverage = status.coverage
+    if status.state != "running":
+        return False
+    missing_meaning = status.model_phase is ModelPhase.READY and coverage.vectors < coverage.text
+    return status.queued > 0 or missing_meaning or coverage.text + coverage.failed < coverage.notes
+
+
+def headline(status: Status) -> Line:
+    """Return the headline: the progress of the vault, or what prevents it."""
+    return _STATES.get(status.state, _running)(status)
+
+
+def doing(status: Status) -> str:
+    """Describe the current work, or the time of the last comparison with the folder."""
+    if is_working(status):
+        speed = speed_now(status)
+        rate = f"{plural(round(speed), 'passage')} a second" if speed >= 1 else ""
+        return " · ".join(part for part in (f"{count(status.queued)} waiting" if status.queued else "", rate) if part)
+    if status.last_reconcile is None:
+        return ""
+    return f"Nothing waiting · rescanned at {clock(status.last_reconcile)}"
+
+
+def since_start(status: Status) -> str:
+    """Describe the model's work since the start of Donna; an unchanged vault needs none."""
+    new, known = status.embedded_this_run, status.reused_this_run
+    if not new and not known:
+        return "Nothing embedded since the start" if status.coverage.vectors else ""
+    reused = f", {count(known)} reused" if known else ""
+    return f"{plural(new, 'passage')} embedded since the start{reused}"
+
+
+def speed_now(status: Status) -> float:
+    """Return the passages per second over the last full seconds in which there was work."""
+    recent = [value for value in status.throughput[-_RECENT - 1 : -1] if value > 0]
+    return sum(recent) / len(recent) if recent else 0.0
+
+
+def coverage_figures(status: Status) -> list[Figure]:
+    """Return the numbers of notes by how they can be found, and of files left out by reason."""
+    coverage = status.coverage
+    left_out = sum(coverage.skipped.values())
+    reasons = sorted(coverage.skipped.items(), key=lambda item: -item[1])
+    words = percent(coverage.text, coverage.notes) if coverage.notes else ""
+    meaning = percent(coverage.vectors, coverage.notes) if coverage.notes else ""
+    return [
+        Figure("Notes", (count(coverage.notes), "")),
+        Figure("Keyword", (count(coverage.text), words)),
+        Figure("Semantic", (count(coverage.vectors), meaning)),
+        Figure("Passages", (count(coverage.chunks), ""), Tone.QUIET),
+        *([Figure("Local only", (count(coverage.sensitive), ""), Tone.QUIET)] if coverage.sensitive else []),
+        *([Figure("Failed", (count(coverage.failed), ""), Tone.ERROR)] if coverage.failed else []),
+        *([Figure("Left out", (count(left_out), ""), Tone.QUIET)] if left_out else []),
+        *(Figure(f"  {reason_words(code)}", (count(number), ""), Tone.QUIET) for code, number in reasons if number),
+    ]
+
+
+def latency_figures(status: Status) -> list[Figure]:
+    return [
+        Figure("", ("median", "p95"), Tone.QUIET),
+        _latency("Search answered", status.search_latency),
+        _latency("Saved → keyword", status.keyword_after_save),
+        _latency("Saved → semantic", status.semantic_after_save),
+    ]
+
+
+def engine_figures(status: Status) -> list[Figure]:
+    model = clean_line(status.model) or _MODEL_SHORT[status.model_phase]
+    watcher = WATCHER.get(status.watcher, clean_line(status.watcher))
+    degraded = status.watcher != "native"
+    return [
+        Figure("Model", (model,), Tone.PLAIN if status.model_phase is ModelPhase.READY else Tone.WARNING),
+        Figure("Vectors", (clean_line(status.vector_engine) or "–",)),
+        Figure("Changes seen", (watcher,), Tone.WARNING if degraded else Tone.PLAIN),
+        *([Figure("Maintained by", (clean_line(status.owner),), Tone.WARNING)] if status.state == "read_only" else []),
+        Figure("Index", (size(status.database_bytes),)),
+        Figure("", (clean_line(status.database),), Tone.QUIET, is_path=True),
+        Figure("Log file", (clean_line(status.log_file),), Tone.QUIET, is_path=True),
+    ]
+
+
+def _latency(label: str, latency: Latency) -> Figure:
+    tone = Tone.PLAIN if latency.samples else Tone.QUIET
+    return Figure(label, (milliseconds(latency.p50), milliseconds(latency.p95)), tone)
+
+
+def _running(status: Status) -> Line:
+    coverage = status.coverage
+    if coverage.notes == 0 and status.last_reconcile is None:
+        return Line(Tone.PLAIN, "Reading the folder")
+    if coverage.notes == 0:
+        return Line(Tone.QUIET, "No notes yet. The first one that you save appears here.")
+    if is_working(status):
+        return Line(Tone.PLAIN, _progress(status))
+    if coverage.failed:
+        return Line(Tone.WARNING, f"{_found(status)}, {coverage.failed:,} could not be read{_keyword_only(status)}")
+    return Line(Tone.GOOD, f"{_found(status)}{_keyword_only(status)}")
+
+
+def _progress(status: Status) -> str:
+    parts = [f"{_found(status)} by keyword"]
+    if status.model_phase is ModelPhase.READY:
+        parts.append(f"{percent(status.coverage.vectors, status.coverage.notes)} by semantic search")
+    else:
+        parts.append(_MODEL_WORDS[status.model_phase])
+    if status.seconds_left is not None:
+        parts.append(f"{estimate(status.seconds_left)} left")
+    return ", ".join(parts)
+
+
+def _found(status: Status) -> str:
+    text, notes = status.coverage.text, status.coverage.notes
+    return f"{'All' if text >= notes else f'{count(text)} of'} {plural(notes, 'note')} can be found"
+
+
+def _keyword_only(status: Status) -> str:
+    ready = status.model_phase is ModelPhase.READY
+    return "" if ready else f" by keyword; {_MODEL_WORDS[status.model_phase]}"
+
+
+def _with_detail(tone: Tone, words: str) -> Callable[[Status], Line]:
+    def line(status: Status) -> Line:
+        detail = clean_line(status.state_detail)
+        return Line(tone, f"{words}: {detail}" if detail else words)
+
+    return line
+
+
+_MODEL_WORDS = {
+    ModelPhase.MISSING: "semantic search is not installed",
+    ModelPhase.PREPARING: "the model is being prepared",
+    ModelPhase.LOADING: "the model is being loaded",
+    ModelPhase.READY: "ready",
+    ModelPhase.FAILED: "the model failed",
+}
+_MODEL_SHORT = {
+    ModelPhase.MISSING: "not installed",
+    ModelPhase.PREPARING: "being prepared",
+    ModelPhase.LOADING: "being loaded",
+    ModelPhase.READY: "ready",
+    ModelPhase.FAILED: "failed",
+}
+_STATES: dict[str, Callable[[Status], Line]] = {
+    "starting": _with_detail(Tone.QUIET, "Opening the vault"),
+    "paused": _with_detail(Tone.WARNING, "Paused"),
+    "failed": _with_detail(Tone.ERROR, "Stopped by an error"),
+    "stopping": _with_detail(Tone.QUIET, "Closing"),
+    "stopped": _with_detail(Tone.QUIET, "Closed"),
+    "read_only": _with_detail(Tone.WARNING, "Read-only"),
+}
+
 
 _GAP = 2
 
@@ -112,7 +300,6 @@ class Overview(Vertical):
         self._show_headline(Line(Tone.ERROR, clean_line(error.message)), clean_line(error.hint or ""))
 
     def show(self, status: Status) -> None:
-        """Draw a newer status."""
         self._show_headline(headline(status), doing(status))
         self.query_one("#since-start", Static).update(Content(since_start(status)))
         coverage = status.coverage
@@ -124,3 +311,67 @@ class Overview(Vertical):
         self.query_one("#headline-mark", Static).update(Content.styled(MARKS[line.tone], f".tone--{line.tone}"))
         self.query_one("#headline-text", Static).update(Content.styled(line.text, ".tone--title"))
         self.query_one("#doing", Static).update(Content(below))
+
+
+SHOWN_PROBLEMS = 200
+_LONGEST_TEXT = 400
+_BEARABLE = (Reason.MODEL_MISSING, Reason.WATCHER_DEGRADED, Reason.BUSY)
+
+
+def tone_of(problem: Problem) -> Tone:
+    """Return the severity of a problem: highest for the whole vault, lowest for a file that is left out on purpose."""
+    if not problem.path:
+        return Tone.WARNING if problem.reason in _BEARABLE else Tone.ERROR
+    return Tone.WARNING if problem.retryable else Tone.QUIET
+
+
+def problem_content(problem: Problem) -> Content:
+    tone = tone_of(problem)
+    again = f"  next try {next_try(problem.next_try)}" if problem.next_try is not None else ""
+    title = Content.assemble(
+        (f"{MARKS[tone]} ", f".tone--{tone}"),
+        (reason_title(problem.reason), ".tone--title"),
+        f"  {clean_line(problem.path[:_LONGEST_TEXT])}" if problem.path else "",
+        (again, f".tone--{Tone.QUIET}"),
+    )
+    message = Content.styled(f"  {clean_line(problem.message[:_LONGEST_TEXT])}", f".tone--{Tone.QUIET}")
+    hint = clean_line(problem.hint[:_LONGEST_TEXT])
+    return Content("\n").join([title, message, *([Content(f"  {hint}")] if hint else [])])
+
+
+def problem_of(option: Option | None) -> Problem | None:
+    """Return the problem of a row; None for the row that counts the rest."""
+    return option.value if isinstance(option, ValueOption) else None
+
+
+class ProblemList(OptionRows, inherit_bindings=False):
+    """The current problems of the engine; the selected one stays selected when others are added or removed."""
+
+    BINDINGS = bindings("list")
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id, classes=classes, markup=False, compact=True)
+        self._problems: tuple[Problem, ...] = ()
+
+    @property
+    def selected(self) -> Problem | None:
+        return problem_of(self.highlighted_option)
+
+    def show(self, problems: tuple[Problem, ...]) -> None:
+        """Replace the list. Nothing is drawn if nothing changed."""
+        if problems == self._problems:
+            return
+        before = self.selected
+        self._problems = problems
+        shown = problems[:SHOWN_PROBLEMS]
+        rest = len(problems) - len(shown)
+        more = [Option(Content(f"  and {count(rest)} more"), disabled=True)] if rest else []
+        self.set_options([*(ValueOption(problem_content(each), each) for each in shown), *more])
+        if shown:
+            same = (index for index, each in enumerate(shown) if before is not None and each.id == before.id)
+            self.highlighted = next(same, min(self.highlighted or 0, len(shown) - 1))
+
+    def action_last(self) -> None:
+        """Select the last problem, and scroll to the row that counts the rest."""
+        super().action_last()
+        self.scroll_end(animate=False)

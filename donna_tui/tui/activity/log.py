@@ -14,17 +14,15 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
 from textual.message import Message
-from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.event_messages import Kind, Sentence, Tone, describe, not_listed
 from donna_tui.tui.lib.humanize import clock, count, shorten_path
-from donna_tui.tui.lib.inputs import LineInput
+from donna_tui.tui.lib.inputs import LineInput, SectionTabs
 from donna_tui.tui.lib.lines import set_content_height
 from donna_tui.tui.lib.styled import content_strip
 from donna_tui.types.events import EngineEvent
@@ -69,18 +67,19 @@ class EventRing:
 
     @property
     def paused(self) -> bool:
-        """Return whether new rows are withheld."""
         return self._paused_at is not None
 
     @property
     def waiting(self) -> int:
-        """Return the number of rows added since the pause."""
         return 0 if self._paused_at is None else self._next - self._paused_at
 
     def add(self, at: float, sentence: Sentence) -> None:
         """Append a row. Searches in quick succession, as caused by typing, are merged into one row."""
-        if self._continues_search(at, sentence):
-            self._replace_last(replace(self._rows[-1], at=at, sentence=sentence, times=self._rows[-1].times + 1))
+        last = self._rows[-1] if self._rows and sentence.kind is Kind.SEARCHES else None
+        if last is not None and last.sentence.kind is Kind.SEARCHES and at - last.at <= _TYPING_SECONDS:
+            self._rows[-1] = replace(last, at=at, sentence=sentence, times=last.times + 1)
+            if self.shown and self.shown[-1].number == last.number:
+                self.shown[-1] = self._rows[-1]
             return
         row = LogRow(self._next, at, sentence)
         self._next += 1
@@ -88,7 +87,10 @@ class EventRing:
         if not self.paused and self._passes(row):
             self.shown.append(row)
         if len(self._rows) > self._capacity:
-            self._drop_oldest()
+            oldest = self._rows.popleft()
+            if self.shown and self.shown[0].number == oldest.number and not self.paused:
+                self.shown.popleft()
+                self._cut += 1
 
     def narrow(self, text: str = "", kind: Kind | None = None) -> None:
         """Show only rows of `kind` that contain every word of `text`, ignoring case."""
@@ -96,11 +98,9 @@ class EventRing:
         self._refill()
 
     def pause(self) -> None:
-        """Hold back new rows."""
         self._paused_at = self._next
 
     def resume(self) -> None:
-        """Show the rows that were held back."""
         self._paused_at = None
         self._refill()
 
@@ -112,23 +112,6 @@ class EventRing:
         """Return the number of shown rows that were dropped since the last call."""
         cut, self._cut = self._cut, 0
         return cut
-
-    def _continues_search(self, at: float, sentence: Sentence) -> bool:
-        if sentence.kind is not Kind.SEARCHES or not self._rows:
-            return False
-        last = self._rows[-1]
-        return last.sentence.kind is Kind.SEARCHES and at - last.at <= _TYPING_SECONDS
-
-    def _replace_last(self, row: LogRow) -> None:
-        self._rows[-1] = row
-        if self.shown and self.shown[-1].number == row.number:
-            self.shown[-1] = row
-
-    def _drop_oldest(self) -> None:
-        oldest = self._rows.popleft()
-        if self.shown and self.shown[0].number == oldest.number and not self.paused:
-            self.shown.popleft()
-            self._cut += 1
 
     def _refill(self) -> None:
         end = self._next if self._paused_at is None else self._paused_at
@@ -191,7 +174,6 @@ def row_content(row: LogRow, width: int) -> Content:
 
 
 def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Content:
-    """Format the detail in the space that the times leave."""
     room = widths.rest if sentence.path else widths.rest + widths.path + len(_GAP)
     tone = sentence.tone if sentence.tone in (Tone.WARNING, Tone.ERROR) else Tone.QUIET
     detail = Content.styled(sentence.detail, f".tone--{tone}")
@@ -203,42 +185,6 @@ def _detail_and_times(sentence: Sentence, times: str, widths: Columns) -> Conten
 
 
 KINDS: tuple[Kind | None, ...] = (None, *Kind)
-_KIND_GAP = 2
-
-
-def kind_name(kind: Kind | None) -> str:
-    """Return the displayed name of a kind."""
-    return kind.value if kind is not None else "everything"
-
-
-class KindChoice(Widget):
-    """The kinds of events in a row with the chosen one marked; a click chooses one."""
-
-    COMPONENT_CLASSES: ClassVar[set[str]] = {"kinds--chosen", "kinds--other"}
-
-    index: reactive[int] = reactive(0)
-
-    @dataclass
-    class Chosen(Message):
-        """Posted when another kind is clicked."""
-
-        index: int
-
-    def render(self) -> Content:
-        names = (
-            Content.styled(kind_name(kind), ".kinds--chosen" if place == self.index else ".kinds--other")
-            for place, kind in enumerate(KINDS)
-        )
-        return Content(" " * _KIND_GAP).join(names)
-
-    def on_click(self, event: events.Click) -> None:
-        """Choose the kind under the mouse."""
-        start = 0
-        for place, kind in enumerate(KINDS):
-            end = start + len(kind_name(kind))
-            if start <= event.x < end:
-                self.post_message(self.Chosen(place))
-            start = end + _KIND_GAP
 
 
 class LogFilter(Horizontal):
@@ -250,7 +196,7 @@ class LogFilter(Horizontal):
     ]
 
     field = query_one(LineInput)
-    choice = query_one(KindChoice)
+    choice = query_one(SectionTabs)
 
     @dataclass
     class Changed(Message):
@@ -265,38 +211,34 @@ class LogFilter(Horizontal):
     def compose(self) -> ComposeResult:
         yield Static(Content("❯"), id="log-prompt")
         yield LineInput(placeholder="text to find  ↑↓ kind", compact=True)
-        yield KindChoice()
+        yield SectionTabs("everything", *Kind, gap=2)
+
+    def on_mount(self) -> None:
+        self.choice.can_focus = False
 
     def focus_input(self) -> None:
         self.field.focus()
 
     def clear(self) -> None:
-        """Clear and close the filter."""
         with self.field.prevent(Input.Changed):
             self.field.value = ""
-        self._choose(0)
+        self.choice.chosen = 0
+        self._report()
         self.post_message(self.Closed())
 
     def action_kind(self, by: int) -> None:
-        """Choose the next or previous kind."""
-        self._choose((self.choice.index + by) % len(KINDS))
+        self.choice.action_choose(by)
 
-    def on_kind_choice_chosen(self, event: KindChoice.Chosen) -> None:
-        """Choose the kind that was clicked."""
-        event.stop()
-        self._choose(event.index)
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter while typing."""
+    def on_section_tabs_chosen(self, event: SectionTabs.Chosen) -> None:
         event.stop()
         self._report()
 
-    def _choose(self, index: int) -> None:
-        self.choice.index = index
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
         self._report()
 
     def _report(self) -> None:
-        self.post_message(self.Changed(self.field.value, KINDS[self.choice.index]))
+        self.post_message(self.Changed(self.field.value, KINDS[self.choice.chosen]))
 
 
 _MARGIN = 1
@@ -328,7 +270,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
 
     @property
     def selected(self) -> LogRow | None:
-        """Return the row under the cursor."""
         if self._selected is None or not self.ring.shown:
             return None
         return self.ring.shown[self._cursor_index()]
@@ -359,12 +300,10 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         return " · ".join(part for part in (held, narrowed, scrolled) if part)
 
     def narrow(self, text: str, kind: Kind | None) -> None:
-        """Show only rows with these words, of this kind."""
         self.ring.narrow(text, kind)
         self.follow()
 
     def toggle_pause(self) -> None:
-        """Pause the log, or resume it."""
         if self.ring.paused:
             self.ring.resume()
             self.follow()
@@ -373,7 +312,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
             self._rows_changed()
 
     def follow(self) -> None:
-        """Clear the selection and go to the newest row."""
         self._selected = None
         self.following = True
         self._rows_changed()
@@ -383,27 +321,21 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self._move(1)
 
     def action_cursor_up(self) -> None:
-        """Select the previous row."""
         self._move(-1)
 
     def action_page_down(self) -> None:
-        """Select the row one page further on."""
         self._move(self._page())
 
     def action_page_up(self) -> None:
-        """Select the row one page back."""
         self._move(-self._page())
 
     def action_first(self) -> None:
-        """Select the oldest row."""
         self._move(-len(self.ring.shown))
 
     def action_last(self) -> None:
-        """Follow the newest row."""
         self.follow()
 
     def open_selected(self) -> None:
-        """Open the selected row, or the newest one."""
         row = self.selected or (self.ring.shown[-1] if self.ring.shown else None)
         if row is not None:
             self.post_message(self.Opened(row))
@@ -437,7 +369,6 @@ class EventLog(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows_changed()
 
     def on_click(self, event: events.Click) -> None:
-        """Select the clicked row; a double click opens it."""
         offset = event.get_content_offset(self)
         index = (offset.y if offset is not None else event.y) + self.scroll_offset.y
         if index < len(self.ring.shown):

@@ -14,10 +14,16 @@ from textual.getters import query_one
 from textual.widgets import Input, OptionList
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.activity.figures import FigureTable, Overview
+from donna_tui.tui.activity.figures import (
+    FigureTable,
+    Overview,
+    ProblemList,
+    coverage_figures,
+    engine_figures,
+    latency_figures,
+    problem_of,
+)
 from donna_tui.tui.activity.log import EventLog, LogFilter
-from donna_tui.tui.activity.problems import ProblemList, problem_of
-from donna_tui.tui.activity.wording import coverage_figures, engine_figures, latency_figures
 from donna_tui.tui.lib.action import ActionState
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.bindings import bindings
@@ -76,12 +82,10 @@ class ActivityPane(Vertical):
         self._show_sections()
 
     def connect(self, backend: Backend) -> None:
-        """Connect to the backend."""
         self._backend = backend
         self._set_status(backend.status())
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is no engine."""
         self.overview.refuse(error)
         self.event_log.empty_text = "The log starts once the vault is open."
 
@@ -96,7 +100,6 @@ class ActivityPane(Vertical):
         )
 
     def focus_first(self) -> None:
-        """Focus the log, or the part that is shown."""
         self._draw()
         if self.has_class("-compact"):
             (self.event_log, self.problems, self.sections)[self.sections.chosen].focus()

@@ -44,7 +44,6 @@ class Panel(Vertical):
 
 
 def make_panel(widget: Widget, title: str) -> None:
-    """Draw a widget as a titled box."""
     widget.add_class(PANEL)
     widget.border_title = Content(title)
 

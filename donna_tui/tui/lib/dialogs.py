@@ -59,7 +59,6 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
 
     @property
     def footer_keys(self) -> tuple[tuple[str, str], ...]:
-        """Return the footer items of the window: its keys and their effects."""
         lines = self.query(KeyLine)
         return lines.first().items if lines else (("esc", "close"),)
 
@@ -68,11 +67,9 @@ class Modal(ClosesOnce[T | None], ModalScreen[T | None], Generic[T]):
         return self.is_mounted or action in ("leave", "dismiss")
 
     def action_leave(self) -> None:
-        """Close without an answer."""
         self.dismiss(None)
 
     def on_click(self, event: events.Click) -> None:
-        """Close on a click outside the window."""
         if event.widget is self:
             self.action_leave()
 
@@ -99,7 +96,6 @@ class Dialog(Modal[T], Generic[T]):
         await run_list_action(self, action)
 
     def shown(self, action_id: str) -> str:
-        """Return the key of an action, as displayed."""
         return key_name(self._keys[action_id][0])
 
 
@@ -160,7 +156,6 @@ class RefusalScreen(TextDialog[bool]):
         self._has_remedy = bool(does)
 
     def action_answer(self) -> None:
-        """Return True if there is a remedy, else close."""
         self.dismiss(self._has_remedy)
 
 
@@ -187,12 +182,10 @@ class LinePrompt(Dialog[str]):
         self.field.focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Describe what enter does."""
         event.stop()
         self._show_hint(self._hint_for(event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the input, if there is any."""
         event.stop()
         if event.value.strip():
             self.dismiss(event.value.strip())

@@ -71,7 +71,6 @@ def diff_rows(diffs: Iterable[FileDiff], shape: Shape) -> list[DiffRow]:
 
 
 def file_title(diff: FileDiff) -> Content:
-    """Return the name of the file, its change, and the number of changed lines."""
     if diff.old_path:
         name = Content.assemble(
             (clean_line(diff.old_path), "muted"), (" → ", "quiet"), (clean_line(diff.path), "strong")
@@ -86,7 +85,6 @@ def file_title(diff: FileDiff) -> Content:
 
 
 def shown_line(line: DiffLine) -> Content:
-    """Return the text of a line, with its changed words marked, and its annotations."""
     content = marked_line(line.text, line.spans, "added-word" if line.kind is LineKind.ADDED else "removed-word")
     if line.kind is LineKind.SAME:
         content = content.stylize("muted")
@@ -152,7 +150,6 @@ def _length(diff: FileDiff) -> int:
 
 
 def _cut(diff: FileDiff, most: int) -> FileDiff:
-    """Truncate a diff to `most` lines."""
     if most >= _length(diff):
         return diff
     hunks = []
@@ -198,7 +195,6 @@ def _unified_rows(hunk: Hunk, shape: Shape, digits: int) -> Iterator[DiffRow]:
 
 
 def _gutter(line: DiffLine, number: int | None, digits: int, *, first: bool) -> Content:
-    """Return the line number and the sign of a line."""
     if not first:
         return Content(" " * (digits + 4))
     mark = "quiet" if line.kind is LineKind.SAME else f"{_NAMES[line.kind]}-mark"
@@ -250,29 +246,37 @@ WIDE = 110
 _CONTEXT = 3
 
 
-class DiffView(LineView):
-    """The diff of some changes. It is computed on a thread; until then the previous one is shown."""
+class DiffRows(LineView):
+    """A view of rows."""
 
-    class Ready(Message):
-        """The diff has been computed."""
-
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._changes: tuple[Change, ...] = ()
-        self.diffs: tuple[FileDiff, ...] = ()
-        """The diffs that are shown."""
-        self._rows: list[DiffRow] = []
-        self._side_by_side: bool | None = None
-        self._wrap = True
-        self._whole = False
+    _rows: Sequence[DiffRow] = ()
 
     @property
     def line_count(self) -> int:
         return len(self._rows)
 
+    def line(self, index: int, width: int) -> Content:
+        return self._rows[index].content
+
+    def base_of(self, index: int) -> str:
+        return self._rows[index].base
+
+
+class DiffView(DiffRows):
+    """The diff of some changes. It is computed on a thread; until then the previous one is shown."""
+
+    class Ready(Message):
+        """The diff has been computed."""
+
+    _changes: tuple[Change, ...] = ()
+    diffs: tuple[FileDiff, ...] = ()
+    """The diffs that are shown."""
+    _side_by_side: bool | None = None
+    _wrap = True
+    _whole = False
+
     @property
     def is_side_by_side(self) -> bool:
-        """Return whether old and new are shown side by side."""
         if self._side_by_side is not None:
             return self._side_by_side
         return self.scrollable_content_region.width >= WIDE
@@ -292,27 +296,18 @@ class DiffView(LineView):
             self.scroll_home(animate=False)
             self._compute(self._changes)
 
-    def line(self, index: int, width: int) -> Content:
-        return self._rows[index].content
-
-    def base_of(self, index: int) -> str:
-        return self._rows[index].base
-
     def on_resize(self) -> None:
         self._lay_out()
 
     def toggle_layout(self) -> None:
-        """Toggle between side by side and unified."""
         self._side_by_side = not self.is_side_by_side
         self._lay_out()
 
     def toggle_wrap(self) -> None:
-        """Toggle between wrapping and truncating long lines."""
         self._wrap = not self._wrap
         self._lay_out()
 
     def toggle_unchanged(self) -> None:
-        """Toggle between all lines of the files and folded unchanged lines."""
         self._whole = not self._whole
         self._compute(self._changes)
 
@@ -340,9 +335,7 @@ class DiffDialog(Dialog[T]):
     """Base of the dialogs that show a diff."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        action_binding("plan.layout", "screen.plan_layout"),
-        action_binding("plan.unfold", "screen.plan_unfold"),
-        action_binding("plan.wrap", "screen.plan_wrap"),
+        action_binding(f"plan.{name}", f"screen.plan_{name}") for name in ("layout", "unfold", "wrap")
     ]
 
     view = query_one(DiffView)

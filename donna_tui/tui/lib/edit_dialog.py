@@ -80,7 +80,6 @@ class EditScreen(Dialog[str]):
         self.field.move_cursor((max(0, self._line - 1), 0))
 
     def on_text_area_changed(self) -> None:
-        """Schedule a save of the typed text."""
         if self.field.text != self._edit.text and self._timer is None:
             self._timer = self.set_timer(SAVE_SECONDS, self._save_typed)
 
@@ -92,11 +91,9 @@ class EditScreen(Dialog[str]):
 
     @property
     def unsaved(self) -> Unsaved:
-        """Return the text typed so far."""
         return Unsaved(replace(self._edit, text=self.field.text), self._save)
 
     def action_leave(self) -> None:
-        """Close, and show the diff."""
         if self._timer is not None:
             self._timer.stop()
         self.dismiss(self.field.text)
@@ -130,7 +127,6 @@ class CorrectScreen(Dialog[str]):
         self.field.focus()
 
     def action_store(self) -> None:
-        """Return the text, unless it is empty or unchanged."""
         text = self.field.text.strip()
         if not text or text == self._text.strip():
             empty = "The text is empty; forget the memory instead." if not text else "Nothing was changed."

@@ -33,130 +33,77 @@ class ReasonText(NamedTuple):
 
 
 REASONS: dict[Reason, ReasonText] = {
-    Reason.PATH_ESCAPE: ReasonText(
-        "outside the vault",
+    Reason.PATH_ESCAPE: ReasonText("outside the vault",
         "Donna cannot use this name for a note.",
-        "Choose a name inside the vault, without a dot at the beginning of a folder or note.",
-    ),
+        "Choose a name inside the vault, without a dot at the beginning of a folder or note."),
     Reason.NOT_MARKDOWN: ReasonText("not a Markdown file", "Donna writes only Markdown notes.", "End the name in .md."),
-    Reason.MISSING: ReasonText(
-        "no longer there", "The note is no longer there.", "Refresh the vault; it may have been moved."
-    ),
-    Reason.IGNORED: ReasonText(
-        "ignored by your settings",
-        "Your settings exclude this path.",
-        "Choose another folder, or change vault.ignore_globs.",
-    ),
-    Reason.NOT_REGULAR: ReasonText(
-        "not a regular file",
+    Reason.MISSING: ReasonText("no longer there",
+        "The note is no longer there.", "Refresh the vault; it may have been moved."),
+    Reason.IGNORED: ReasonText("ignored by your settings",
+        "Your settings exclude this path.", "Choose another folder, or change vault.ignore_globs."),
+    Reason.NOT_REGULAR: ReasonText("not a regular file",
         "There is something at this path that is not a regular file.",
-        "Choose another name; Donna follows no links and opens no devices.",
-    ),
-    Reason.UNREADABLE: ReasonText(
-        "cannot be read",
+        "Choose another name; Donna follows no links and opens no devices."),
+    Reason.UNREADABLE: ReasonText("cannot be read",
         "Permission denied: Donna cannot read or write here.",
-        "Give yourself permission for the file and its folder.",
-    ),
-    Reason.TOO_LARGE: ReasonText(
-        "too large", "The text is larger than Donna may write.", "Split the note, or raise safety.max_write_bytes."
-    ),
+        "Give yourself permission for the file and its folder."),
+    Reason.TOO_LARGE: ReasonText("too large",
+        "The text is larger than Donna may write.", "Split the note, or raise safety.max_write_bytes."),
     Reason.TOO_LONG: ReasonText("name too long", "The name is longer than disks can hold.", "Choose a shorter name."),
     Reason.NOT_TEXT: ReasonText("not text", "The file is not text.", "Open it with the program that made it."),
-    Reason.CONFLICT_COPY: ReasonText(
-        "sync conflict copy",
+    Reason.CONFLICT_COPY: ReasonText("sync conflict copy",
         "This is a copy that a sync program left.",
-        "Resolve it with its key in the vault's tree, or with donna resolve.",
-    ),
-    Reason.INVALID_FRONTMATTER: ReasonText(
-        "properties cannot be read",
+        "Resolve it with its key in the vault's tree, or with donna resolve."),
+    Reason.INVALID_FRONTMATTER: ReasonText("properties cannot be read",
         "The properties at the top of the note cannot be parsed reliably, so Donna changes none of them.",
-        "Fix the block between the --- lines; you can always open the file itself in your editor.",
-    ),
-    Reason.OUTSIDE_ALLOWLIST: ReasonText(
-        "outside the folders that Donna may write to",
-        "Donna may not write to this folder.",
-        "Choose another folder, or add this one to safety.path_allowlist.",
-    ),
-    Reason.CONFLICT: ReasonText(
-        "edited elsewhere", "This note was edited elsewhere a moment ago.", "Reload the note, and try again."
-    ),
-    Reason.SENSITIVE: ReasonText(
-        "marked as sensitive",
+        "Fix the block between the --- lines; you can always open the file itself in your editor."),
+    Reason.OUTSIDE_ALLOWLIST: ReasonText("outside the folders that Donna may write to",
+        "Donna may not write to this folder.", "Choose another folder, or add this one to safety.path_allowlist."),
+    Reason.CONFLICT: ReasonText("edited elsewhere",
+        "This note was edited elsewhere a moment ago.", "Reload the note, and try again."),
+    Reason.SENSITIVE: ReasonText("marked as sensitive",
         "The note is marked as sensitive; Donna reads it here and never writes to it.",
-        "Edit the file itself in your editor, or remove the mark from its properties.",
-    ),
-    Reason.ENCODING: ReasonText(
-        "not valid UTF-8",
+        "Edit the file itself in your editor, or remove the mark from its properties."),
+    Reason.ENCODING: ReasonText("not valid UTF-8",
         "The note is not valid UTF-8, so writing it would change bytes that cannot be shown.",
-        "Save it as UTF-8 in your editor first.",
-    ),
-    Reason.GIT_BUSY: ReasonText(
-        "a git operation is in progress",
+        "Save it as UTF-8 in your editor first."),
+    Reason.GIT_BUSY: ReasonText("a git operation is in progress",
         "A merge, rebase or similar operation is in progress in this vault.",
-        "Finish or abort it in git; until then Donna changes nothing.",
-    ),
-    Reason.GIT_LOCKED: ReasonText(
-        "git is locked",
+        "Finish or abort it in git; until then Donna changes nothing."),
+    Reason.GIT_LOCKED: ReasonText("git is locked",
         "Another program is using the git repository right now.",
-        "Try again in a moment. If nothing else runs, git left a lock behind; donna doctor names it.",
-    ),
-    Reason.GIT_FAILED: ReasonText(
-        "git failed", "Git failed, so nothing was changed.", "See the log file named on the Activity screen."
-    ),
-    Reason.NO_REPOSITORY: ReasonText(
-        "no git repository",
+        "Try again in a moment. If nothing else runs, git left a lock behind; donna doctor names it."),
+    Reason.GIT_FAILED: ReasonText("git failed",
+        "Git failed, so nothing was changed.", "See the log file named on the Activity screen."),
+    Reason.NO_REPOSITORY: ReasonText("no git repository",
         "This vault is in no git repository yet, and without one nothing could be undone.",
-        "Donna can create one in the folder of the vault. Your notes stay as they are.",
-        title="No history yet",
-    ),
+        "Donna can create one in the folder of the vault. Your notes stay as they are.", title="No history yet"),
     Reason.EXECUTABLE: ReasonText("code that plugins run"),
-    Reason.NOT_TRUSTED: ReasonText(
-        "repository not trusted",
+    Reason.NOT_TRUSTED: ReasonText("repository not trusted",
         "This git repository is not trusted: it is not yours, or points outside its own folder.",
-        "Check the folder .git of the vault; git clone creates an intact one.",
-    ),
-    Reason.IGNORED_BY_GIT: ReasonText(
-        "ignored by git",
-        "Git ignores this path, so nothing there could be undone.",
-        "Choose another folder, or change .gitignore.",
-    ),
-    Reason.WOULD_TRACK: ReasonText(
-        "private until now",
+        "Check the folder .git of the vault; git clone creates an intact one."),
+    Reason.IGNORED_BY_GIT: ReasonText("ignored by git",
+        "Git ignores this path, so nothing there could be undone.", "Choose another folder, or change .gitignore."),
+    Reason.WOULD_TRACK: ReasonText("private until now",
         "This note was private and is not in git. Without its mark it would be committed, and pushed with the rest.",
-        "Confirm that, or leave the note marked as private.",
-        title="Commit a note that was private?",
-    ),
-    Reason.NOTHING_TO_UNDO: ReasonText(
-        "nothing to undo",
-        "There is nothing left to undo here.",
-        "Your own edits are yours to undo.",
-        title="Nothing to undo",
-    ),
-    Reason.NOTHING_TO_REDO: ReasonText(
-        "nothing to redo",
-        "There is nothing to redo.",
-        "Every new change clears what could be redone.",
-        title="Nothing to redo",
-    ),
-    Reason.UNDO_CONFLICT: ReasonText(
-        "changed since",
+        "Confirm that, or leave the note marked as private.", title="Commit a note that was private?"),
+    Reason.NOTHING_TO_UNDO: ReasonText("nothing to undo",
+        "There is nothing left to undo here.", "Your own edits are yours to undo.", title="Nothing to undo"),
+    Reason.NOTHING_TO_REDO: ReasonText("nothing to redo",
+        "There is nothing to redo.", "Every new change clears what could be redone.", title="Nothing to redo"),
+    Reason.UNDO_CONFLICT: ReasonText("changed since",
         "A note was changed since, and this undo would discard that change too.",
-        "Compare the three versions; merge them yourself where they overlap.",
-    ),
+        "Compare the three versions; merge them yourself where they overlap."),
     Reason.QUOTA: ReasonText("write limit of this session reached"),
     Reason.CONFIG_INVALID: ReasonText("a setting is not valid"),
     Reason.KEYMAP_INVALID: ReasonText("a key setting is not valid"),
     Reason.NO_VAULT: ReasonText("no vault chosen"),
-    Reason.ROOT_MISSING: ReasonText(
-        "the vault's folder is missing", "The folder of the vault is not there.", "Is a drive or a sync folder missing?"
-    ),
+    Reason.ROOT_MISSING: ReasonText("the vault's folder is missing",
+        "The folder of the vault is not there.", "Is a drive or a sync folder missing?"),
     Reason.MASS_DISAPPEARANCE: ReasonText("many notes are missing"),
     Reason.NOT_INDEXED: ReasonText("not indexed"),
-    Reason.BUSY: ReasonText(
-        "another Donna is running here",
-        "Another Donna is writing to this vault.",
-        "Try again in a moment, or use the other one.",
-    ),
+    Reason.BUSY: ReasonText("another Donna is running here",
+        "Another Donna is writing to this vault.", "Try again in a moment, or use the other one."),
     Reason.MODEL_MISSING: ReasonText("semantic search is not installed"),
     Reason.MODEL_INVALID: ReasonText("the model's files are damaged"),
     Reason.EMBEDDING_FAILED: ReasonText("the model failed"),
@@ -165,16 +112,10 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.DATABASE_CORRUPT: ReasonText("the index is damaged"),
     Reason.DATABASE_LOCKED: ReasonText("the index is in use"),
     Reason.DATABASE_NEWER: ReasonText("the index was made by a newer Donna"),
-    Reason.DISK_FULL: ReasonText(
-        "the disk is full",
-        "The disk is full. The note is as it was.",
-        "Free some space, and try again; your text is still here.",
-    ),
-    Reason.IO_ERROR: ReasonText(
-        "the disk gave an error",
-        "The disk gave an error. The note is as it was.",
-        "Check the disk, and try again; your text is still here.",
-    ),
+    Reason.DISK_FULL: ReasonText("the disk is full",
+        "The disk is full. The note is as it was.", "Free some space, and try again; your text is still here."),
+    Reason.IO_ERROR: ReasonText("the disk gave an error",
+        "The disk gave an error. The note is as it was.", "Check the disk, and try again; your text is still here."),
     Reason.CALENDAR_FAILED: ReasonText("a calendar cannot be read"),
     Reason.LOGIN_REFUSED: ReasonText("a server rejected the name or password"),
     Reason.TEMPLATE_ERROR: ReasonText("a template cannot be used"),
@@ -183,7 +124,7 @@ REASONS: dict[Reason, ReasonText] = {
     Reason.NO_TERMINAL: ReasonText("no terminal"),
     Reason.USAGE: ReasonText("invalid usage"),
     Reason.INTERNAL: ReasonText("internal error"),
-}
+}  # fmt: skip
 
 
 def reason_words(code: str) -> str:
@@ -195,7 +136,6 @@ def reason_words(code: str) -> str:
 
 
 def reason_title(code: str) -> str:
-    """Return the title of a problem for a reason code."""
     words = reason_words(code)
     return words[:1].upper() + words[1:]
 

@@ -10,49 +10,8 @@ from typing import Any
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.error_messages import reason_words
 from donna_tui.tui.lib.humanize import clock, milliseconds, plural
-from donna_tui.types.draft_events import (
-    AutowriteFailed,
-    AutowriteSkipped,
-    Autowritten,
-    CalendarFetched,
-    MeetingEndDetected,
-    MeetingEndDispatchFailed,
-    MeetingEndPollerCancelled,
-    MeetingEndPollerCycleFailed,
-    MeetingEndPollerStarted,
-    ModelCalled,
-)
+from donna_tui.types import draft_events, events
 from donna_tui.types.errors import Reason
-from donna_tui.types.events import (
-    CHANGED,
-    BackfillDone,
-    ChatIngested,
-    CorrectionIngested,
-    EngineEvent,
-    EngineStateChanged,
-    IndexProgress,
-    IndexSwapped,
-    IngestBatch,
-    MemoryIngestFailed,
-    MemoryRemembered,
-    ModelStateChanged,
-    NoteDeleted,
-    NoteEmbedded,
-    NoteFailed,
-    NoteIndexed,
-    NoteRenamed,
-    NoteSkipped,
-    ProblemCleared,
-    ProblemRaised,
-    ReconcileDone,
-    SearchDone,
-    SourceIngested,
-    StageTimes,
-    TasksIngested,
-    VaultWritten,
-    WatcherStateChanged,
-    WatchHint,
-)
 from donna_tui.types.status import ModelPhase
 
 
@@ -89,11 +48,10 @@ class Sentence:
 
 
 def joined(*parts: str, mark: str = " · ") -> str:
-    """Join the parts that are not empty with a mark."""
     return mark.join(part for part in parts if part)
 
 
-def _calendar(event: CalendarFetched) -> Sentence:
+def _calendar(event: draft_events.CalendarFetched) -> Sentence:
     name, took = clean_line(event.calendar), milliseconds(event.latency_ms)
     if event.reason:
         return Sentence(
@@ -107,61 +65,47 @@ def _calendar(event: CalendarFetched) -> Sentence:
     return Sentence(Kind.ENGINE, tone, "Calendar read", "", detail, took)
 
 
-def _meeting_ended(event: MeetingEndDetected) -> Sentence:
+def _meeting_ended(event: draft_events.MeetingEndDetected) -> Sentence:
     calendar = clean_line(event.calendar)
     if event.is_over:
         return Sentence(Kind.ENGINE, Tone.PLAIN, "Meeting over", "", f"{calendar}: its note is due")
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Brief due", "", f"{calendar}: for a meeting that isn’t over")
 
 
-def _meeting_missed(event: MeetingEndDispatchFailed) -> Sentence:
+def _meeting_missed(event: draft_events.MeetingEndDispatchFailed) -> Sentence:
     detail = f"{clean_line(event.calendar)}: {reason_words(event.reason)} · Donna tries again"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Meeting not noted", "", detail)
 
 
-def _polls_calendars(event: MeetingEndPollerStarted) -> Sentence | None:
+def _polls_calendars(event: draft_events.MeetingEndPollerStarted) -> Sentence | None:
     if not event.calendars:
         return None
     return Sentence(Kind.ENGINE, Tone.QUIET, "Following calendars", "", plural(event.calendars, "calendar"))
 
 
-def _calendars_stopped(event: MeetingEndPollerCancelled) -> Sentence:
+def _calendars_stopped(event: draft_events.MeetingEndPollerCancelled) -> Sentence:
     return Sentence(
         Kind.ENGINE, Tone.QUIET, "Stopped following calendars", "", "Donna no longer watches for meetings that end"
     )
 
 
-def _poll_failed(event: MeetingEndPollerCycleFailed) -> Sentence:
+def _poll_failed(event: draft_events.MeetingEndPollerCycleFailed) -> Sentence:
     detail = f"{reason_words(event.reason)} · Donna checks again in a moment"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Calendars not checked", "", detail)
 
 
 _INDEXED = {
-    "new": "New note",
-    "changed": "Edited",
-    "metadata": "Properties edited",
-    "retry": "Read on retry",
+    "new": "New note", "changed": "Edited", "metadata": "Properties edited", "retry": "Read on retry",
     "rebuild": "Reindexed",
-}
-_WRITTEN = {
-    "write": "Written",
-    "delete": "Deleted",
-    "move": "Moved",
-    "undo": "Undone",
-    "redo": "Redone",
-}
+}  # fmt: skip
+_WRITTEN = {"write": "Written", "delete": "Deleted", "move": "Moved", "undo": "Undone", "redo": "Redone"}
 DECIDED = {"Approve": "approved", "Reject": "rejected", "Regenerate": "redrafted"}
 """Past tenses of the actions on drafts, by the first word of an operation's subject."""
 
 _ENGINE = {
-    "starting": "Opening the vault",
-    "running": "Ready",
-    "paused": "Paused",
-    "read_only": "Read-only",
-    "stopping": "Closing",
-    "stopped": "Closed",
-    "failed": "Stopped by an error",
-}
+    "starting": "Opening the vault", "running": "Ready", "paused": "Paused", "read_only": "Read-only",
+    "stopping": "Closing", "stopped": "Closed", "failed": "Stopped by an error",
+}  # fmt: skip
 _MODEL = {
     ModelPhase.MISSING: "No model",
     ModelPhase.PREPARING: "Preparing the model",
@@ -170,40 +114,39 @@ _MODEL = {
     ModelPhase.FAILED: "Model failed",
 }
 _SOURCES: dict[type, str] = {
-    ChatIngested: "chats",
-    TasksIngested: "tasks",
-    CorrectionIngested: "corrections",
-    MemoryRemembered: "memories",
+    events.ChatIngested: "chats",
+    events.TasksIngested: "tasks",
+    events.CorrectionIngested: "corrections",
+    events.MemoryRemembered: "memories",
 }
 WATCHER = {"native": "at once", "polling": "every few seconds", "off": "not watched"}
 _ATTENTION = {"failed": Tone.ERROR, "paused": Tone.WARNING, "read_only": Tone.WARNING}
 
 
-def describe(event: EngineEvent) -> Sentence | None:
+def describe(event: events.EngineEvent) -> Sentence | None:
     """Describe an event; return None for internal ones, such as a flush of the queue."""
     return _DESCRIBE[type(event)](event)
 
 
-def not_listed(events: int) -> Sentence:
-    """Describe events that arrived too fast to be listed."""
-    return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(events, 'event')} before this one")
+def not_listed(number: int) -> Sentence:
+    return Sentence(Kind.ENGINE, Tone.QUIET, "Too fast to list", "", f"{plural(number, 'event')} before this one")
 
 
-def stage_times(stages: StageTimes) -> str:
+def stage_times(stages: events.StageTimes) -> str:
     """Format the time per stage of one note: `read 1 · chunk 2 · store 3 · embed 41 ms`."""
     spent = {"read": stages.read, "chunk": stages.chunk, "store": stages.store, "embed": stages.embed}
     parts = [f"{name} {value:.0f}" if value >= 0.5 else f"{name} <1" for name, value in spent.items() if value > 0]
     return " · ".join(parts) + " ms" if parts else ""
 
 
-def _indexed(event: NoteIndexed) -> Sentence:
+def _indexed(event: events.NoteIndexed) -> Sentence:
     detail = joined(plural(event.chunks, "passage"), _after_saving(event.found_after_ms))
     what, path, stages = _INDEXED.get(event.why, "Read"), clean_line(event.path), event.stages
     took = milliseconds(stages.read + stages.chunk + stages.store + stages.embed)
     return Sentence(Kind.NOTES, Tone.PLAIN, what, path, detail, took, stage_times(stages))
 
 
-def _embedded(event: NoteEmbedded) -> Sentence:
+def _embedded(event: events.NoteEmbedded) -> Sentence:
     whole = event.computed + event.reused
     new = f"{event.computed:,} of {plural(whole, 'passage')} new" if event.reused else plural(whole, "new passage")
     detail = joined(new, _after_saving(event.found_after_ms))
@@ -212,40 +155,40 @@ def _embedded(event: NoteEmbedded) -> Sentence:
     return Sentence(Kind.NOTES, Tone.GOOD, "Indexed", path, detail, took, f"embed {took}" if took else "")
 
 
-def _renamed(event: NoteRenamed) -> Sentence:
+def _renamed(event: events.NoteRenamed) -> Sentence:
     return Sentence(Kind.NOTES, Tone.PLAIN, "Moved", clean_line(event.path), f"was {clean_line(event.old_path)}")
 
 
-def _deleted(event: NoteDeleted) -> Sentence:
+def _deleted(event: events.NoteDeleted) -> Sentence:
     return Sentence(Kind.NOTES, Tone.PLAIN, "Deleted", clean_line(event.path), "removed from the index")
 
 
-def _skipped(event: NoteSkipped) -> Sentence:
+def _skipped(event: events.NoteSkipped) -> Sentence:
     detail = clean_line(event.message) or reason_words(event.reason)
     return Sentence(Kind.PROBLEMS, Tone.QUIET, "Left out", clean_line(event.path), detail)
 
 
-def _failed(event: NoteFailed) -> Sentence:
+def _failed(event: events.NoteFailed) -> Sentence:
     detail = clean_line(event.message) or reason_words(event.reason)
     if event.next_try is not None:
         detail = f"{detail} Next try {clock(event.next_try)}."
     return Sentence(Kind.PROBLEMS, Tone.ERROR, "Failed", clean_line(event.path), detail)
 
 
-def _raised(event: ProblemRaised) -> Sentence | None:
+def _raised(event: events.ProblemRaised) -> Sentence | None:
     if event.reason == Reason.ROOT_MISSING:
         return None  # the engine pauses, and the line about that says why
     detail = joined(clean_line(event.message) or reason_words(event.reason), clean_line(event.hint), mark=" ")
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Problem", clean_line(event.path), detail)
 
 
-def _cleared(event: ProblemCleared) -> Sentence | None:
+def _cleared(event: events.ProblemCleared) -> Sentence | None:
     if event.reason == Reason.ROOT_MISSING:
         return None
     return Sentence(Kind.PROBLEMS, Tone.GOOD, "Resolved", clean_line(event.path), reason_words(event.reason))
 
 
-def _written(event: VaultWritten) -> Sentence:
+def _written(event: events.VaultWritten) -> Sentence:
     more = plural(len(event.paths) - 1, "more note") if len(event.paths) > 1 else ""
     path = clean_line(event.paths[0]) if event.paths else ""
     what = DECIDED.get(event.verb, "").capitalize() or _WRITTEN.get(event.kind, "Changed")
@@ -255,7 +198,7 @@ def _written(event: VaultWritten) -> Sentence:
 _LONGEST_QUESTION = 200
 
 
-def _searched(event: SearchDone) -> Sentence:
+def _searched(event: events.SearchDone) -> Sentence:
     found = plural(event.hits, "passage") if event.hits else "nothing"
     detail = joined(found, clean_line(event.mode))
     question = clean_line(event.question)[:_LONGEST_QUESTION]
@@ -263,7 +206,7 @@ def _searched(event: SearchDone) -> Sentence:
     return Sentence(Kind.SEARCHES, Tone.QUIET, "Search", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _reconciled(event: ReconcileDone) -> Sentence | None:
+def _reconciled(event: events.ReconcileDone) -> Sentence | None:
     """Describe a comparison; None for a routine one without changes, which polling repeats every few seconds."""
     changes = {
         "new": event.new,
@@ -273,55 +216,55 @@ def _reconciled(event: ReconcileDone) -> Sentence | None:
         "left out": event.skipped,
     }
     found = [f"{number:,} {word}" for word, number in changes.items() if number]
-    if not found and event.why == CHANGED:
+    if not found and event.why == events.CHANGED:
         return None
     detail = f"{plural(event.seen, 'note')}: {', '.join(found) or 'nothing new'} · {clean_line(event.why)}"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Rescanned", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _model(event: ModelStateChanged) -> Sentence:
+def _model(event: events.ModelStateChanged) -> Sentence:
     tones = {ModelPhase.READY: Tone.GOOD, ModelPhase.FAILED: Tone.ERROR, ModelPhase.MISSING: Tone.WARNING}
     detail = clean_line(event.detail or event.model)
     return Sentence(Kind.ENGINE, tones.get(event.phase, Tone.PLAIN), _MODEL[event.phase], "", detail)
 
 
-def _watcher(event: WatcherStateChanged) -> Sentence:
+def _watcher(event: events.WatcherStateChanged) -> Sentence:
     tone = Tone.PLAIN if event.mode == "native" else Tone.WARNING
     detail = joined(f"changes are noticed {WATCHER[event.mode]}" if event.mode != "off" else "", event.detail)
     return Sentence(Kind.ENGINE, tone, "Watching" if event.mode != "off" else "Not watching", "", clean_line(detail))
 
 
-def _engine(event: EngineStateChanged) -> Sentence:
+def _engine(event: events.EngineStateChanged) -> Sentence:
     tone = _ATTENTION.get(event.state, Tone.PLAIN)
     return Sentence(Kind.ENGINE, tone, _ENGINE.get(event.state, "Changed"), "", clean_line(event.detail))
 
 
-def _hint(event: WatchHint) -> Sentence | None:
+def _hint(event: events.WatchHint) -> Sentence | None:
     if not event.rescan:
         return None
     return Sentence(Kind.ENGINE, Tone.QUIET, "Rescanning", "", "too many changes at once: the whole vault is rescanned")
 
 
-def _swapped(event: IndexSwapped) -> Sentence:
+def _swapped(event: events.IndexSwapped) -> Sentence:
     return Sentence(Kind.ENGINE, Tone.GOOD, "New index in use", "", clean_line(event.why))
 
 
-def _remembered(event: SourceIngested) -> Sentence:
+def _remembered(event: events.SourceIngested) -> Sentence:
     detail = f"{_SOURCES[type(event)]}: {plural(event.documents, 'passage')} searchable by keyword"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Remembered", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _not_remembered(event: MemoryIngestFailed) -> Sentence:
+def _not_remembered(event: events.MemoryIngestFailed) -> Sentence:
     detail = f"{clean_line(event.source_type)}: {reason_words(event.reason)}"
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "Not remembered", clean_line(event.item), detail)
 
 
-def _backfilled(event: BackfillDone) -> Sentence:
+def _backfilled(event: events.BackfillDone) -> Sentence:
     detail = f"{clean_line(event.source_type)}: {plural(event.documents, 'document')}"
     return Sentence(Kind.ENGINE, Tone.PLAIN, "Reindexed", detail=detail, took=milliseconds(event.latency_ms))
 
 
-def _model_called(event: ModelCalled) -> Sentence:
+def _model_called(event: draft_events.ModelCalled) -> Sentence:
     detail = f"{clean_line(event.task_type).replace('_', ' ')} by {clean_line(event.model)}"
     tokens, cost = plural(event.tokens_in + event.tokens_out, "token"), f"${event.cost_usd:.4f}"
     if event.outcome == "ok":
@@ -331,16 +274,16 @@ def _model_called(event: ModelCalled) -> Sentence:
     return Sentence(Kind.PROBLEMS, Tone.WARNING, "No answer", "", detail, milliseconds(event.latency_ms))
 
 
-def _autowritten(event: Autowritten) -> Sentence:
+def _autowritten(event: draft_events.Autowritten) -> Sentence:
     return Sentence(Kind.NOTES, Tone.GOOD, "Drafted", clean_line(event.path), _template(event.template))
 
 
-def _already_written(event: AutowriteSkipped) -> Sentence:
+def _already_written(event: draft_events.AutowriteSkipped) -> Sentence:
     detail = f"{_template(event.template)}: already there"
     return Sentence(Kind.NOTES, Tone.QUIET, "Not drafted", clean_line(event.path), detail)
 
 
-def _not_written(event: AutowriteFailed) -> Sentence:
+def _not_written(event: draft_events.AutowriteFailed) -> Sentence:
     detail = f"{_template(event.template)}: {reason_words(event.reason)}"
     return Sentence(Kind.PROBLEMS, Tone.ERROR, "Not drafted", clean_line(event.path), detail)
 
@@ -349,47 +292,43 @@ def _template(name: str) -> str:
     return clean_line(name).replace("_", " ")
 
 
-def _machine_only(event: IngestBatch | IndexProgress) -> None:
-    return None
-
-
 def _after_saving(milliseconds_after: float | None) -> str:
     return "" if milliseconds_after is None else f"{milliseconds(milliseconds_after)} after saving"
 
 
 _DESCRIBE: dict[type, Callable[[Any], Sentence | None]] = {
-    NoteIndexed: _indexed,
-    NoteEmbedded: _embedded,
-    NoteRenamed: _renamed,
-    NoteDeleted: _deleted,
-    NoteSkipped: _skipped,
-    NoteFailed: _failed,
-    ProblemRaised: _raised,
-    ProblemCleared: _cleared,
-    VaultWritten: _written,
-    SearchDone: _searched,
-    ReconcileDone: _reconciled,
-    ModelStateChanged: _model,
-    WatcherStateChanged: _watcher,
-    EngineStateChanged: _engine,
-    WatchHint: _hint,
-    IndexSwapped: _swapped,
-    IngestBatch: _machine_only,
-    ChatIngested: _remembered,
-    TasksIngested: _remembered,
-    CorrectionIngested: _remembered,
-    MemoryRemembered: _remembered,
-    MemoryIngestFailed: _not_remembered,
-    BackfillDone: _backfilled,
-    ModelCalled: _model_called,
-    Autowritten: _autowritten,
-    AutowriteSkipped: _already_written,
-    AutowriteFailed: _not_written,
-    IndexProgress: _machine_only,
-    CalendarFetched: _calendar,
-    MeetingEndDetected: _meeting_ended,
-    MeetingEndDispatchFailed: _meeting_missed,
-    MeetingEndPollerStarted: _polls_calendars,
-    MeetingEndPollerCancelled: _calendars_stopped,
-    MeetingEndPollerCycleFailed: _poll_failed,
+    events.NoteIndexed: _indexed,
+    events.NoteEmbedded: _embedded,
+    events.NoteRenamed: _renamed,
+    events.NoteDeleted: _deleted,
+    events.NoteSkipped: _skipped,
+    events.NoteFailed: _failed,
+    events.ProblemRaised: _raised,
+    events.ProblemCleared: _cleared,
+    events.VaultWritten: _written,
+    events.SearchDone: _searched,
+    events.ReconcileDone: _reconciled,
+    events.ModelStateChanged: _model,
+    events.WatcherStateChanged: _watcher,
+    events.EngineStateChanged: _engine,
+    events.WatchHint: _hint,
+    events.IndexSwapped: _swapped,
+    events.IngestBatch: lambda event: None,
+    events.ChatIngested: _remembered,
+    events.TasksIngested: _remembered,
+    events.CorrectionIngested: _remembered,
+    events.MemoryRemembered: _remembered,
+    events.MemoryIngestFailed: _not_remembered,
+    events.BackfillDone: _backfilled,
+    draft_events.ModelCalled: _model_called,
+    draft_events.Autowritten: _autowritten,
+    draft_events.AutowriteSkipped: _already_written,
+    draft_events.AutowriteFailed: _not_written,
+    events.IndexProgress: lambda event: None,
+    draft_events.CalendarFetched: _calendar,
+    draft_events.MeetingEndDetected: _meeting_ended,
+    draft_events.MeetingEndDispatchFailed: _meeting_missed,
+    draft_events.MeetingEndPollerStarted: _polls_calendars,
+    draft_events.MeetingEndPollerCancelled: _calendars_stopped,
+    draft_events.MeetingEndPollerCycleFailed: _poll_failed,
 }

@@ -100,7 +100,6 @@ class External:
         return Command((*program, *arguments), in_terminal=not habit.has_window)
 
     def open(self, uri: str) -> Command:
-        """Return the command that opens a link with the desktop's program for it."""
         return Command((*self._opener(), uri), in_terminal=False)
 
     def _editor(self) -> tuple[str, ...]:
@@ -126,7 +125,7 @@ class ExternalPrograms:
     def __init__(self, app: App[None], external: External) -> None:
         self._app = app
         self.external = external
-        self.whereabouts: Callable[[Path], Awaitable[str]] = _unknown
+        self.whereabouts: Callable[[Path], Awaitable[str]] | None = None
 
     async def edit(self, path: Path, line: int) -> None:
         """Open a file in the user's editor, at a line (1-based), and wait if the editor uses this terminal.
@@ -137,14 +136,12 @@ class ExternalPrograms:
             await self._run(self.external.edit(path, line))
 
     async def open_in_obsidian(self, root: Path, path: str) -> None:
-        """Open a note of the vault at `root` in Obsidian."""
         from donna_tui.vault.obsidian import obsidian_uri
 
         if await self._is_there(root / path):
             await self._run(self.external.open(obsidian_uri(root, path)))
 
     async def open_page(self, url: str) -> None:
-        """Open a web page in the user's browser."""
         if self.external.no_desktop:
             self._complain(self.external.no_desktop)
         else:
@@ -154,7 +151,7 @@ class ExternalPrograms:
         """Check whether the file exists; if not, notify the user with the reason, if it is known."""
         if await asyncio.to_thread(path.is_file):
             return True
-        became = await self.whereabouts(path)
+        became = await self.whereabouts(path) if self.whereabouts is not None else ""
         self._complain(f"This note no longer exists: {path.name}. {became}".strip())
         return False
 
@@ -175,10 +172,6 @@ class ExternalPrograms:
 
     def _complain(self, message: str) -> None:
         self._app.notify(clean_line(message), severity="error", timeout=8, markup=False)
-
-
-async def _unknown(_: Path) -> str:
-    return ""
 
 
 async def _run_here(command: Command) -> str:

@@ -72,7 +72,7 @@ def size(number: int) -> str:
 
 def clock(at: float) -> str:
     """Format the local time of day of a Unix time: `14:32:05`."""
-    return _local(at, "%H:%M:%S")
+    return local(at, "%H:%M:%S")
 
 
 def next_try(at: float | None, now: float | None = None) -> str:
@@ -84,7 +84,7 @@ def next_try(at: float | None, now: float | None = None) -> str:
 
 def moment(at: float) -> str:
     """Format the local day and time of a Unix time: `20 Nov 14:32`."""
-    return _local(at, "%d %b %H:%M").lstrip("0")
+    return local(at, "%d %b %H:%M").lstrip("0")
 
 
 def near_moment(at: float, now: float) -> str:
@@ -99,7 +99,7 @@ def near_moment(at: float, now: float) -> str:
 
 def day(at: float) -> str:
     """Format the local day of a Unix time, with its year: `8 May 2023`; empty if the time is unknown."""
-    return _local(at, "%d %b %Y").lstrip("0") if at else ""
+    return local(at, "%d %b %Y").lstrip("0") if at else ""
 
 
 def age(at: float, now: float) -> str:
@@ -111,7 +111,7 @@ def age(at: float, now: float) -> str:
         return f"{seconds // _MINUTE:.0f} min"
     if seconds < _DAY:
         return f"{seconds // _HOUR:.0f} h"
-    return f"{seconds // _DAY:.0f} d" if seconds < 7 * _DAY else _local(at, "%d %b").lstrip("0")
+    return f"{seconds // _DAY:.0f} d" if seconds < 7 * _DAY else local(at, "%d %b").lstrip("0")
 
 
 def shorten_path(path: str, cells: int) -> str:
@@ -123,7 +123,12 @@ def shorten_path(path: str, cells: int) -> str:
         kept = kept.split("/", 1)[1]
         if cell_len(kept) + 2 <= cells:
             return f"…/{kept}"
-    return "…" + _last_cells(kept, cells - 1) if cells > 1 else ""
+    if cells <= 1:
+        return ""
+    end = kept[1 - cells :]
+    while cell_len(end) > cells - 1:
+        end = end[1:]
+    return f"…{end}"
 
 
 def short_root(root: str) -> str:
@@ -133,14 +138,8 @@ def short_root(root: str) -> str:
     return clean_line(f"~/{path.relative_to(home).as_posix()}" if home in path.parents else root)
 
 
-def _last_cells(text: str, cells: int) -> str:
-    end = text[-cells:] if cells > 0 else ""
-    while cell_len(end) > cells:
-        end = end[1:]
-    return end
-
-
-def _local(at: float, pattern: str) -> str:
+def local(at: float, pattern: str) -> str:
+    """Format a Unix time as local time; a dash for a time outside the calendar's range."""
     try:
         return datetime.fromtimestamp(at).astimezone().strftime(pattern)
     except (OverflowError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""Small widgets: a one-line input, the keys of a dialog, a notice, tabs, and option lists."""
+"""Small widgets: a one-line input, the keys of a dialog, a notice, tabs, option lists, and a progress bar."""
 
 from __future__ import annotations
 
@@ -114,7 +114,6 @@ class KeyLine(Widget):
         self._words = ""
 
     def set_text(self, words: str) -> None:
-        """Show a sentence instead of the keys."""
         self._words = words
         self.refresh()
 
@@ -157,7 +156,6 @@ class Notice(Static, can_focus=True):
 
 
 def notice_content(words: Words, keys: Keys) -> Content:
-    """Render a notice, with the keys of its actions."""
     helps = (*words.examples, *((_key(keys[action]), does) for action, does in words.actions))
     parts = [
         Content.styled(words.title, "bold $text-error" if words.is_error else "bold"),
@@ -214,27 +212,29 @@ class SectionTabs(Widget, can_focus=True):
 
         index: int
 
+    def __init__(self, *names: str, gap: int = _GAP, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self._gap = gap
+        self.set_reactive(SectionTabs.names, names)
+
     def render(self) -> Content:
         styles = (".tabs--chosen" if index == self.chosen else ".tabs--other" for index in range(len(self.names)))
         parts = [Content.styled(name, style) for name, style in zip(self.names, styles, strict=True)]
-        return Content(" " * _GAP).join(parts)
+        return Content(" " * self._gap).join(parts)
 
     def watch_chosen(self, chosen: int) -> None:
-        """Post `Chosen`."""
         self.post_message(self.Chosen(chosen))
 
     def action_choose(self, by: int) -> None:
-        """Move the choice `by` names to the right, wrapping around."""
         if self.names:
             self.chosen = (self.chosen + by) % len(self.names)
 
     def on_click(self, event: events.Click) -> None:
-        """Choose the name under the mouse."""
         start = 0
         for index, name in enumerate(self.names):
             if start <= event.x < start + len(name):
                 self.chosen = index
-            start += len(name) + _GAP
+            start += len(name) + self._gap
 
 
 T = TypeVar("T")
@@ -268,3 +268,44 @@ class OptionRows(OptionList):
         row = event.style.meta.get("option")
         if row is not None and row >= self.option_count:
             event.prevent_default()
+
+
+_FULL, _HALF_END, _HALF_START = "━", "╸", "╺"
+
+
+def bar(meaning: int, words: int, total: int, width: int) -> Content:
+    """Render a bar of `width` cells. Any progress fills at least half a cell; only completion fills the last one."""
+    strong = _halves(min(meaning, words), total, width)
+    weak = max(strong, _halves(words, total, width))
+    cells = [_cell(index, strong, weak) for index in range(width)]
+    return Content.assemble(*cells)
+
+
+def _halves(part: int, total: int, width: int) -> int:
+    if total <= 0 or part >= total:
+        return 2 * width if total > 0 else 0
+    return min(2 * width - 1, max(1, 2 * width * part // total)) if part > 0 else 0
+
+
+def _cell(index: int, strong: int, weak: int) -> tuple[str, str]:
+    begin = 2 * index
+    for limit, style in ((strong, ".bar--semantic"), (weak, ".bar--keyword")):
+        if begin + 2 <= limit:
+            return _FULL, style
+        if begin + 1 == limit:
+            return _HALF_END, style
+    return _FULL, ".bar--rest"
+
+
+class ProgressBar(Widget):
+    """Draw `bar` over its whole width. Counts are notes."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"bar--semantic", "bar--keyword", "bar--rest"}
+
+    counts: reactive[tuple[int, int, int]] = reactive((0, 0, 0))
+
+    def show(self, *, meaning: int, words: int, total: int) -> None:
+        self.counts = (meaning, words, total)
+
+    def render(self) -> Content:
+        return bar(*self.counts, self.content_size.width)

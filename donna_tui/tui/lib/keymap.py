@@ -24,16 +24,9 @@ Keys = Mapping[str, tuple[str, ...]]
 DEFAULT_KEYS: Keys = {action.id: action.keys for action in ACTIONS.values()}
 
 _NAMES = {
-    "enter": "↵",
-    "escape": "esc",
-    "up": "↑",
-    "down": "↓",
-    "left": "←",
-    "right": "→",
-    "pageup": "pgup",
-    "pagedown": "pgdn",
-    "comma": ",",
-}
+    "enter": "↵", "escape": "esc", "up": "↑", "down": "↓", "left": "←", "right": "→", "pageup": "pgup",
+    "pagedown": "pgdn", "comma": ",",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +48,6 @@ def key_name(key: str) -> str:
 
 
 def key_names(keys: Iterable[str]) -> str:
-    """Format several keys for display."""
     return " ".join(key_name(key) for key in keys)
 
 
@@ -125,38 +117,16 @@ _SAME_BYTES = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+
 _ARROWS = frozenset(("up", "down", "left", "right", "home", "end", "pageup", "pagedown", "delete", "insert"))
 _NAMED = _ARROWS | {"enter", "tab", "escape", "space", "comma", "backspace", *(f"f{n}" for n in range(1, 13))}
 _SPELLED = {
-    "slash": "/",
-    "colon": ":",
-    "plus": "+",
-    "minus": "-",
-    "question_mark": "?",
-    "apostrophe": "'",
-    "semicolon": ";",
-    "full_stop": ".",
-    "underscore": "_",
-    "backslash": "\\",
-    ",": "comma",
-    " ": "space",
-    "esc": "escape",
-    "pgup": "pageup",
-    "pgdn": "pagedown",
-}
+    "slash": "/", "colon": ":", "plus": "+", "minus": "-", "question_mark": "?", "apostrophe": "'", "semicolon": ";",
+    "full_stop": ".", "underscore": "_", "backslash": "\\", ",": "comma", " ": "space", "esc": "escape",
+    "pgup": "pageup", "pgdn": "pagedown",
+}  # fmt: skip
 
 _TAKEN_BY = {
-    "ctrl+a": "GNU screen",
-    "ctrl+b": "tmux",
-    "ctrl+c": "the terminal",
-    "ctrl+g": "Zellij",
-    "ctrl+n": "Zellij",
-    "ctrl+o": "Zellij",
-    "ctrl+p": "Zellij",
-    "ctrl+q": "flow control",
-    "ctrl+s": "flow control",
-    "ctrl+t": "Zellij",
-    "f1": "some terminals",
-    "f10": "some terminals",
-    "f11": "most terminals",
-}
+    "ctrl+a": "GNU screen", "ctrl+b": "tmux", "ctrl+c": "the terminal", "ctrl+g": "Zellij", "ctrl+n": "Zellij",
+    "ctrl+o": "Zellij", "ctrl+p": "Zellij", "ctrl+q": "flow control", "ctrl+s": "flow control", "ctrl+t": "Zellij",
+    "f1": "some terminals", "f10": "some terminals", "f11": "most terminals",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +208,6 @@ def check_overlay(overlay: Mapping[str, Iterable[str]]) -> Iterator[KeyFault]:
 
 
 def check_key(name: str, written: str) -> KeyFault | None:
-    """Check one key of an action; return the error, if any."""
     key = canonical(written)
     if key in _SAME_BYTES:
         same = _SAME_BYTES[key]
@@ -294,12 +263,9 @@ def _key_lists(data: Any, path: Path) -> dict[str, tuple[str, ...]]:
         return {}
     if not isinstance(data, dict) or not all(isinstance(name, str) for name in data):
         raise ConfigError(Reason.KEYMAP_INVALID, f"The keymap file {path} must map actions to lists of keys.")
-    return {name: _key_list(name, keys, path) for name, keys in data.items()}
-
-
-def _key_list(name: str, keys: Any, path: Path) -> tuple[str, ...]:
-    listed = keys if isinstance(keys, list) else [keys]
-    if not all(isinstance(key, str) and key for key in listed):
-        message = f"The keymap file {path} gives {name} something that is not a key; put keys in quotation marks."
-        raise ConfigError(Reason.KEYMAP_INVALID, message)
-    return tuple(listed)
+    lists = {name: tuple(keys) if isinstance(keys, list) else (keys,) for name, keys in data.items()}
+    for name, keys in lists.items():
+        if not all(isinstance(key, str) and key for key in keys):
+            message = f"The keymap file {path} gives {name} something that is not a key; put keys in quotation marks."
+            raise ConfigError(Reason.KEYMAP_INVALID, message)
+    return lists

@@ -73,14 +73,11 @@ class LineView(ScrollKeys):
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {f"line--{name}" for name in OWN_STYLES}
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.empty_text = ""
-        self._laid_out_width = 0
+    empty_text = ""
+    _laid_out_width = 0
 
     @property
     def line_count(self) -> int:
-        """The number of lines."""
         raise NotImplementedError
 
     def line(self, index: int, width: int) -> Content:
@@ -92,7 +89,6 @@ class LineView(ScrollKeys):
         return ""
 
     def lines_changed(self) -> None:
-        """Update the view after the lines have changed."""
         width = self.scrollable_content_region.width
         self._laid_out_width = self._laid_out_width if width else 0
         set_content_height(self, self.line_count)
@@ -149,6 +145,7 @@ class RowList(LineView):
     """
 
     row_height: ClassVar[int] = 1
+    selected_index = 0
 
     @dataclass
     class Selected(Message):
@@ -159,13 +156,8 @@ class RowList(LineView):
     class Opened(Message):
         """The selected row was double-clicked."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.selected_index = 0
-
     @property
     def row_count(self) -> int:
-        """The number of rows."""
         return self.line_count // self.row_height
 
     def row(self, index: int, width: int) -> Content:
@@ -173,7 +165,6 @@ class RowList(LineView):
         raise NotImplementedError
 
     def row_part(self, index: int, part: int, width: int) -> Content:
-        """Return one of the lines of a row."""
         return self.row(index, width)
 
     def line(self, index: int, width: int) -> Content:
@@ -201,7 +192,6 @@ class RowList(LineView):
             self.post_message(self.Selected(self))
 
     def jump_targets(self) -> list[JumpTarget]:
-        """Return the visible rows, for jump mode."""
         top, high = self.scroll_offset.y, self.row_height
         last = min(top + self.size.height, self.line_count)
         x, y = self.content_region.offset
@@ -233,7 +223,6 @@ class RowList(LineView):
         self._show_cursor()
 
     def on_click(self, event: events.Click) -> None:
-        """Select the row under the mouse; a double click opens it."""
         offset = event.get_content_offset(self)
         if offset is None or offset.y + self.scroll_offset.y >= self.line_count:
             return
@@ -260,9 +249,7 @@ T = TypeVar("T")
 class ItemList(RowList, Generic[T]):
     """A list with an item in each row."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self.items: Sequence[T] = ()
+    items: Sequence[T] = ()
 
     @property
     def line_count(self) -> int:
@@ -270,7 +257,6 @@ class ItemList(RowList, Generic[T]):
 
     @property
     def selected(self) -> T | None:
-        """Return the item under the cursor."""
         return self.items[self.selected_index] if self.selected_index < len(self.items) else None
 
     def index_where(self, matches: Callable[[T], bool], otherwise: int = 0) -> int:

@@ -64,7 +64,6 @@ class FollowLink(Message):
 
 
 def link_in(meta: dict[str, Any]) -> LinkRef | None:
-    """Return the link in a style's meta, if any."""
     found = meta.get(_META)
     return LinkRef(*found) if found is not None else None
 
@@ -108,16 +107,9 @@ _INLINE = re.compile(
     r"|(?<!\S)(?P<tag>#[^\s#\[\]()`*]+)"
 )
 _INLINE_STYLES = {
-    "code": "code",
-    "wiki": "link",
-    "url": "link",
-    "strong": "strong",
-    "gone": "gone",
-    "mark": "strong",
-    "emphasis": "emphasis",
-    "underlined": "emphasis",
-    "tag": "link",
-}
+    "code": "code", "wiki": "link", "url": "link", "strong": "strong", "gone": "gone", "mark": "strong",
+    "emphasis": "emphasis", "underlined": "emphasis", "tag": "link",
+}  # fmt: skip
 
 _CALLOUTS = {
     name: (icon, style)
@@ -192,12 +184,9 @@ class Block:
     rail: Content | None = None
 
     def joined(self, line: str) -> Block:
-        """Return the block with one more line of prose."""
         more = inline(line.strip())
         return replace(
-            self,
-            content=Content.assemble(self.content, " ", more),
-            starts=(*self.starts, len(self.content) + 1),
+            self, content=Content.assemble(self.content, " ", more), starts=(*self.starts, len(self.content) + 1)
         )
 
 
@@ -242,7 +231,6 @@ def markdown_blocks(text: str, *, join: bool = True) -> Iterator[Block]:
 
 
 def _start(line: str, number: int, state: _State) -> Block:
-    """Start a new block and update the state."""
     opening = _FENCE.match(line)
     if state.fence:
         closes = opening is not None and opening[1].startswith(state.fence) and not line[opening.end() :].strip()

@@ -22,12 +22,10 @@ class PaneEntry:
 
     @property
     def action(self) -> str:
-        """The id of the action that shows the pane."""
         return f"view.{self.name}"
 
     @property
     def contexts(self) -> tuple[str, ...]:
-        """The contexts of its actions."""
         return (self.name, f"{self.name}.input") if self.has_input else (self.name,)
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import ClassVar
 
 from textual.containers import Horizontal
+from textual.getters import query_one
 from textual.timer import Timer
+from textual.widget import Widget
 
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.error_messages import error_text, refusal_of, sentence
 from donna_tui.tui.lib.external import ExternalPrograms
-from donna_tui.tui.lib.inputs import Words
+from donna_tui.tui.lib.inputs import Notice, Words
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.types.errors import DonnaError
@@ -30,6 +34,14 @@ class PartsPane(Horizontal):
     parts: ClassVar[tuple[str, ...]]
     """The names of the parts. The first one is the initial part."""
 
+    places: ClassVar[tuple[str, ...]] = ()
+    """The places in the order of tab: the parts, and further widgets within them."""
+
+    within: ClassVar[Mapping[str, str]] = {}
+    """The part of each place that is no part itself."""
+
+    notice = query_one(Notice)
+
     reload_delay: ClassVar[float] = 0.3
     """Seconds after an event until the list is read again, so that many events cause one read."""
 
@@ -40,8 +52,13 @@ class PartsPane(Horizontal):
         self._backend: Backend | None = None
         self._timer: Timer | None = None
 
+    @property
+    def backend(self) -> Backend:
+        """Return the backend, for what is only possible once the vault is open."""
+        assert self._backend is not None
+        return self._backend
+
     def cannot_open(self, error: DonnaError) -> None:
-        """Show why there is no engine."""
         self._show_notice(Words(sentence(error.message), sentence(error.hint or ""), is_error=True))
 
     def on_row_list_opened(self, event: RowList.Opened) -> None:
@@ -50,11 +67,17 @@ class PartsPane(Horizontal):
         self.call_later(self.app.run_action, f"run('{self.id}.open')", self.screen)
 
     def action_view_zoom(self) -> None:
-        """Zoom the part with the focus, or restore the layout."""
         self.toggle_class("-zoomed")
 
+    def focus_first(self) -> None:
+        self.show_part(self.parts[0])
+
+    def show_part(self, place: str) -> None:
+        """Focus a place, and show its part on narrow screens."""
+        self._place(self.within.get(place, place))
+        self.screen.set_focus(self._part(place))
+
     def reload(self) -> None:
-        """Read what the screen lists again."""
         raise NotImplementedError
 
     def reload_soon(self) -> None:
@@ -74,6 +97,30 @@ class PartsPane(Horizontal):
         """Make a part the current one."""
         for each in self.parts:
             self.set_class(each == part, f"-on-{each}")
+
+    def _walk(self, by: int) -> None:
+        """Show the next or previous place, even if it is not visible."""
+        here = self.screen.focused
+        place = next((each for each in self.places if self._part(each) is here), self.places[0])
+        self.show_part(self.places[(self.places.index(place) + by) % len(self.places)])
+
+    def _part(self, place: str) -> Widget:
+        raise NotImplementedError
+
+    def _hide_notice(self, rows: Widget) -> None:
+        """Show the parts again; `rows` gets the focus if the notice had it."""
+        had_focus = self.notice.has_focus
+        self.remove_class("-empty")
+        if had_focus:
+            rows.focus()
+
+    @contextmanager
+    def _complaining(self) -> Iterator[None]:
+        """Show a DonnaError of the block to the user."""
+        try:
+            yield
+        except DonnaError as error:
+            self._complain(error)
 
     def _complain(self, error: DonnaError) -> None:
         self.notify(error_text(error), severity="error", timeout=8, markup=False)

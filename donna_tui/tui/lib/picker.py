@@ -52,7 +52,6 @@ class ListDialog(Modal[T], Generic[T]):
     options = query_one(OptionRows)
 
     def action_move(self, how: str) -> None:
-        """Move the selection."""
         getattr(self.options, f"action_{how}")()
 
 
@@ -108,7 +107,6 @@ class Picker(ListDialog[T], Generic[T]):
             self.dismiss(event.option.value.value)
 
     def found(self, query: str) -> list[tuple[Choice[T], Match]]:
-        """Return the choices that match the input, best first."""
         return matching(query, self.choices)
 
     def _narrow(self, query: str) -> None:

@@ -47,7 +47,6 @@ class Places:
         self._ahead: list[Place] = []
 
     def push_back(self, here: Place) -> None:
-        """Push a place onto the back stack, and clear the forward stack."""
         self._ahead.clear()
         if not self._behind or self._behind[-1] != here:
             self._behind = [*self._behind[1 - MOST :], here]
@@ -57,7 +56,6 @@ class Places:
         return _step(self._behind, self._ahead, here)
 
     def forward(self, here: Place) -> Place | None:
-        """Return the next place, or None."""
         return _step(self._ahead, self._behind, here)
 
 

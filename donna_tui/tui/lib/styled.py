@@ -43,17 +43,14 @@ Line = Sequence[Piece]
 
 
 def plain(line: Line) -> str:
-    """Return the text of a line."""
     return "".join([text for text, _ in line])
 
 
 def width_of(text: str) -> int:
-    """Return the width of a text in cells."""
     return len(text) if _NARROW.fullmatch(text) else cell_len(text)
 
 
 def cells(line: Line) -> int:
-    """Return the width of a line in cells."""
     return sum([width_of(text) for text, _ in line])
 
 
@@ -104,7 +101,6 @@ def _to_a_word(row: Line, width: int) -> Line:
 
 
 def _part(line: Line, start: int, end: int) -> Line:
-    """Return the characters from `start` to `end`."""
     pieces, position = [], 0
     for text, style in line:
         if piece := text[max(0, start - position) : max(0, end - position)]:

@@ -20,11 +20,10 @@ from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState, Pane
 from donna_tui.tui.lib.actions import ACTIONS, active_contexts, title_here
 from donna_tui.tui.lib.humanize import count, estimate, milliseconds, percent, plural
-from donna_tui.tui.lib.inputs import fitting
+from donna_tui.tui.lib.inputs import bar, fitting
 from donna_tui.tui.lib.keymap import DEFAULT_KEYS, Keys, shown_key
 from donna_tui.tui.lib.messages import ChooseSpace, GoTo
 from donna_tui.tui.lib.panes import PANES
-from donna_tui.tui.lib.progress_bar import bar
 from donna_tui.types.status import Coverage, ModelPhase, Status
 
 _LEAST_FOR_NAMES = 78
@@ -49,13 +48,11 @@ class Tab(Static):
         return Content.assemble((self._key, "$text-disabled"), name, (counted(self.waiting), "$text-accent"))
 
     def on_click(self) -> None:
-        """Open the screen."""
         self.post_message(HeaderBar.Chosen(self.pane))
 
 
 class SpaceName(Static):
     def on_click(self) -> None:
-        """Offer the other spaces."""
         self.post_message(ChooseSpace())
 
 
@@ -82,7 +79,6 @@ class HeaderBar(Horizontal):
             yield Tab(entry.name, shown_key(self._keys[entry.action], typing=False))
 
     def name_space(self, space: str) -> None:
-        """Update the name of the space."""
         if space != self._space:
             self._space = space
             self.query_one("#space", Static).update(self._space_name())
@@ -98,7 +94,6 @@ class HeaderBar(Horizontal):
             tab.is_short = self.size.width < _LEAST_FOR_NAMES
 
     def report_waiting(self, pane: Pane, waiting: int) -> None:
-        """Update the number of pending items of a screen."""
         self.query_one(f"#tab-{pane}", Tab).waiting = waiting
 
     def _space_name(self) -> Content:
@@ -156,7 +151,6 @@ class FooterBar(Widget):
         self._covered_by: tuple[tuple[str, str], ...] = ()
 
     def show(self, state: ActionState) -> None:
-        """Show the actions that are possible in a state."""
         if state != self._state:
             self._state = state
             self.refresh()
@@ -176,7 +170,6 @@ class FooterBar(Widget):
         return Content(" " * _GAP).join(self._item(action, key) for action, key in self._items())
 
     def on_click(self, event: events.Click) -> None:
-        """Run the action under the mouse."""
         offset = event.get_content_offset(self)
         for start, end, action in self._places():
             if offset is not None and start <= offset.x < end:
@@ -204,10 +197,7 @@ def _width(item: tuple[Action, str], state: ActionState) -> int:
 
 _BAR_CELLS = 12
 _SEPARATOR = " · "
-_LOADING = {
-    ModelPhase.PREPARING: "semantic: preparing the model",
-    ModelPhase.LOADING: "semantic: loading the model",
-}
+_LOADING = {ModelPhase.PREPARING: "semantic: preparing the model", ModelPhase.LOADING: "semantic: loading the model"}
 _KEYWORD_ONLY = {ModelPhase.MISSING: "keyword only: no model", ModelPhase.FAILED: "keyword only: the model failed"}
 _STATES = {
     "starting": "opening the vault",
@@ -237,7 +227,6 @@ class Fact:
 
 
 def facts(status: Status) -> Iterator[Fact]:
-    """Return the facts of a status, in display order."""
     cover = status.coverage
     if state := _STATES.get(status.state):
         tone = ".strip--warning" if status.state in ("paused", "failed") else ".strip--strong"
@@ -257,7 +246,6 @@ def facts(status: Status) -> Iterator[Fact]:
 
 
 def strip_content(status: Status, room: int) -> Content:
-    """Render as many facts as fit into `room` cells."""
     fitting = list(facts(status))
     while len(fitting) > 1 and _length(fitting) > room:
         fitting.remove(max(fitting, key=lambda fact: fact.rank))
@@ -323,7 +311,6 @@ class StatusStrip(Widget):
         self._expected = expected
 
     def on_click(self) -> None:
-        """Show the Activity screen."""
         self.post_message(GoTo("activity"))
 
     def render(self) -> Content:

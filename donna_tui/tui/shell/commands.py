@@ -82,7 +82,6 @@ def key_choices(state: ActionState, keys: Keys) -> Iterator[Choice[str]]:
 
 
 def pane_of(action: Action) -> Pane | None:
-    """Return the screen of an action; None if it works everywhere, or in a dialog."""
     name = action.context.removesuffix(".input")
     return name if name in PANES else None
 

@@ -221,7 +221,6 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             self._answer(VaultChoice(path), what_is_wrong(path))
 
     def on_path_input_completed(self, event: PathInput.Completed) -> None:
-        """List the folders that match the path."""
         event.stop()
         names = event.completion.names
         more = f"  … {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
@@ -229,12 +228,10 @@ class FirstRunScreen(ClosesOnce[VaultChoice]):
             self._show_reason("  ".join(f"{name}/" for name in names[:_MOST_NAMES]) + more, is_error=False)
 
     def action_move(self, how: str) -> None:
-        """Move the selection if the list has the focus."""
         if isinstance(self.focused, OptionList):
             getattr(self.focused, f"action_{how}")()
 
     def action_type(self) -> None:
-        """Focus the path input."""
         self.query_one("#first-run-path").focus()
 
     def _answer(self, choice: VaultChoice, reason: str) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from importlib import import_module
+from itertools import islice
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -16,6 +19,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Static
 
+from donna_tui.platform.paths import style_sheet
 from donna_tui.safety.terminal import clean_line
 from donna_tui.tui.lib.action import Action, ActionState
 from donna_tui.tui.lib.action import Pane as PaneName
@@ -28,7 +32,7 @@ from donna_tui.tui.lib.error_messages import Refusal
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import HasJumpTargets, JumpOverlay, JumpTarget
-from donna_tui.tui.lib.keymap import Keymap, key_names, shown_key
+from donna_tui.tui.lib.keymap import Keymap, Keys, key_names, shown_key
 from donna_tui.tui.lib.markdown import FollowLink, LinkRef
 from donna_tui.tui.lib.messages import (
     ActionsChanged,
@@ -42,17 +46,18 @@ from donna_tui.tui.lib.messages import (
     StatusChanged,
     StepBack,
 )
-from donna_tui.tui.lib.panes import PANES
+from donna_tui.tui.lib.panes import PANES, PaneEntry
 from donna_tui.tui.lib.places import NotePlace, Place, Places, QuestionPlace, ScreenPlace
 from donna_tui.tui.lib.styled import TEXT_CLASSES
 from donna_tui.tui.search.pane import SearchPane
 from donna_tui.tui.shell.bars import FooterBar, HeaderBar, StatusStrip, Tab, no_model_to_get
-from donna_tui.tui.shell.lazy_panes import Pane, import_later, later_panes
 from donna_tui.tui.terminal import Unsaved
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import NameMatch
 
 if TYPE_CHECKING:
+    from textual.css.stylesheet import Stylesheet
+
     from donna_tui.tui.app import DonnaApp
     from donna_tui.tui.bridge import EngineBridge
     from donna_tui.tui.meetings.pane import MeetingsPane
@@ -68,17 +73,35 @@ DAILY = "Daily"
 """The folder of daily notes."""
 
 
+class Pane(Protocol):
+    """A screen with its own actions.
+
+    A pane also handles the messages `EngineEvents` and `StatusChanged`, has a method `action_…` for each action of its
+    context, which the help of the action describes, and posts `ActionsChanged` when other actions become possible.
+    """
+
+    def connect(self, backend: Backend) -> None:
+        """Show the vault of a backend; called once, when its engine runs."""
+
+    def cannot_open(self, error: DonnaError) -> None:
+        """Show the reason why there is no engine."""
+
+    def action_state(self, base: ActionState) -> ActionState:
+        """Return the action state of this pane, based on the global one."""
+
+    def focus_first(self) -> None:
+        """Focus the initial part."""
+
+    def go_back(self) -> bool:
+        """Leave the current level. Return False at the outermost one."""
+
+
 class MainScreen(Screen[None], inherit_bindings=False):
     """The screen of all panes. Every key, click, palette entry and footer item is handled by `action_run`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*bindings("global"), Binding("ctrl+c", "copy_or_hint", show=False)]
     COMPONENT_CLASSES: ClassVar[set[str]] = TEXT_CLASSES
-    HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012
-        (0, "-cramped"),
-        (_SMALLEST[0], "-narrow"),
-        (100, "-normal"),
-        (140, "-wide"),
-    ]
+    HORIZONTAL_BREAKPOINTS = [(0, "-cramped"), (_SMALLEST[0], "-narrow"), (100, "-normal"), (140, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (_SMALLEST[1], "-low"), (30, "-tall")]  # noqa: RUF012
     BLANK = True  # the panes cover it; see lib/containers.py
 
@@ -154,14 +177,12 @@ class MainScreen(Screen[None], inherit_bindings=False):
             bridge.open()
 
     def connect(self, backend: Backend) -> None:
-        """Show the data of a running engine."""
         self._connected, self._warm_up, self._backend = True, backend.warm_up, backend
         self._greet(lambda pane: pane.connect(backend))
         self.run_worker(self._complete_after_answer(backend), group="panes")
         self.post_message(StatusChanged(backend.status()))
 
     def disconnect(self) -> None:
-        """Unsubscribe from the engine."""
         for bridge in self._bridges:
             bridge.close()
 
@@ -180,7 +201,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
                 self.workers.cancel_node(node)
 
     def cannot_open(self, error: DonnaError) -> None:
-        """Show in every pane why there is no engine."""
         self.strip.trouble = error.message
         self._greet(lambda pane: pane.cannot_open(error))
         self.run_worker(self.complete(), group="panes")
@@ -270,23 +290,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.refresh_footer()
 
     def refresh_footer(self) -> None:
-        """Redraw the footer for the current state."""
         if self.is_mounted:
             self.footer.show(self.state())
 
     def on_status_changed(self, event: StatusChanged) -> None:
-        """Show the newest status in strip, header and footer."""
         self.strip.status = event.status
         self.header.name_space(event.status.space)
         self.refresh_footer()
 
     def on_actions_changed(self, event: ActionsChanged) -> None:
-        """Redraw the footer."""
         event.stop()
         self.refresh_footer()
 
     def on_review_pane_counted(self, event: ReviewPane.Counted) -> None:
-        """Show the number of pending drafts."""
         event.stop()
         self.header.report_waiting("review", event.waiting)
 
@@ -304,23 +320,19 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.run_worker(self._open_meeting(event.identity, event.day), group="panes")
 
     async def _open_meeting(self, identity: str, day: datetime.date) -> None:
-        await self._show_completed("meetings")
-        if self.is_complete:
+        if await self._show_completed("meetings"):
             self._meetings.select_meeting(identity, day)
 
     def on_go_to(self, event: GoTo) -> None:
-        """Show another screen."""
         event.stop()
         self.show_pane(event.pane)
 
     def on_follow_link(self, event: FollowLink) -> None:
-        """Show the destination of a link."""
         event.stop()
         if self._backend is not None:
             self._follow(self._backend, event.path, event.ref)
 
     def on_remember_place(self, event: RememberPlace) -> None:
-        """Add a place to the navigation history."""
         event.stop()
         self._places.push_back(event.place)
 
@@ -332,7 +344,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             (self._vault.action_vault_redo if event.redo else self._vault.action_vault_undo)()
 
     async def on_edit_note(self, event: EditNote) -> None:
-        """Open a note in the editor."""
         event.stop()
         if self._backend is not None:
             await self._edit(self._backend, event.path, event.line)
@@ -355,16 +366,13 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.footer.cover(getattr(front, "footer_keys", (("esc", "close"),)))
 
     def on_screen_resume(self) -> None:
-        """Redraw the footer after a dialog was closed."""
         self.footer.cover(())
         self.refresh_footer()
 
     def on_header_bar_chosen(self, event: HeaderBar.Chosen) -> None:
-        """Show the screen of the clicked tab."""
         self.show_pane(event.pane)
 
     async def on_footer_bar_clicked(self, event: FooterBar.Clicked) -> None:
-        """Run the clicked action."""
         await self.action_run(event.action_id)
 
     def action_draft_weekly_review(self) -> None:
@@ -374,21 +382,17 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.run_worker(self._write_today("daily_reflection"), group="draft")
 
     async def _write_today(self, skill: str) -> None:
-        await self._show_completed("review")
-        if self.is_complete:
+        if await self._show_completed("review"):
             self._review.write_today(skill)
 
     def action_search_focus(self) -> None:
-        """Show the Search screen and focus the search box."""
         self.show_pane("search")
         self.search.focus_first()
 
     def action_view_next(self) -> None:
-        """Focus the next part."""
         self.focus_next()
 
     def action_view_previous(self) -> None:
-        """Focus the previous part."""
         self.focus_previous()
 
     def action_view_back(self) -> None:
@@ -412,8 +416,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
 
     async def _show_daily(self, backend: Backend) -> None:
-        await self._show_completed("vault")
-        if not self.is_complete:
+        if not await self._show_completed("vault"):
             return
         path = f"{DAILY}/{datetime.date.today().isoformat()}.md"
         try:
@@ -470,8 +473,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         """Show a note in the Vault, and add the current place to the navigation history."""
         if self.is_complete:
             self._places.push_back(self._place)
-        await self._show_completed("vault")
-        if self.is_complete:
+        if await self._show_completed("vault"):
             self._vault.open_note(path, line)
 
     @property
@@ -522,7 +524,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(Palette(self.state(), self._keymap.keys, self.app.theme), self._picked)
 
     def action_app_theme(self) -> None:
-        from donna_tui.tui.shell.themes import ThemePicker
+        from donna_tui.tui.shell.windows import ThemePicker
 
         self.app.push_screen(ThemePicker(self.app.theme), lambda name: self._use_theme(name) if name else None)
 
@@ -531,7 +533,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_app_model(self) -> None:
         """Ask for consent, and download the embedding model in the background."""
-        from donna_tui.tui.shell.install_model import InstallModelScreen
+        from donna_tui.tui.shell.windows import InstallModelScreen
 
         self.app.push_screen(InstallModelScreen(self._keymap.keys), self._install_model)
 
@@ -552,7 +554,7 @@ class MainScreen(Screen[None], inherit_bindings=False):
         self.app.push_screen(KeyList(self.state(), self._keymap.keys), self._picked)
 
     def action_app_help(self) -> None:
-        from donna_tui.tui.shell.help import HelpScreen
+        from donna_tui.tui.shell.windows import HelpScreen
 
         self.app.push_screen(HelpScreen(self.header.active, self._keymap.keys))
 
@@ -600,21 +602,21 @@ class MainScreen(Screen[None], inherit_bindings=False):
             self.pane_is_shown.clear()
             self.run_worker(self._show_completed(name), group="panes")
 
-    async def _show_completed(self, name: PaneName) -> None:
-        """Load the panes if necessary, and show one of them. Keys wait meanwhile."""
+    async def _show_completed(self, name: PaneName) -> bool:
+        """Load the panes if necessary, and show one of them. Keys wait meanwhile. False if the app is closing."""
         self._panes_awaited += 1
         self.pane_is_shown.clear()
         try:
             await self.complete()
-            if self.is_complete:  # else the app is closing
+            if self.is_complete:
                 self._switch_to(name)
+            return self.is_complete
         finally:
             self._panes_awaited -= 1
             if not self._panes_awaited:
                 self.pane_is_shown.set()
 
     def _switch_to(self, name: PaneName, *, remember: bool = True) -> None:
-        """Show a pane, and restore its focus."""
         left = self.header.active
         if remember and name != left and self.is_complete:
             self._places.push_back(self._place)
@@ -642,7 +644,6 @@ class MainScreen(Screen[None], inherit_bindings=False):
             await self.action_run(value)
 
     def _show_where(self, action: Action) -> None:
-        """Show the screen of an action, and report its key."""
         from donna_tui.tui.shell.commands import pane_of
 
         pane = pane_of(action)
@@ -672,3 +673,22 @@ async def _destination(backend: Backend, path: str, ref: LinkRef) -> Destination
     from donna_tui.types.notes import Destination
 
     return Destination(path=ref.written, line=ref.line)
+
+
+def import_later() -> None:
+    """Import the modules of the other panes. Run on a thread, because this takes as long as about ten key presses."""
+    for entry in _later():
+        import_module(entry.module)
+
+
+def later_panes(outside: ExternalPrograms, keys: Keys, styles: Stylesheet) -> Iterator[Widget]:
+    """Create the other panes lazily, one by one; the style sheet of each is loaded first."""
+    for entry in _later():
+        with contextlib.suppress(FileNotFoundError):
+            styles.read(style_sheet(entry.name))
+        widget: Widget = getattr(import_module(entry.module), entry.widget)(outside, keys)
+        yield widget
+
+
+def _later() -> Iterator[PaneEntry]:
+    return islice(PANES.values(), 1, None)

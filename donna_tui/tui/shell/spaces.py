@@ -41,7 +41,6 @@ class SpacePicker(Picker[VaultChoice]):
         return [(each, Match(0.0, ())) for each in known or [added]]
 
     def action_complete(self) -> None:
-        """Complete the path that is typed."""
         field = self.query_one(Input)
         if is_path(field.value):
             self._complete(field)
@@ -57,7 +56,6 @@ class SpacePicker(Picker[VaultChoice]):
 
 
 def is_path(text: str) -> bool:
-    """Return whether the input is a path, not a name."""
     return text.strip().startswith(("/", "~", "./", "../"))
 
 
