@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from donna_tui.tui.review.approve_all import ApproveAll
+from donna_tui.tui.review.flows import ApproveAll
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from tests.snapshots.test_snapshots import MEDIUM, USED, Camera, Steps, connected, donna, drawn
 from tests.snapshots.test_snapshots import camera as camera

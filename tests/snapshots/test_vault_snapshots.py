@@ -9,9 +9,8 @@ import pytest
 from donna_tui.tui.lib.dialogs import RefusalScreen
 from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.shell.bars import FooterBar
-from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen
+from donna_tui.tui.vault.conflict_dialogs import ConflictCopyDialog, ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
-from donna_tui.tui.vault.three_way import ThreeWayScreen
 from tests.snapshots.test_snapshots import LARGE, MEDIUM, USED, Camera, Steps, connected, donna, drawn
 from tests.snapshots.test_snapshots import camera as camera
 from tests.tui import scenarios

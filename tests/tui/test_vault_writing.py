@@ -17,9 +17,8 @@ from donna_tui.tui.lib.edit_dialog import EditScreen, NoteField
 from donna_tui.tui.lib.external import External
 from donna_tui.tui.lib.inputs import fitting
 from donna_tui.tui.lib.picker import Picker
-from donna_tui.tui.vault.conflict_dialogs import ConflictScreen
+from donna_tui.tui.vault.conflict_dialogs import ConflictScreen, ThreeWayScreen
 from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
-from donna_tui.tui.vault.three_way import ThreeWayScreen
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.types.notes import Edit
 from donna_tui.vault.write.changes import OperationKind, etag_of

@@ -68,24 +68,20 @@ class AddCalendar(Dialog[CalendarRow]):
         self.field(PLACE).focus()
 
     def field(self, name: str) -> LineInput:
-        """Return the input with this name."""
         return self.query_one(f"#calendar-{name} LineInput", LineInput)
 
     def action_other_field(self, step: int) -> None:
-        """Focus the next or previous field."""
         shown = [name for name, *_ in _FIELDS if self.query_one(f"#calendar-{name}").display]
         here = next((place for place, name in enumerate(shown) if self.field(name).has_focus), 0)
         self.field(shown[(here + step) % len(shown)]).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Clear the error when a field is edited."""
         event.stop()
         self._show_login()
         if not self._is_reading:
             self._show_hint()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Read the calendar."""
         event.stop()
         if self._is_reading:
             return

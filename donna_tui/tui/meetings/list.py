@@ -12,7 +12,7 @@ from textual.getters import query_one
 from textual.widgets import Static
 
 from donna_tui.tui.lib.containers import Panel
-from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.humanize import local, plural
 from donna_tui.tui.lib.lines import ItemList, row_of
 from donna_tui.tui.lib.markdown import MOST_CHARACTERS
 from donna_tui.tui.lib.passage_view import PassageView
@@ -25,16 +25,11 @@ _STATE = 11
 _ROOMY = 46
 
 GLYPHS = {
-    MeetingState.COMING: ("○", "muted"),
-    MeetingState.NOW: ("▸", "accent"),
-    MeetingState.ENDED: ("·", "quiet"),
-    MeetingState.DUE: ("…", "accent"),
-    MeetingState.DRAFTED: ("●", "accent"),
-    MeetingState.WRITTEN: ("✓", "muted"),
-    MeetingState.REJECTED: ("✗", "quiet"),
-    MeetingState.FAILED: ("!", "error"),
+    MeetingState.COMING: ("○", "muted"), MeetingState.NOW: ("▸", "accent"), MeetingState.ENDED: ("·", "quiet"),
+    MeetingState.DUE: ("…", "accent"), MeetingState.DRAFTED: ("●", "accent"), MeetingState.WRITTEN: ("✓", "muted"),
+    MeetingState.REJECTED: ("✗", "quiet"), MeetingState.FAILED: ("!", "error"),
     MeetingState.CANCELLED: ("–", "quiet"),
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,6 @@ class MeetingList(ItemList[MeetingRow | Between]):
 
     @property
     def selected(self) -> MeetingRow | None:
-        """Return the meeting under the cursor."""
         row = super().selected
         return row if isinstance(row, MeetingRow) else None
 
@@ -100,7 +94,6 @@ def rows_of(meetings: Sequence[MeetingRow], titles: dict[datetime.date, str]) ->
 
 
 def meeting_line(row: MeetingRow, width: int) -> Content:
-    """Format a meeting: its time, title, number of people, and the state of its note."""
     is_off = row.state in (MeetingState.REJECTED, MeetingState.ENDED)
     tone = "quiet" if row.meeting.cancelled else "muted" if is_off else "plain"
     left = Content.assemble((f"{times_of(row.meeting):<{_TIMES}}  ", "muted"), (meeting_title(row.meeting), tone))
@@ -113,7 +106,6 @@ def meeting_line(row: MeetingRow, width: int) -> Content:
 
 
 def meeting_title(meeting: Meeting) -> str:
-    """Return the title of a meeting, on one line."""
     return short_line(meeting.title, 120) or "untitled"
 
 
@@ -121,15 +113,7 @@ def times_of(meeting: Meeting) -> str:
     """Format the start and end in local time: `09:30–10:00`."""
     if meeting.all_day:
         return "all day"
-    return f"{local_clock(meeting.start)}–{local_clock(meeting.end)}"
-
-
-def local_clock(at: datetime.datetime) -> str:
-    """Format the local time of day; a dash for a time outside the calendar's range."""
-    try:
-        return at.astimezone().strftime("%H:%M")
-    except (OverflowError, ValueError, OSError):
-        return "–"
+    return f"{local(meeting.start.timestamp(), '%H:%M')}–{local(meeting.end.timestamp(), '%H:%M')}"
 
 
 def state_word(row: MeetingRow) -> str:
@@ -168,7 +152,6 @@ class MeetingCard(Panel):
 
 
 def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
-    """Yield the facts of a meeting in a few lines."""
     meeting = row.meeting
     yield Content.styled(meeting_title(meeting), "bold")
     facts = (f"{day}, {times_of(meeting)}", short_line(meeting.location, 80), short_line(meeting.calendar, 40))
@@ -180,7 +163,6 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
 
 
 def people_of(meeting: Meeting) -> str:
-    """Format the attendees."""
     names = [
         short_line(each.name, 40) or short_line(each.email, 40) or "unknown"
         for each in meeting.attendees[:_MOST_PEOPLE]

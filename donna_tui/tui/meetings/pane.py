@@ -29,29 +29,14 @@ from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents, OpenDraft, OpenNote
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.meetings import wording
 from donna_tui.tui.meetings.list import MeetingCard, MeetingList
-from donna_tui.tui.meetings.wording import (
-    LOADING,
-    NO_CALENDAR,
-    Agenda,
-    Span,
-    calendars_line,
-    day_title,
-    has_preview,
-    is_in_review,
-    local_day,
-    nothing_there,
-    rests_on,
-    state_text,
-    why_no_draft_now,
-    why_no_note,
-)
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import line_of
 from donna_tui.tui.review.wording import lacks_repository
-from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, CalendarRow, MeetingRow, MeetingState
+from donna_tui.types.drafts import OFF_FOR_MEETING, OFF_FOR_SERIES, MeetingRow, MeetingState
 from donna_tui.types.errors import DonnaError
-from donna_tui.types.events import EngineEvent, VaultWritten
+from donna_tui.types.events import VaultWritten
 
 PAUSE = 0.05
 """Seconds that a meeting is selected before its note is read, so that scrolling through the list reads nothing."""
@@ -65,13 +50,12 @@ class MeetingsPane(PartsPane):
 
     rows = query_one(MeetingList)
     card = query_one(MeetingCard)
-    notice = query_one("#meetings-notice", Notice)
     BINDINGS = bindings("meetings")
     parts = ("list", "text")
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("meetings", outside, keys)
-        self._agenda = Agenda(local_day(time()))
+        self._agenda = wording.Agenda(wording.local_day(time()))
         self._being_written: set[str] = set()
         self._selects_next = ""
         self._reading: Timer | None = None
@@ -86,7 +70,7 @@ class MeetingsPane(PartsPane):
         yield MeetingCard("Meeting", id="meeting-card")
 
     def on_mount(self) -> None:
-        self._show_notice(LOADING)
+        self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the calendar is read once the screen is shown."""
@@ -99,14 +83,10 @@ class MeetingsPane(PartsPane):
         return replace(
             base,
             meeting=row is not None,
-            no_note=why_no_note(row, self._keys),
-            no_draft_now=why_no_draft_now(row, self._keys, being_written=being_written),
+            no_note=wording.why_no_note(row, self._keys),
+            no_draft_now=wording.why_no_draft_now(row, self._keys, being_written=being_written),
             calendar=not self.has_class("-empty"),
         )
-
-    def focus_first(self) -> None:
-        """Focus the list, or the notice in its place."""
-        self.show_part("list")
 
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
@@ -117,26 +97,17 @@ class MeetingsPane(PartsPane):
             return False
         return True
 
-    def show_part(self, place: str) -> None:
-        """Focus a part, and show it on narrow screens."""
-        self._place(place)
-        self.screen.set_focus(self._part(place))
-
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Return the visible rows, and the text."""
         return visible_targets((self.rows,), (self.card.view,))
 
     def on_descendant_focus(self) -> None:
-        """Show the part with the focus on narrow screens."""
         self._place("text" if self.screen.focused is self.card.view else "list")
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Schedule reading the list after a note was written or a calendar was read."""
-        if any(map(is_about_meetings, event.events)):
+        if any(isinstance(each, VaultWritten) or each.name.startswith(_ABOUT_MEETINGS) for each in event.events):
             self.reload_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Update the card for the selected meeting."""
         event.stop()
         self.follow()
 
@@ -144,18 +115,18 @@ class MeetingsPane(PartsPane):
         row = self.selected
         if row is None:
             return
-        if is_in_review(row):
+        if wording.is_in_review(row):
             self.post_message(OpenDraft(row.draft))
         elif row.path:
             self.post_message(OpenNote(row.path))
 
     def action_meetings_write(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self.write_now(self._backend, self.selected.meeting.event_id)
+        if self.selected is not None:
+            self.write_now(self.selected.meeting.event_id)
 
     def action_meetings_never(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self.want_notes(self._backend, self.selected)
+        if self.selected is not None:
+            self.want_notes(self.selected)
 
     def action_meetings_earlier(self) -> None:
         self._turn_to(self._agenda.step(-1))
@@ -164,7 +135,7 @@ class MeetingsPane(PartsPane):
         self._turn_to(self._agenda.step(1))
 
     def action_meetings_today(self) -> None:
-        self._turn_to(replace(self._agenda, day=local_day(time())))
+        self._turn_to(replace(self._agenda, day=wording.local_day(time())))
 
     def action_meetings_span(self) -> None:
         row = self.selected
@@ -172,22 +143,18 @@ class MeetingsPane(PartsPane):
         self._turn_to(replace(self._agenda, day=day).other_span())
 
     def action_meetings_refresh(self) -> None:
-        if self._backend is not None:
-            self.read_calendars(self._backend)
+        self.read_calendars()
 
     def action_meetings_add(self) -> None:
-        if self._backend is not None:
-            self.add_calendar(self._backend)
+        self.add_calendar()
 
     def action_view_next(self) -> None:
-        """Show the other part, even if it is not visible."""
         self.show_part("list" if self._is_at("text") else "text")
 
     def action_view_previous(self) -> None:
-        """Show the other part; there are only two."""
         self.action_view_next()
 
-    def _turn_to(self, agenda: Agenda) -> None:
+    def _turn_to(self, agenda: wording.Agenda) -> None:
         self._agenda = agenda
         self.reload()
 
@@ -198,11 +165,9 @@ class MeetingsPane(PartsPane):
 
     @property
     def selected(self) -> MeetingRow | None:
-        """Return the meeting that actions apply to."""
         return None if self.has_class("-empty") else self.rows.selected
 
     def on_show(self) -> None:
-        """Read the calendar when the screen is shown."""
         self.reload()
 
     def reload(self) -> None:
@@ -211,7 +176,6 @@ class MeetingsPane(PartsPane):
             self._load(self._backend)
 
     def select_meeting(self, identity: str, day: datetime.date) -> None:
-        """Select a meeting, which begins on this local day."""
         self._selects_next, self._agenda = identity, replace(self._agenda, day=day)
         self.reload()
 
@@ -224,61 +188,57 @@ class MeetingsPane(PartsPane):
         except DonnaError as error:
             self._show_notice(why_no_list(error, "meetings.refresh"))
             return
-        self._show_calendars(calendars)
+        words, problems = wording.calendars_line(calendars)
+        self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
+        trouble = self.query_one("#calendar-problems", Static)
+        trouble.update(Content(problems))
+        trouble.display = bool(problems)
         if not calendars and not meetings:
-            self._show_notice(NO_CALENDAR)
+            self._show_notice(wording.NO_CALENDAR)
             return
         self._show_agenda(agenda, meetings)
         self.follow()
 
     @work(group="rule")
-    async def want_notes(self, backend: Backend, row: MeetingRow) -> None:
+    async def want_notes(self, row: MeetingRow) -> None:
         """Turn drafts of a series off, or on again, and show which."""
         wanted = row.unwanted in (OFF_FOR_SERIES, OFF_FOR_MEETING)
-        try:
-            await backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        what = "this series" if row.meeting.series_id else "this meeting"
-        key = shown_key(self._keys["meetings.never"], typing=False)
-        message = (
-            f"Drafts of {what} are written again." if wanted else f"No more drafts of {what}. {key} turns them on."
-        )
-        self.notify(message, timeout=5, markup=False)
-        self.reload()
+        with self._complaining():
+            await self.backend.calendar.want_notes(row.meeting.event_id, wanted=wanted)
+            what = "this series" if row.meeting.series_id else "this meeting"
+            key = shown_key(self._keys["meetings.never"], typing=False)
+            off = f"No more drafts of {what}. {key} turns them on."
+            self.notify(f"Drafts of {what} are written again." if wanted else off, timeout=5, markup=False)
+            self.reload()
 
     @work(group="write")
-    async def write_now(self, backend: Backend, event_id: str) -> None:
+    async def write_now(self, event_id: str) -> None:
         """Write the draft of a meeting, and show where it is; offer to create a missing repository."""
         self._being_written.add(event_id)
         self.follow()
         try:
-            row = await backend.drafts.write_now(event_id)
-            if lacks_repository(row):
-                deciding = DraftFlows(self, self._keys, backend)
-                if not await deciding.creates_repository():
-                    return
-                for each in await deciding.without_repository():
-                    again = await backend.drafts.regenerate(each.id)
-                    row = again if again.id == row.id else row
-        except DonnaError as error:
-            self._complain(error)
-        else:
-            key = shown_key(self._keys["meetings.open"], typing=False)
-            failed = sentence(row.detail) if row.detail else ""
-            self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
+            with self._complaining():
+                row = await self.backend.drafts.write_now(event_id)
+                if lacks_repository(row):
+                    deciding = DraftFlows(self, self._keys, self.backend)
+                    if not await deciding.creates_repository():
+                        return
+                    for each in await deciding.without_repository():
+                        again = await self.backend.drafts.regenerate(each.id)
+                        row = again if again.id == row.id else row
+                key = shown_key(self._keys["meetings.open"], typing=False)
+                failed = sentence(row.detail) if row.detail else ""
+                self.notify(failed or f"The draft is waiting. {key} opens it.", timeout=5, markup=False)
         finally:
             self._being_written.discard(event_id)
             self.reload()
             self.follow()
 
     @one_dialog("add")
-    async def add_calendar(self, backend: Backend) -> None:
-        """Prompt for a calendar, and show the number of its meetings once it is followed."""
+    async def add_calendar(self) -> None:
         from donna_tui.tui.meetings.add_calendar import AddCalendar
 
-        row = await self.app.push_screen_wait(AddCalendar(backend.calendar.add_calendar, self._keys))
+        row = await self.app.push_screen_wait(AddCalendar(self.backend.calendar.add_calendar, self._keys))
         if row is not None:
             held = plural(row.meetings, "meeting")
             message = f"Following {line_of(row.name)}: {held} from a month ago to two months ahead."
@@ -286,13 +246,10 @@ class MeetingsPane(PartsPane):
             self.reload()
 
     @work(group="calendars", exclusive=True)
-    async def read_calendars(self, backend: Backend) -> None:
-        """Read all calendars, and list their current meetings."""
+    async def read_calendars(self) -> None:
         self.query_one("#calendars", Static).update(Content.styled("Reading the calendars …", "$text-accent"))
-        try:
-            await backend.calendar.refresh()
-        except DonnaError as error:
-            self._complain(error)
+        with self._complaining():
+            await self.backend.calendar.refresh()
         self.reload()
 
     def follow(self) -> None:
@@ -302,63 +259,57 @@ class MeetingsPane(PartsPane):
             self.card.show_meeting(None, "", "")
             self.card.show_text("", "")
         else:
-            state = state_text(row, self._keys, time(), being_written=row.meeting.event_id in self._being_written)
-            self.card.show_meeting(row, day_title(row.meeting.day, local_day(time())), state)
+            state = wording.state_text(
+                row, self._keys, time(), being_written=row.meeting.event_id in self._being_written
+            )
+            self.card.show_meeting(row, wording.day_title(row.meeting.day, wording.local_day(time())), state)
         self.post_message(ActionsChanged())
         if self._reading is not None:
             self._reading.stop()
         self._reading = self.set_timer(PAUSE, self._read_selected)
 
     def _read_selected(self) -> None:
-        if self._backend is not None and self.selected is not None:
-            self._read(self._backend, self.selected)
+        if self.selected is not None:
+            self._read(self.selected)
 
     @work(group="read", exclusive=True)
-    async def _read(self, backend: Backend, row: MeetingRow) -> None:
+    async def _read(self, row: MeetingRow) -> None:
         try:
-            await self._show_note(backend, row)
+            await self._show_note(row)
         except DonnaError as error:
             self.card.show_text("", "", error_text(error))
 
-    async def _show_note(self, backend: Backend, row: MeetingRow) -> None:
+    async def _show_note(self, row: MeetingRow) -> None:
         """Show the draft, the note or the preview of a meeting, with its path or target. Raises DonnaError."""
         if row.state is MeetingState.DRAFTED and row.draft:
-            draft = await backend.drafts.draft(row.draft)
+            draft = await self.backend.drafts.draft(row.draft)
             place = draft.row.path
             moves = f" · moves to {draft.row.target}" if draft.row.target != place else ""
-            self.card.show_text(draft.text, f"draft in {place}{moves} · {rests_on(len(draft.evidence))}")
+            self.card.show_text(draft.text, f"draft in {place}{moves} · {wording.rests_on(len(draft.evidence))}")
         elif row.state is MeetingState.WRITTEN and row.path:
-            self.card.show_text((await backend.notes.read_note(row.path)).text, row.path)
-        elif has_preview(row):
-            found = await backend.drafts.preview(row.meeting.event_id)
-            destination = f"would be saved to {found.target} · {rests_on(len(found.evidence))}"
+            self.card.show_text((await self.backend.notes.read_note(row.path)).text, row.path)
+        elif row.state in wording.WITH_PREVIEW:
+            found = await self.backend.drafts.preview(row.meeting.event_id)
+            destination = f"would be saved to {found.target} · {wording.rests_on(len(found.evidence))}"
             self.card.show_text(found.text, destination, *map(sentence, found.remarks))
         else:
             self.card.show_text(row.meeting.description, "")
 
-    def _show_agenda(self, agenda: Agenda, meetings: tuple[MeetingRow, ...]) -> None:
+    def _show_agenda(self, agenda: wording.Agenda, meetings: tuple[MeetingRow, ...]) -> None:
         now = time()
-        today = local_day(now)
-        notice_had_focus = self.notice.has_focus
-        self.remove_class("-empty")
-        if notice_had_focus:
-            self.rows.focus()
-        style = "$text-accent" if agenda.first <= today < local_day(agenda.bounds[1]) else "$text-muted"
+        today = wording.local_day(now)
+        self._hide_notice(self.rows)
+        style = "$text-accent" if agenda.first <= today < wording.local_day(agenda.bounds[1]) else "$text-muted"
         self.query_one("#agenda-head", Static).update(Content.styled(agenda.title(today), style))
-        self.rows.empty_text = nothing_there(agenda, shown_key(self._keys["meetings.span"], typing=False))
-        days = {row.meeting.day for row in meetings} if agenda.span is Span.WEEK else set()
+        is_week = agenda.span is wording.Span.WEEK
+        key = shown_key(self._keys["meetings.span"], typing=False)
+        empty = "No meetings in this week." if is_week else f"No meetings on this day. {key} shows the week."
+        self.rows.empty_text = empty
+        days = {row.meeting.day for row in meetings} if is_week else set()
         selected, self._selects_next = self._selects_next, ""
-        self.rows.show(meetings, {day: day_title(day, today) for day in days}, now, select=selected)
-
-    def _show_calendars(self, calendars: tuple[CalendarRow, ...]) -> None:
-        words, problems = calendars_line(calendars)
-        self.query_one("#calendars", Static).update(Content.styled(words, "$text-disabled"))
-        trouble = self.query_one("#calendar-problems", Static)
-        trouble.update(Content(problems))
-        trouble.display = bool(problems)
+        self.rows.show(meetings, {day: wording.day_title(day, today) for day in days}, now, select=selected)
 
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the list."""
         had_focus = self.has_focus_within
         self.notice.set_text(words)
         self.add_class("-empty")
@@ -366,8 +317,3 @@ class MeetingsPane(PartsPane):
         self.follow()
         if had_focus:
             self.notice.focus()
-
-
-def is_about_meetings(event: EngineEvent) -> bool:
-    """Return whether an event may change the list."""
-    return isinstance(event, VaultWritten) or event.name.startswith(_ABOUT_MEETINGS)

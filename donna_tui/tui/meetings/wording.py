@@ -27,7 +27,7 @@ _BRIEF_TEXT = "Its brief is ready: type your notes into it, and approve it after
 
 
 _DAYS_OF_WEEK = 7
-_WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
+WITH_PREVIEW = (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE, MeetingState.FAILED)
 _STATE_TEXTS = {
     MeetingState.COMING: "Its brief is written shortly before it begins; this is what it would say now.",
     MeetingState.NOW: "Now. This is what its brief would say.",
@@ -57,12 +57,10 @@ class Agenda:
 
     @property
     def first(self) -> datetime.date:
-        """Return the first day."""
         return self.day - datetime.timedelta(self.day.weekday()) if self.span is Span.WEEK else self.day
 
     @property
     def length(self) -> int:
-        """Return the number of days."""
         return _DAYS_OF_WEEK if self.span is Span.WEEK else 1
 
     @property
@@ -80,7 +78,6 @@ class Agenda:
         return moved
 
     def other_span(self) -> Agenda:
-        """Switch between the day and its week."""
         return replace(self, span=Span.DAY if self.span is Span.WEEK else Span.WEEK)
 
     def title(self, today: datetime.date) -> str:
@@ -98,7 +95,6 @@ def midnight(day: datetime.date) -> float:
 
 
 def local_day(at: float) -> datetime.date:
-    """Return the local day of a Unix time."""
     return datetime.datetime.fromtimestamp(at).astimezone().date()
 
 
@@ -106,11 +102,6 @@ def day_title(day: datetime.date, today: datetime.date) -> str:
     """Format a day: `Fri 20 Nov 2026, today`."""
     near = {0: ", today", 1: ", tomorrow", -1: ", yesterday"}
     return f"{day:%a} {_short(day)} {day.year}{near.get((day - today).days, '')}"
-
-
-def nothing_there(agenda: Agenda, key: str) -> str:
-    """Return the notice for an empty day or week."""
-    return f"No meetings on this day. {key} shows the week." if agenda.span is Span.DAY else "No meetings in this week."
 
 
 def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
@@ -126,7 +117,6 @@ def calendars_line(calendars: Iterable[CalendarRow]) -> tuple[str, str]:
 
 
 def state_text(row: MeetingRow, keys: Keys, now: float, *, being_written: bool) -> str:
-    """Describe the state of a meeting's note, its reason, and the possible actions."""
     if being_written:
         return "Its draft is being written …"
     if row.unwanted and row.state in (MeetingState.COMING, MeetingState.NOW, MeetingState.ENDED, MeetingState.DUE):
@@ -152,18 +142,11 @@ def _key_hint(row: MeetingRow, keys: Keys) -> str:
     return ""
 
 
-def has_preview(row: MeetingRow) -> bool:
-    """Return whether a preview of the note is shown."""
-    return row.state in _WITH_PREVIEW
-
-
 def is_in_review(row: MeetingRow) -> bool:
-    """Return whether the draft is listed on the Review screen."""
     return bool(row.draft) and row.state in (MeetingState.DRAFTED, MeetingState.FAILED)
 
 
 def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
-    """Return why there is no draft or note to open; empty if there is one."""
     if row is None or row.path or is_in_review(row):
         return ""
     if row.state is MeetingState.CANCELLED:
@@ -172,7 +155,6 @@ def why_no_note(row: MeetingRow | None, keys: Keys) -> str:
 
 
 def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool) -> str:
-    """Return why no draft can be written now; empty if one can."""
     if being_written:
         return "Its draft is being written."
     if row is not None and row.state in (MeetingState.DRAFTED, MeetingState.WRITTEN):
@@ -182,7 +164,6 @@ def why_no_draft_now(row: MeetingRow | None, keys: Keys, *, being_written: bool)
 
 
 def rests_on(number: int) -> str:
-    """Format the number of sources of a preview."""
     return f"{plural(number, 'source')}" if number else "no source was found"
 
 

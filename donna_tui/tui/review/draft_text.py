@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -14,18 +14,10 @@ from textual.style import Style
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.lines import each_line
+from donna_tui.tui.lib import markdown
 from donna_tui.tui.lib.humanize import plural
 from donna_tui.tui.lib.jump import JumpTarget, jump
 from donna_tui.tui.lib.lines import LineView, row_of
-from donna_tui.tui.lib.markdown import (
-    MOST_CHARACTERS,
-    Block,
-    LinkFollowed,
-    LinkRef,
-    link_in,
-    markdown_blocks,
-    spots_of,
-)
 from donna_tui.tui.lib.passage_view import WIDEST_TEXT, wrapped
 from donna_tui.tui.lib.styled import MARKDOWN_STYLES
 from donna_tui.types.drafts import Draft, Hunk
@@ -53,17 +45,15 @@ class DraftText(LineView):
     class Moved(Message):
         """Posted when another line is under the cursor."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._draft: Draft | None = None
-        self._blocks: tuple[Block, ...] = ()
-        self._stops: tuple[int, ...] = ()
-        self._rows: list[TextRow] = []
-        self._cites: dict[int, str] = {}
-        self._hunks: dict[int, Hunk] = {}
-        self._left_out: frozenset[int] = frozenset()
-        self._beyond = 0
-        self.line_number = 0
+    _draft: Draft | None = None
+    _blocks: tuple[markdown.Block, ...] = ()
+    _stops: tuple[int, ...] = ()
+    _rows: Sequence[TextRow] = ()
+    _cites: Mapping[int, str] = {}
+    _hunks: Mapping[int, Hunk] = {}
+    _left_out: frozenset[int] = frozenset()
+    _beyond = 0
+    line_number = 0
 
     @property
     def line_count(self) -> int:
@@ -71,16 +61,15 @@ class DraftText(LineView):
 
     @property
     def hunk(self) -> Hunk | None:
-        """Return the hunk under the cursor, which can be left out."""
         return self._hunks.get(self.line_number)
 
     def show(self, draft: Draft | None, left_out: frozenset[int] = frozenset(), *, keep: bool = False) -> None:
         """Show a draft from the beginning of its own words, or from the same position for a newer version of it."""
         self._draft, self._left_out = draft, left_out
         text = draft.text if draft is not None else ""
-        self._blocks = tuple(blocks_of(text[:MOST_CHARACTERS]))
+        self._blocks = tuple(blocks_of(text[: markdown.MOST_CHARACTERS]))
         self._stops = tuple(block.line + 1 for block in self._blocks if block.content.plain.strip())
-        self._beyond = max(0, len(text) - MOST_CHARACTERS)
+        self._beyond = max(0, len(text) - markdown.MOST_CHARACTERS)
         self._cites = dict(cites_of(draft)) if draft is not None else {}
         hunks = draft.hunks if draft is not None else ()
         self._hunks = {line: hunk for hunk in hunks for line in range(hunk.start_line, hunk.end_line + 1)}
@@ -91,7 +80,6 @@ class DraftText(LineView):
             self._move_to_start()
 
     def leave_out(self, left_out: frozenset[int]) -> None:
-        """Update the parts that are left out."""
         self._left_out = left_out
         self.refresh()
 
@@ -122,35 +110,29 @@ class DraftText(LineView):
         else:
             self._show_cursor()
 
-    @property
-    def links_here(self) -> list[JumpTarget]:
-        """Return the links of the line under the cursor."""
-        return list(self._links_in(index for index, row in enumerate(self._rows) if row.line == self.line_number))
-
     def jump_targets(self) -> Iterator[JumpTarget]:
-        """Return the visible links."""
         top = self.scroll_offset.y
         yield from self._links_in(range(top, min(top + self.size.height, len(self._rows))))
 
     def follow_link(self) -> None:
         """Follow the link of the line under the cursor; where there are several, that whose label is typed."""
-        jump(self, self.links_here, or_say="There is no link in this line.")
+        here = (index for index, row in enumerate(self._rows) if row.line == self.line_number)
+        jump(self, list(self._links_in(here)), or_say="There is no link in this line.")
 
     def _links_in(self, rows: Iterable[int]) -> Iterator[JumpTarget]:
         x, y = self.content_region.offset
-        last: LinkRef | None = None
+        last: markdown.LinkRef | None = None
         for index in rows:
-            for spot in spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
+            for spot in markdown.spots_of(self._rows[index].content, x + _GUTTER, y + index - self.scroll_offset.y):
                 if spot.ref != last:  # a link that continues in the next row is one
-                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, LinkFollowed(spot.ref)))
+                    yield JumpTarget(spot.x, spot.y, go=partial(self.post_message, markdown.LinkFollowed(spot.ref)))
                 last = spot.ref
 
     def on_click(self, event: events.Click) -> None:
-        """Follow the link under the mouse, or put the cursor on the line there."""
-        ref = link_in(event.style.meta)
+        ref = markdown.link_in(event.style.meta)
         if ref is not None and not self.screen.get_selected_text():
             event.stop()
-            self.post_message(LinkFollowed(ref))
+            self.post_message(markdown.LinkFollowed(ref))
             return
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else len(self._rows)
@@ -198,13 +180,14 @@ class DraftText(LineView):
     @property
     def _first_body_row(self) -> int:
         """Return the row at which the note begins, below its properties."""
-        start = parse_frontmatter(self._draft.text[:MOST_CHARACTERS]).body_start if self._draft is not None else 0
+        start = (
+            parse_frontmatter(self._draft.text[: markdown.MOST_CHARACTERS]).body_start if self._draft is not None else 0
+        )
         head = self._draft.text[:start].count("\n") if self._draft is not None else 0
         return next((place for place, row in enumerate(self._rows) if row.line > head), 0)
 
     @property
     def _region(self) -> Region:
-        """Return the rows of the line under the cursor."""
         rows = [index for index, row in enumerate(self._rows) if row.line == self.line_number]
         return Region(0, rows[0], 1, len(rows)) if rows else Region(0, 0, 1, 1)
 
@@ -218,7 +201,6 @@ class DraftText(LineView):
         self._move_to(self._stops[max(0, min(near + by, len(self._stops) - 1))])
 
     def _turn(self, by: int) -> None:
-        """Move by a page, with the cursor on the line at that place."""
         row = self._region.y + by * max(1, self.size.height - 1)
         if self._rows:
             self._move_to(self._rows[max(0, min(row, len(self._rows) - 1))].line)
@@ -248,14 +230,14 @@ class DraftText(LineView):
         self.lines_changed()
 
 
-def blocks_of(text: str) -> Iterator[Block]:
+def blocks_of(text: str) -> Iterator[markdown.Block]:
     """Yield a block for each line of a note: its raw properties, and below them its Markdown."""
     start = parse_frontmatter(text).body_start
     head = text[:start]
     number = -1
     for number, (begin, end, _) in enumerate(each_line(head)):
-        yield Block(Content.styled(clean_line(head[begin:end]), "dim"), 0, number)
-    for block in markdown_blocks(text[start:], join=False):
+        yield markdown.Block(Content.styled(clean_line(head[begin:end]), "dim"), 0, number)
+    for block in markdown.markdown_blocks(text[start:], join=False):
         yield replace(block, line=number + 1 + block.line)
 
 

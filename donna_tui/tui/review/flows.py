@@ -1,19 +1,193 @@
-"""Approve, reject, edit and redraft the selected draft."""
+"""Approve, reject, edit and redraft drafts: one of them, or all that are waiting as one commit."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import ClassVar
 
-from donna_tui.tui.lib.error_messages import Refusal
-from donna_tui.tui.review.approve_all import ApproveAll, Planned
-from donna_tui.tui.review.lists import title_of
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.dialogs import Dialog
+from donna_tui.tui.lib.error_messages import Refusal, refusal_of, sentence
+from donna_tui.tui.lib.humanize import plural
+from donna_tui.tui.lib.inputs import KeyLine
+from donna_tui.tui.lib.keymap import Keys
+from donna_tui.tui.lib.lines import ItemList, row_of
+from donna_tui.tui.review.lists import line_of, title_of
 from donna_tui.tui.review.wording import approval_words, lacks_repository, parts_out
 from donna_tui.tui.vault.plan_dialog import Answer, PlanScreen, Proposal
-from donna_tui.tui.vault.plan_flow import Do, PlanFlow, retried
+from donna_tui.tui.vault.plan_flow import PlanFlow, retried
 from donna_tui.types.drafts import DraftRow
 from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.vault.note.diff import diff_changes
 from donna_tui.vault.write.changes import Outcome, Plan
+
+Approve = Callable[[Mapping[str, Plan]], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A draft with the plan of its approval without `left_out` of its parts, or the error that prevents it.
+
+    `is_done` is set after approval, `is_skipped` if the user leaves it for later.
+    """
+
+    row: DraftRow
+    plan: Plan | None
+    left_out: int = 0
+    error: DonnaError | None = None
+    is_done: bool = False
+    is_skipped: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.plan is not None and self.error is None and not self.is_done and not self.is_skipped
+
+
+class PlannedList(ItemList[Planned]):
+    """A list with two lines per draft: its title and size; and its plan, its result, or its error."""
+
+    row_height: ClassVar[int] = 2
+
+    def __init__(self, planned: Sequence[Planned], *, id: str | None = None) -> None:  # noqa: A002
+        super().__init__(id=id)
+        self.items = tuple(planned)
+
+    def show(self, planned: Sequence[Planned]) -> None:
+        self.items = tuple(planned)
+        self.rows_changed(self.selected_index)
+
+    def row(self, index: int, width: int) -> Content:
+        planned = self.items[index]
+        glyph, tone = ("!", "error") if planned.error else ("✓", "accent") if planned.is_done else ("●", "accent")
+        if planned.is_skipped:
+            glyph, tone = "○", "quiet"
+        left = Content.assemble((f"{glyph} ", tone), (title_of(planned.row), "strong"))
+        return row_of(left, _size(planned.plan), width)
+
+    def row_part(self, index: int, part: int, width: int) -> Content:
+        planned = self.items[index]
+        if not part:
+            return self.row(index, width)
+        if planned.error is not None:
+            refusal = refusal_of(planned.error)
+            words = Content.styled(f"  not approved: {refusal.what} {refusal.step}", "warning")
+        else:
+            without = f", without {plural(planned.left_out, 'part')}" if planned.left_out else ""
+            does = "excluded" if planned.is_skipped else f"{does_words(planned.plan)}{without}"
+            words = Content.styled(f"  {does}", "muted")
+        return words.truncate(width, ellipsis=True, pad=True)
+
+
+class ApproveAll(Dialog[bool]):
+    """Approve the drafts as one commit. A refused draft is left out, and does not stop the others."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        action_binding("plan.apply", "screen.plan_apply"),
+        Binding("space", "skip", show=False),
+    ]
+
+    def __init__(self, planned: tuple[Planned, ...], approve: Approve, keys: Keys) -> None:
+        super().__init__(keys)
+        self.rows = PlannedList(planned, id="all-rows")
+        self._approve = approve
+        self._began = self._is_under_way = False
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="plan-box") as box:
+            box.border_title = Content("Approve all")
+            yield Static(classes="plan-lead", id="all-lead")
+            yield self.rows
+            yield KeyLine(self._keys, ("plan.apply", "approve them"), ("space", "exclude one"), ("esc", "cancel"))
+
+    def on_mount(self) -> None:
+        self._report()
+        self.rows.focus()
+
+    def action_plan_apply(self) -> None:
+        """Approve the drafts; afterwards the same key closes the dialog."""
+        if self._began or not any(each.is_open for each in self.rows.items):
+            self.action_leave()
+        else:
+            self._began = self._is_under_way = True
+            self._approve_them()
+
+    def action_skip(self) -> None:
+        planned, place = self.rows.items, self.rows.selected_index
+        if self._began or place >= len(planned) or planned[place].error is not None:
+            return
+        changed = replace(planned[place], is_skipped=not planned[place].is_skipped)
+        self.rows.show((*planned[:place], changed, *planned[place + 1 :]))
+        self._report()
+
+    def action_leave(self) -> None:
+        """Close the dialog, unless an approval is running."""
+        if not self._is_under_way:
+            self.dismiss(self._began)
+
+    @work(group="approve", exclusive=True)
+    async def _approve_them(self) -> None:
+        self.query_one(KeyLine).set_text("Approving …")
+        try:
+            while plans := {
+                each.row.id: each.plan for each in self.rows.items if each.is_open and each.plan is not None
+            }:
+                try:
+                    await self._approve(plans)
+                except DonnaError as error:
+                    self._refuse(plans, error)
+                else:
+                    self._update(lambda each: replace(each, is_done=each.is_done or each.row.id in plans))
+        finally:
+            self._is_under_way = False
+        self.query_one(KeyLine).set_text(f"{self.shown('plan.apply')} closes this.")
+
+    def _refuse(self, plans: Mapping[str, Plan], error: DonnaError) -> None:
+        """Mark the drafts whose plans contain the note that an error is about, or else all of them."""
+        path = getattr(error, "path", "")
+        refused = {identity for identity, plan in plans.items() if path in plan.paths} or set(plans)
+        self._update(lambda each: replace(each, error=error) if each.row.id in refused else each)
+
+    def _update(self, change: Callable[[Planned], Planned]) -> None:
+        self.rows.show(tuple(map(change, self.rows.items)))
+        self._report()
+
+    def _report(self) -> None:
+        planned = self.rows.items
+        done, refused = sum(each.is_done for each in planned), sum(each.error is not None for each in planned)
+        to_do = sum(each.is_open for each in planned)
+        parts = (
+            f"{plural(done, 'draft')} approved in one commit, which one undo reverts" if done else "",
+            f"{plural(to_do, 'draft')} will be approved in one commit" if to_do else "",
+            f"{refused} not approved: the reason is below" if refused else "",
+        )
+        self.query_one("#all-lead", Static).update(Content(sentence(" · ".join(filter(None, parts)))))
+
+
+def does_words(plan: Plan | None) -> str:
+    if plan is None or not plan.changes:
+        return "no changes in the vault"
+    words = {True: "new note", False: "changes"}
+    made = [f"{words[each.before is None]} {line_of(each.path)}" for each in plan.changes if each.after is not None]
+    deletions = [f"{line_of(each.path)} is deleted" for each in plan.changes if each.after is None]
+    return ", ".join((*made, *deletions))
+
+
+def _size(plan: Plan | None) -> Content:
+    diffs = diff_changes(plan.changes) if plan is not None else ()
+    added, removed = sum(diff.added for diff in diffs), sum(diff.removed for diff in diffs)
+    plus = (f"+{added}", "added-mark") if added else ""
+    minus = (f" −{removed}", "removed-mark") if removed else ""
+    return Content.assemble(plus, minus)
+
 
 ExcludedHunks = Mapping[tuple[str, str], frozenset[int]]
 """The hunks that are left out, by the id of a draft and the version of its text in which they are numbered."""
@@ -23,41 +197,22 @@ class DraftFlows(PlanFlow):
     """The decisions about drafts. Each must run in a worker."""
 
     async def approve(self, row: DraftRow, without: frozenset[int], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Approve a draft without some of its hunks."""
-        service = self._backend.drafts
+        def leads(plan: Plan) -> tuple[str, ...]:
+            return approval_words(plan, row), *parts_out(len(without))
 
-        def shown(plan: Plan) -> Proposal:
-            return Proposal(
-                title=f"Approve {title_of(row)}",
-                does="approve it",
-                changes=plan.changes,
-                leads=(approval_words(plan, row), *parts_out(len(without))),
-                remarks=(*remarks, *plan.remarks),
-            )
-
-        make = partial(service.plan_approval, row.id, without=without)
-        return await self._decided(make, partial(service.approve, row.id), shown)
+        make = partial(self._backend.drafts.plan_approval, row.id, without=without)
+        return await self._decided(row, "approve", make, self._backend.drafts.approve, leads, remarks)
 
     async def reject(self, row: DraftRow) -> Outcome | None:
-        service = self._backend.drafts
-
-        def shown(plan: Plan) -> Proposal:
-            return Proposal(
-                title=f"Reject {title_of(row)}",
-                does="reject it",
-                changes=plan.changes,
-                leads=("No draft is written for this occasion again.",),
-                remarks=plan.remarks,
-            )
-
-        return await self._decided(partial(service.plan_rejection, row.id), partial(service.reject, row.id), shown)
+        lead = "No draft is written for this occasion again."
+        make = partial(self._backend.drafts.plan_rejection, row.id)
+        return await self._decided(row, "reject", make, self._backend.drafts.reject, lambda _: (lead,))
 
     async def without_repository(self) -> tuple[DraftRow, ...]:
         """Return the drafts that failed because the vault is in no git repository."""
         return tuple(row for row in await self._backend.drafts.drafts() if lacks_repository(row))
 
     async def agrees_to_compose(self, row: DraftRow) -> bool:
-        """Ask whether the existing text may be replaced by a new one."""
         refusal = Refusal(
             Reason.CONFLICT,
             "Redraft it?",
@@ -72,8 +227,13 @@ class DraftFlows(PlanFlow):
         service = self._backend.drafts
         without = {row.id: await self._without(row, left_out) for row in rows}
         found = await service.plan_approvals(without)
-        planned = tuple(_planned(row, found[row.id], len(without[row.id])) for row in rows)
-        await self._prompt(ApproveAll(planned, service.approve_all, self._keys))
+        planned = [
+            Planned(row, None, error=plan)
+            if isinstance(plan := found[row.id], DonnaError)
+            else Planned(row, plan, len(without[row.id]))
+            for row in rows
+        ]
+        await self._prompt(ApproveAll(tuple(planned), service.approve_all, self._keys))
 
     async def _without(self, row: DraftRow, left_out: ExcludedHunks) -> frozenset[int]:
         """Return the hunks left out of a draft, if its text is still the version in which they are numbered."""
@@ -86,15 +246,21 @@ class DraftFlows(PlanFlow):
 
     @retried
     async def _decided(
-        self, make: Callable[[], Awaitable[Plan]], do: Do, shown: Callable[[Plan], Proposal]
+        self,
+        row: DraftRow,
+        verb: str,
+        make: Callable[[], Awaitable[Plan]],
+        do: Callable[[str, Plan], Awaitable[Outcome]],
+        leads: Callable[[Plan], tuple[str, ...]],
+        remarks: tuple[str, ...] = (),
     ) -> Outcome | None:
-        """Plan, confirm, and carry out."""
         plan = await make()
-        answer = await self._prompt(PlanScreen(shown(plan), self._keys))
-        return await self._carry_out(plan, do) if answer is Answer.DO else None
-
-
-def _planned(row: DraftRow, plan: Plan | DonnaError, left_out: int) -> Planned:
-    if isinstance(plan, DonnaError):
-        return Planned(row, None, error=plan)
-    return Planned(row, plan, left_out)
+        proposal = Proposal(
+            title=f"{verb.capitalize()} {title_of(row)}",
+            does=f"{verb} it",
+            changes=plan.changes,
+            leads=leads(plan),
+            remarks=(*remarks, *plan.remarks),
+        )
+        answer = await self._prompt(PlanScreen(proposal, self._keys))
+        return await self._carry_out(plan, partial(do, row.id)) if answer is Answer.DO else None

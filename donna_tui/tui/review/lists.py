@@ -25,12 +25,9 @@ _NAME = 40
 
 _INDENT = "  "
 _GLYPHS = {
-    DraftState.WAITING: ("●", "accent"),
-    DraftState.APPROVED: ("✓", "quiet"),
-    DraftState.REJECTED: ("✗", "quiet"),
-    DraftState.FAILED: ("!", "error"),
-    DraftState.GONE: ("?", "warning"),
-}
+    DraftState.WAITING: ("●", "accent"), DraftState.APPROVED: ("✓", "quiet"), DraftState.REJECTED: ("✗", "quiet"),
+    DraftState.FAILED: ("!", "error"), DraftState.GONE: ("?", "warning"),
+}  # fmt: skip
 
 
 def line_of(text: str) -> str:
@@ -39,7 +36,6 @@ def line_of(text: str) -> str:
 
 
 def short_line(text: str, most: int) -> str:
-    """Shorten a text to one line of at most `most` characters."""
     line = line_of(text)
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
@@ -50,7 +46,6 @@ def title_of(row: DraftRow) -> str:
 
 
 def kind_of(row: DraftRow) -> str:
-    """Return the kind of a draft in words: `meeting note`."""
     return short_line(row.skill, _NAME).replace("_", " ")
 
 
@@ -86,9 +81,7 @@ class DraftList(ItemList[DraftRow]):
 
     row_height: ClassVar[int] = 2
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._now = 0.0
+    _now = 0.0
 
     def show(self, drafts: Sequence[DraftRow], now: float, *, reveal: str = "") -> None:
         """List drafts with their age at the Unix time `now`; select the draft with the id `reveal`."""
@@ -138,13 +131,11 @@ class EvidenceList(ItemList[Evidence]):
 
 
 def lines_of(passage: Evidence) -> str:
-    """Format the lines of a passage: `41–58`, or `41` for one line."""
     one = passage.start_line == passage.end_line
     return str(passage.start_line) if one else f"{passage.start_line}–{passage.end_line}"
 
 
 def trail_of(passage: Evidence) -> str:
-    """Format the headings above a passage."""
     return " › ".join(line_of(each) for each in passage.heading_path[:8])
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from time import time
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -33,37 +34,17 @@ from donna_tui.tui.lib.markdown import FollowLink, LinkFollowed
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
 from donna_tui.tui.lib.passage_view import PassageView
+from donna_tui.tui.review import wording
 from donna_tui.tui.review.draft_text import DraftText
 from donna_tui.tui.review.flows import DraftFlows
 from donna_tui.tui.review.lists import DraftList, EvidenceList, citation_text, line_of
-from donna_tui.tui.review.wording import (
-    CREATING,
-    LOADING,
-    NOTHING_AT_ALL,
-    NOTHING_WAITS,
-    approval_words,
-    change_of,
-    draft_head,
-    evidence_head,
-    evidence_of,
-    lacks_repository,
-    note_of,
-    parts_out,
-    repository_prompt,
-    text_without,
-    why_decided,
-    why_no_approval,
-    why_no_text,
-    why_none_today,
-)
 from donna_tui.tui.vault.flows import VaultFlows
-from donna_tui.tui.vault.plan_flow import steps_of
-from donna_tui.tui.vault.wording import why_no_write, why_not_here, why_nothing
+from donna_tui.tui.vault.plan_flow import why_no_steps
+from donna_tui.tui.vault.wording import why_no_write, why_not_here
 from donna_tui.types.drafts import Draft, DraftRow, DraftState
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.events import EngineEvent, EngineStateChanged, VaultWritten
-from donna_tui.types.notes import NoteText
-from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 _WAITING_EDIT = "your own edit of this draft is unsaved, and not included"
 
@@ -75,8 +56,6 @@ PAUSE = 0.03
 
 _ABOUT_DRAFTS = ("vault_autowrite", "calendar")
 """Prefixes of event names after which the queue may have changed."""
-
-PLACES = ("queue", "draft", "evidence", "passage")
 
 
 class ReviewPane(PartsPane):
@@ -90,7 +69,6 @@ class ReviewPane(PartsPane):
     diff = query_one("#draft-diff", DiffView)
     passages = query_one(EvidenceList)
     passage = query_one("#evidence-text", PassageView)
-    notice = query_one("#review-notice", Notice)
 
     @dataclass
     class Counted(Message):
@@ -100,6 +78,8 @@ class ReviewPane(PartsPane):
 
     BINDINGS = bindings("review")
     parts = ("queue", "draft", "evidence")
+    places = (*parts, "passage")
+    within: ClassVar[Mapping[str, str]] = {"passage": "evidence"}
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("review", outside, keys)
@@ -111,8 +91,7 @@ class ReviewPane(PartsPane):
         self._everything = False
         self._show = ""
         self.has_question = self._is_declined = False
-        self._undoable: tuple[Operation, ...] | None = None
-        self._redoable: tuple[Operation, ...] | None = None
+        self._no_undo = self._no_redo = ""
         self._reading: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -132,7 +111,7 @@ class ReviewPane(PartsPane):
         yield Notice(keys=self._keys, id="review-notice")
 
     def on_mount(self) -> None:
-        self._show_notice(LOADING)
+        self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
         """Connect to the backend; the waiting drafts are counted soon, even while the screen is hidden."""
@@ -144,26 +123,22 @@ class ReviewPane(PartsPane):
 
     def action_state(self, base: ActionState) -> ActionState:
         row = None if self.has_class("-empty") else self.selected
-        decided = why_decided(row)
+        decided = wording.why_decided(row)
         composing = "It is being drafted." if row is not None and row.id in self._composing else ""
         return replace(
             base,
             draft=row is not None,
             has_question=self.has_question,
             to_approve=any(each.state is DraftState.WAITING for each in self.rows.items),
-            no_approve=composing or why_no_approval(row, self._keys),
+            no_approve=composing or wording.why_no_approval(row, self._keys),
             no_hunk=decided or self._why_no_hunk(),
             no_edit=self._why_no_edit_now(base),
             no_edit_here=composing or self._why_no_note(),
             no_reject=composing or decided,
             no_again=composing or decided,
-            no_undo=why_nothing(self._undoable, redo=False),
-            no_redo=why_nothing(self._redoable, redo=True),
+            no_undo=self._no_undo,
+            no_redo=self._no_redo,
         )
-
-    def focus_first(self) -> None:
-        """Focus the queue, or the notice in its place."""
-        self.show_part("queue")
 
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
@@ -176,24 +151,18 @@ class ReviewPane(PartsPane):
         elif self._is_at("draft"):
             self.show_part("queue")
         elif self.has_question:
-            self.decline()
+            self.has_question, self._is_declined = False, True
+            self.reload()
         elif self._everything:
             self.action_review_everything()
         else:
             return False
         return True
 
-    def show_part(self, place: str) -> None:
-        """Focus a part, and show it on narrow screens."""
-        self._place("evidence" if place == "passage" else place)
-        self.screen.set_focus(self._part(place))
-
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Return the visible rows and parts."""
         return visible_targets((self.rows, self.passages, self.text), (self._part("draft"), self.passage))
 
     def on_descendant_focus(self) -> None:
-        """Show the part with the focus on narrow screens."""
         focused = self.screen.focused
         if focused in (self.rows, self.notice):
             self._place("queue")
@@ -203,7 +172,6 @@ class ReviewPane(PartsPane):
             self._place("evidence")
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Update the draft for the selected row of the queue, and the text for the selected passage."""
         event.stop()
         if event.rows is self.rows:
             self.follow()
@@ -212,25 +180,24 @@ class ReviewPane(PartsPane):
             self.post_message(ActionsChanged())
 
     def on_draft_text_moved(self, event: DraftText.Moved) -> None:
-        """Update the sources for the line under the cursor."""
         event.stop()
         self.show_evidence()
         self.post_message(ActionsChanged())
 
     def action_review_open(self) -> None:
         """Open the next level: the draft, its sources, the section around one; or agree to create a repository."""
-        if self._backend is not None and self.has_question:
+        if self.has_question:
             self.has_question = False
-            self._show_notice(CREATING)
-            self.create_repository(self._backend)
-        elif self.selected is not None and lacks_repository(self.selected):
+            self._show_notice(wording.CREATING)
+            self.create_repository()
+        elif self.selected is not None and wording.lacks_repository(self.selected):
             self.action_review_regenerate()
         elif self._is_at("queue"):
             self.show_part("draft")
         elif self._is_at("draft"):
             self.show_part("evidence")
-        elif self._backend is not None:
-            self.read_around(self._backend)
+        else:
+            self.read_around()
 
     def action_review_follow(self) -> None:
         self.show_part("draft")
@@ -264,17 +231,10 @@ class ReviewPane(PartsPane):
         self.reload()
 
     def action_view_next(self) -> None:
-        """Show the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
-        """Show the previous part."""
         self._walk(-1)
-
-    def _walk(self, by: int) -> None:
-        here = self.screen.focused
-        place = next((each for each in PLACES if self._part(each) is here), "queue")
-        self.show_part(PLACES[(PLACES.index(place) + by) % len(PLACES)])
 
     def _part(self, place: str) -> Widget:
         if self.has_class("-empty"):
@@ -293,11 +253,10 @@ class ReviewPane(PartsPane):
     def _why_no_edit_now(self, base: ActionState) -> str:
         if not self._is_at("evidence"):
             return self._why_no_note() or base.no_editor
-        no_note = "" if note_of(self.passages.selected) else "No note contains this passage."
+        no_note = "" if wording.note_of(self.passages.selected) else "No note contains this passage."
         return no_note or base.no_editor
 
     def _why_no_note(self) -> str:
-        """Return why the draft has no note to edit."""
         row = self.selected
         if row is None or (row.path and row.state in (DraftState.WAITING, DraftState.APPROVED)):
             return ""
@@ -305,7 +264,6 @@ class ReviewPane(PartsPane):
 
     @property
     def selected(self) -> DraftRow | None:
-        """Return the draft that actions apply to."""
         return self.rows.selected
 
     @property
@@ -321,27 +279,25 @@ class ReviewPane(PartsPane):
         return self._left_out.get((draft.row.id, draft.etag), frozenset()) if draft is not None else frozenset()
 
     def waits(self, row: DraftRow | None) -> bool:
-        """Return whether there is an unsaved edit of the draft."""
         return bool(row and row.path and self.writing is not None and self.writing.edits.of(row.path))
 
     def action_review_approve(self) -> None:
         row = self.selected
-        if row is not None and self._backend is not None:
+        if row is not None:
             remarks = (_WAITING_EDIT,) if self.waits(row) else ()
-            self._decide(partial(self._deciding(self._backend).approve, row, self.left_out, remarks))
+            self._decide(partial(self._deciding.approve, row, self.left_out, remarks))
 
     def action_review_reject(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._decide(partial(self._deciding(self._backend).reject, self.selected))
+        if self.selected is not None:
+            self._decide(partial(self._deciding.reject, self.selected))
 
     def action_review_approve_all(self) -> None:
-        if self._backend is not None:
-            waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
-            self._decide(partial(self._deciding(self._backend).approve_all, waiting, self._left_out))
+        waiting = tuple(each for each in self.rows.items if each.state is DraftState.WAITING)
+        self._decide(partial(self._deciding.approve_all, waiting, self._left_out))
 
     def action_review_regenerate(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._compose_anew(self._backend, self.selected)
+        if self.selected is not None:
+            self._compose_anew(self.selected)
 
     def action_review_undo(self) -> None:
         if self.writing is not None:
@@ -354,14 +310,14 @@ class ReviewPane(PartsPane):
     async def action_review_edit(self) -> None:
         passage = self.passages.selected
         if not self._is_at("evidence"):
-            if self.selected is not None and self._backend is not None:
-                self._edit(self._backend, self.selected, here=False)
+            if self.selected is not None:
+                self._edit(self.selected, here=False)
         elif passage is not None:
-            self.post_message(EditNote(note_of(passage), passage.start_line))
+            self.post_message(EditNote(wording.note_of(passage), passage.start_line))
 
     def action_review_edit_here(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._edit(self._backend, self.selected, here=True)
+        if self.selected is not None:
+            self._edit(self.selected, here=True)
 
     def action_review_copy_citation(self) -> None:
         passage, row = self.passages.selected, self.selected
@@ -375,10 +331,11 @@ class ReviewPane(PartsPane):
         if self._is_at("evidence") and passage is not None:
             self._outside.copy(f"{passage.text}\n\n{citation_text(passage)}\n", "The passage")
         elif draft is not None:
-            self._outside.copy(text_without(draft, self.left_out), "The text of the draft")
+            self._outside.copy(wording.text_without(draft, self.left_out), "The text of the draft")
 
-    def _deciding(self, backend: Backend) -> DraftFlows:
-        return DraftFlows(self, self._keys, backend)
+    @property
+    def _deciding(self) -> DraftFlows:
+        return DraftFlows(self, self._keys, self.backend)
 
     @one_dialog("decide")
     async def _decide(self, flow: Callable[[], Awaitable[Outcome | None]]) -> None:
@@ -386,64 +343,49 @@ class ReviewPane(PartsPane):
         self.reload()
 
     @one_dialog("decide")
-    async def _edit(self, backend: Backend, row: DraftRow, *, here: bool) -> None:
+    async def _edit(self, row: DraftRow, *, here: bool) -> None:
         line = max(1, self.text.line_number)
-        try:
-            note = await backend.notes.read_note(row.path)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        objection = self._why_no_edit(note, here=here)
-        if objection:
-            self.notify(objection, timeout=6, markup=False)
-        elif self.writing is not None:
-            await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
-            self.reload()
-
-    def _why_no_edit(self, note: NoteText, *, here: bool) -> str:
-        """Return why the note of a draft cannot be edited, as far as that depends on its text."""
-        own_editor = shown_key(self._keys["vault.edit"], typing=False)
-        why = why_no_write(note, f"In the Vault, {own_editor}")
-        return why or (why_not_here(note, shown_key(self._keys["review.edit"], typing=False)) if here else "")
+        with self._complaining():
+            note = await self.backend.notes.read_note(row.path)
+            own_editor, editor = (shown_key(self._keys[each], typing=False) for each in ("vault.edit", "review.edit"))
+            objection = why_no_write(note, f"In the Vault, {own_editor}")
+            if objection := objection or (why_not_here(note, editor) if here else ""):
+                self.notify(objection, timeout=6, markup=False)
+            elif self.writing is not None:
+                await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
+                self.reload()
 
     @work(group="compose")
-    async def _compose_anew(self, backend: Backend, row: DraftRow) -> None:
+    async def _compose_anew(self, row: DraftRow) -> None:
         has_text = row.state is not DraftState.FAILED
-        if has_text and not await self._deciding(backend).agrees_to_compose(row):
+        if has_text and not await self._deciding.agrees_to_compose(row):
             return
         rows = [row]
-        try:
-            if lacks_repository(row):
-                if not await self._deciding(backend).creates_repository():
+        with self._complaining():
+            if wording.lacks_repository(row):
+                if not await self._deciding.creates_repository():
                     return
-                rows += [each for each in await self._deciding(backend).without_repository() if each.id != row.id]
-            await self._compose_each(backend, rows)
-        except DonnaError as error:
-            self._complain(error)
+                rows += [each for each in await self._deciding.without_repository() if each.id != row.id]
+            await self._compose_each(rows)
+        self.reload_soon()
+
+    async def _compose_each(self, rows: Sequence[DraftRow]) -> None:
+        try:
+            for each in rows:
+                self._composing.add(each.id)
+                self.reload()
+                new = await self.backend.drafts.regenerate(each.id)
+                self.reload(new.id)
         finally:
             self._composing -= {each.id for each in rows}
-            self.reload_soon()
-
-    async def _compose_each(self, backend: Backend, rows: Iterable[DraftRow]) -> None:
-        for each in rows:
-            self._composing.add(each.id)
-            self.reload()
-            new = await backend.drafts.regenerate(each.id)
-            self.reload(new.id)
 
     @one_dialog("repository")
-    async def create_repository(self, backend: Backend) -> None:
+    async def create_repository(self) -> None:
         """Create a repository after the user agreed, and write the drafts that failed without one."""
-        rows: tuple[DraftRow, ...] = ()
-        try:
-            await backend.notes.create_repository()
-            rows = await self._deciding(backend).without_repository()
-            await self._compose_each(backend, rows)
-        except DonnaError as error:
-            self._complain(error)
-        finally:
-            self._composing -= {each.id for each in rows}
-            self.reload_soon()
+        with self._complaining():
+            await self.backend.notes.create_repository()
+            await self._compose_each(await self._deciding.without_repository())
+        self.reload_soon()
 
     @work(group="compose")
     async def write_today(self, skill: str) -> None:
@@ -451,18 +393,14 @@ class ReviewPane(PartsPane):
         if self._backend is None:
             return
         self.notify(f"Writing the {skill.replace('_', ' ')} …", timeout=3, markup=False)
-        try:
+        with self._complaining():
             row = await self._backend.drafts.write_today(skill)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
-            self.reload(row.id)
-        else:
-            self.notify(why_none_today(skill, row), timeout=6, markup=False)
+            if row is not None and row.state in (DraftState.WAITING, DraftState.FAILED):
+                self.reload(row.id)
+            else:
+                self.notify(wording.why_none_today(skill, row), timeout=6, markup=False)
 
     def on_show(self) -> None:
-        """Read the queue when the screen is shown."""
         self.reload()
 
     def on_engine_events(self, event: EngineEvents) -> None:
@@ -476,11 +414,6 @@ class ReviewPane(PartsPane):
         if self._backend is not None:
             self._load(self._backend)
 
-    def decline(self) -> None:
-        """Show the drafts that failed without a repository instead of the question."""
-        self.has_question, self._is_declined = False, True
-        self.reload()
-
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
         try:
@@ -488,17 +421,17 @@ class ReviewPane(PartsPane):
         except DonnaError as error:
             self._show_notice(why_no_list(error, "review.refresh"))
             return
-        self._undoable, self._redoable = await steps_of(backend)
+        self._no_undo, self._no_redo = await why_no_steps(backend)
         self.post_message(self.Counted(sum(each.state is DraftState.WAITING for each in drafts)))
         reveal, self._show = self._show, ""
         self.rows.show(drafts, time(), reveal=reveal)
-        self.has_question = bool(drafts) and not self._is_declined and all(map(lacks_repository, drafts))
+        self.has_question = bool(drafts) and not self._is_declined and all(map(wording.lacks_repository, drafts))
         if self.has_question:
-            self._show_notice(repository_prompt(backend.status().root, len(drafts)))
+            self._show_notice(wording.repository_prompt(backend.status().root, len(drafts)))
         elif drafts:
             self._show_queue(drafts)
         else:
-            self._show_notice(NOTHING_AT_ALL if self._everything else NOTHING_WAITS)
+            self._show_notice(wording.NOTHING_AT_ALL if self._everything else wording.NOTHING_WAITS)
 
     def follow(self) -> None:
         """Update the other parts for the selected draft: known facts at once, its text after a short delay."""
@@ -514,15 +447,15 @@ class ReviewPane(PartsPane):
         row = self.selected
         if row is None or self._backend is None or self.has_class("-empty"):
             self._without_text("")
-        elif objection := why_no_text(row, self._keys):
+        elif objection := wording.why_no_text(row, self._keys):
             self._without_text(objection)
         else:
-            self._read(self._backend, row)
+            self._read(row)
 
     @work(group="read", exclusive=True)
-    async def _read(self, backend: Backend, row: DraftRow) -> None:
+    async def _read(self, row: DraftRow) -> None:
         try:
-            draft = await backend.drafts.draft(row.id)
+            draft = await self.backend.drafts.draft(row.id)
         except DonnaError as error:
             self._without_text(error_text(error))
             return
@@ -533,70 +466,64 @@ class ReviewPane(PartsPane):
         self._show_head()
         self.show_evidence()
         self.post_message(ActionsChanged())
-        await self._report_approval(backend, draft)
+        await self._report_approval(draft)
 
     @work(group="approval", exclusive=True)
-    async def _reload_approval(self, backend: Backend, draft: Draft) -> None:
-        await self._report_approval(backend, draft)
+    async def _reload_approval(self, draft: Draft) -> None:
+        await self._report_approval(draft)
 
-    async def _report_approval(self, backend: Backend, draft: Draft) -> None:
+    async def _report_approval(self, draft: Draft) -> None:
         """Show the plan of approving the draft and its diff."""
         plan: Plan | None = None
         if draft.row.state is not DraftState.WAITING:
-            self._show_foot(why_decided(draft.row), "$text-disabled")
+            self._show_foot(wording.why_decided(draft.row), "$text-disabled")
         else:
             try:
-                plan = await backend.drafts.plan_approval(draft.row.id, without=self.left_out)
+                plan = await self.backend.drafts.plan_approval(draft.row.id, without=self.left_out)
             except DonnaError as error:
                 self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
-                words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
+                words = " · ".join((wording.approval_words(plan, draft.row), *wording.parts_out(len(self.left_out))))
                 self._show_foot(f"Approving: {words}", "$text-muted")
-        self.diff.show((change_of(draft, self.left_out, plan),))
+        self.diff.show((wording.change_of(draft, self.left_out, plan),))
 
     def action_review_hunk(self) -> None:
         draft, hunk = self.draft, self.text.hunk
-        if draft is None or hunk is None or self._backend is None:
+        if draft is None or hunk is None:
             return
         self._left_out[draft.row.id, draft.etag] = self.left_out ^ {hunk.number}
         self.text.leave_out(self.left_out)
         self.post_message(ActionsChanged())
-        self._reload_approval(self._backend, draft)
+        self._reload_approval(draft)
 
     def show_evidence(self) -> None:
-        """Show the sources of the line under the cursor, or else all sources."""
         draft = self.draft
-        own = evidence_of(draft, self.text.line_number) if draft is not None else ()
+        own = wording.evidence_of(draft, self.text.line_number) if draft is not None else ()
         whole = draft.evidence if draft is not None else ()
         self.query_one("#evidence-head", Static).update(
-            Content.styled(evidence_head(len(own), len(whole)) if draft is not None else "", "$text-muted")
+            Content.styled(wording.evidence_head(len(own), len(whole)) if draft is not None else "", "$text-muted")
         )
         self.passages.empty_text = "Nothing was found to base it on." if draft is not None else ""
         self.passages.show(own or whole)
 
     def show_passage(self) -> None:
-        """Show the text of the selected passage."""
         passage = self.passages.selected
         self.passage.show(passage.text if passage is not None else "")
 
     @work(group="read-around", exclusive=True)
-    async def read_around(self, backend: Backend) -> None:
+    async def read_around(self) -> None:
         """Show the section that contains the selected passage, with the passage marked."""
         evidence = self.passages.selected
         if evidence is None:
             return
-        try:
-            found = await backend.passage(evidence.path, evidence.start_line, evidence.end_line)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        if evidence == self.passages.selected:
-            first = found.start_line
-            self.passage.show(found.text, range(found.mark_start - first, found.mark_end - first + 1))
-            self.passage.focus()
+        with self._complaining():
+            found = await self.backend.passage(evidence.path, evidence.start_line, evidence.end_line)
+            if evidence == self.passages.selected:
+                first = found.start_line
+                self.passage.show(found.text, range(found.mark_start - first, found.mark_end - first + 1))
+                self.passage.focus()
 
     def _without_text(self, words: str) -> None:
-        """Show a notice in the place of the text."""
         self.workers.cancel_group(self, "read")
         self._draft = None
         self.text.empty_text = self.diff.empty_text = words
@@ -612,7 +539,7 @@ class ReviewPane(PartsPane):
         remarks = self.draft.remarks if self.draft is not None else ()
         shown = Content("")
         if row is not None and not self.has_class("-empty"):
-            shown = draft_head(row, time(), remarks, waiting_edit=self.waits(row))
+            shown = Content("\n").join(wording.head_lines(row, time(), remarks, waiting_edit=self.waits(row)))
             if row.id in self._composing:
                 shown = Content.assemble(shown, "\n", ("Redrafting …", "$text-accent"))
         self.query_one("#draft-head", Static).update(shown)
@@ -621,11 +548,7 @@ class ReviewPane(PartsPane):
         self.query_one("#draft-foot", Static).update(Content.styled(line_of(words), style))
 
     def _show_queue(self, drafts: tuple[DraftRow, ...]) -> None:
-        """Show the queue and the number of drafts in it."""
-        notice_had_focus = self.notice.has_focus
-        self.remove_class("-empty")
-        if notice_had_focus:
-            self.rows.focus()
+        self._hide_notice(self.rows)
         waiting = sum(each.state is DraftState.WAITING for each in drafts)
         failed = sum(each.state is DraftState.FAILED for each in drafts)
         parts = (
@@ -638,7 +561,6 @@ class ReviewPane(PartsPane):
         self.follow()
 
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the parts."""
         had_focus = self.has_focus_within
         self.notice.set_text(words)
         self.add_class("-empty")

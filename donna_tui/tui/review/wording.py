@@ -21,10 +21,7 @@ LOADING = Words("Loading drafts …")
 NOTHING_WAITS = Words(
     "No draft is waiting.",
     "What Donna writes appears here first: you approve it, change it or reject it.",
-    examples=(
-        ("donna meetings list", "what is in your calendar"),
-        ("donna meetings import FILE", "import a calendar"),
-    ),
+    examples=(("donna meetings list", "what is in your calendar"), ("donna meetings import FILE", "import a calendar")),
     actions=(
         ("view.meetings", "write the note of a meeting now"),
         ("draft.weekly-review", "weekly review now"),
@@ -91,7 +88,6 @@ def why_none_today(skill: str, row: DraftRow | None) -> str:
 
 
 def why_no_approval(row: DraftRow | None, keys: Keys) -> str:
-    """Return why a draft cannot be approved; empty if it can."""
     if row is None or row.state is DraftState.WAITING:
         return ""
     if row.state is DraftState.FAILED:
@@ -104,15 +100,15 @@ def why_decided(row: DraftRow | None) -> str:
     return _TURNED_OUT.get(row.state, "") if row is not None else ""
 
 
-def draft_head(row: DraftRow, now: float, remarks: tuple[str, ...] = (), *, waiting_edit: bool = False) -> Content:
-    """Format the head of a draft: kind, author and age; its path and target; and remarks."""
-    return Content("\n").join(_head_lines(row, now, remarks, waiting_edit))
-
-
-def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edit: bool) -> Iterator[Content]:
+def head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], *, waiting_edit: bool) -> Iterator[Content]:
+    """Yield the head of a draft: title; kind, author and age; its path and target; and remarks."""
     yield Content.styled(title_of(row), "bold")
     kind = " of ".join(filter(None, (kind_of(row), when_of(row, now))))
-    yield Content.styled(" · ".join((kind, _composed_by(row), _when(row, now))), "$text-muted")
+    who = "drafted from your notes only" if row.drafter == "extractive" else f"drafted by {short_line(row.drafter, 60)}"
+    cost = f" for ${row.cost:.4f}" if row.cost > 0 else ""
+    passed = age(row.created_at, now)
+    when = "just now" if passed == "now" else f"{passed} ago" if passed[-1] in "nhd" else passed
+    yield Content.styled(f"{kind} · {who}{cost} · {when}", "$text-muted")
     yield _place(row)
     if row.state is DraftState.WAITING and row.detail:
         yield Content.styled(sentence(line_of(row.detail)), "$text-warning")
@@ -124,18 +120,7 @@ def _head_lines(row: DraftRow, now: float, remarks: tuple[str, ...], waiting_edi
         yield Content.styled(f"and {plural(len(remarks) - _MOST_REMARKS, 'remark')} more", "$text-warning")
 
 
-def _composed_by(row: DraftRow) -> str:
-    who = "drafted from your notes only" if row.drafter == "extractive" else f"drafted by {short_line(row.drafter, 60)}"
-    return f"{who} for ${row.cost:.4f}" if row.cost > 0 else who
-
-
-def _when(row: DraftRow, now: float) -> str:
-    passed = age(row.created_at, now)
-    return "just now" if passed == "now" else f"{passed} ago" if passed[-1] in "nhd" else passed
-
-
 def _place(row: DraftRow) -> Content:
-    """Format the path and the target of a draft."""
     target, path = line_of(row.target), line_of(row.path)
     if row.state is DraftState.WAITING and row.path != row.target:
         folder, _, name = row.target.rpartition("/")
@@ -181,12 +166,10 @@ def _main_words(change: Change) -> str:
 
 
 def parts_out(number: int) -> tuple[str, ...]:
-    """Return a note that parts are left out, if any are."""
     return (f"without {plural(number, 'part')} that you excluded",) if number else ()
 
 
 def text_without(draft: Draft, left_out: frozenset[int]) -> str:
-    """Return the text of a draft without some of its hunks."""
     removed = {
         line
         for hunk in draft.hunks
@@ -211,7 +194,6 @@ def change_of(draft: Draft, left_out: frozenset[int], plan: Plan | None = None) 
 
 
 def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
-    """Return the sources of a line of a draft (1-based)."""
     numbers = {
         number for claim in draft.claims if claim.start_line <= line <= claim.end_line for number in claim.evidence
     }
@@ -219,7 +201,6 @@ def evidence_of(draft: Draft, line: int) -> tuple[Evidence, ...]:
 
 
 def evidence_head(own: int, whole: int) -> str:
-    """Describe the number of sources of the line under the cursor."""
     if own:
         return f"This line has {plural(own, 'source')}"
     return f"No passage for this line · all {whole} below" if whole else "No passage"

@@ -22,11 +22,10 @@ from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
 from donna_tui.tui.lib.picker import Choice, Picker
-from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen
+from donna_tui.tui.vault.conflict_dialogs import ConflictChoice, ConflictCopyDialog, ConflictScreen, ThreeWayScreen, Way
 from donna_tui.tui.vault.plan_dialog import Answer, FolderPrompt, PathPrompt
 from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
 from donna_tui.tui.vault.templates import fill, templates_of
-from donna_tui.tui.vault.three_way import ThreeWayScreen, Way
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.types.notes import Edit, NoteRow, NoteText
@@ -70,7 +69,6 @@ class VaultFlows(PlanFlow):
         return await self._adopted(partial(self._backend.notes.plan_since, version), as_it_was)
 
     async def commit(self, paths: tuple[str, ...]) -> Outcome | None:
-        """Commit the edits that were made outside Donna."""
         return await self._adopted(partial(self._backend.notes.plan_outside, paths), "Nothing was changed.")
 
     async def _adopted(self, make: Callable[[], Awaitable[Plan]], as_it_was: str) -> Outcome | None:
@@ -106,7 +104,6 @@ class VaultFlows(PlanFlow):
                 return None, ""
 
     async def edit_copy(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Edit a copy of a note in the user's editor."""
         edit = self._begun(note)
         try:
             text = await self._in_editor(edit, line)
@@ -116,7 +113,6 @@ class VaultFlows(PlanFlow):
         return await self._write_if_changed(replace(edit, text=text), remarks) if text is not None else None
 
     async def edit_here(self, note: NoteText, line: int, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Edit a note on the screen."""
         edit = self._begun(note)
         text = await self._prompt(EditScreen(edit, line, self._keys, self._store))
         if text is None:
@@ -131,7 +127,6 @@ class VaultFlows(PlanFlow):
         return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
 
     async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
-        """Create an empty note at a path and open it; if this is refused, ask for another path."""
         try:
             return await self._created(path, "")
         except DonnaError as error:
@@ -209,7 +204,6 @@ class VaultFlows(PlanFlow):
         return await self._carry_out(await self._backend.notes.plan_write(path, text, etag))
 
     async def move(self, note: NoteText, notes: tuple[NoteRow, ...], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Move or rename a note."""
         path, problem, taken = note.path, "", names_of(notes) - {note.path}
         while True:
             check = partial(self._backend.notes.why_not_new, besides=note.path)
@@ -225,7 +219,6 @@ class VaultFlows(PlanFlow):
                 path, problem = new_path, refusal_of(error).what
 
     async def move_all(self, paths: tuple[str, ...], folders: tuple[str, ...]) -> Outcome | None:
-        """Move several notes and folders into a folder."""
         folder = await self._prompt(FolderPrompt(f"Move {plural(len(paths), 'row')} to", folders))
         if folder is None:
             return None
@@ -240,8 +233,6 @@ class VaultFlows(PlanFlow):
         self._report("Created. The folder is in git once a note is in it.")
 
     async def rename_empty(self, path: str, folders: tuple[str, ...]) -> str:
-        """Rename an empty folder. Return its new path, or an empty string."""
-
         async def rename(new: str) -> None:
             await self._backend.notes.create_folder(new)
             await self._backend.notes.remove_folder(path)
@@ -249,27 +240,26 @@ class VaultFlows(PlanFlow):
 
         return await self._named_folder("Move or rename", path, folders, rename)
 
-    async def remove_empty(self, path: str) -> None:
-        """Remove a folder without notes."""
+    async def remove_empty(self, path: str) -> str:
+        """Remove a folder without notes. Return the folder that contained it."""
         try:
             is_removed = await self._backend.notes.remove_folder(path)
         except DonnaError as error:
             await self._refused(error)
-            return
-        self._report(
-            "Deleted. The folder was empty."
-            if is_removed
-            else "It contains files that are not notes, so it was not removed."
-        )
+        else:
+            kept = "It contains files that are not notes, so it was not removed."
+            self._report("Deleted. The folder was empty." if is_removed else kept)
+        return path.rpartition("/")[0]
 
     async def _named_folder(
         self, title: str, path: str, folders: tuple[str, ...], do: Callable[[str], Awaitable[None]]
     ) -> str:
+        def check(path: str) -> Awaitable[str]:
+            return self._backend.notes.why_not_new(f"{path}/note.md")
+
         before, problem, taken = path, "", frozenset(folders)
         while True:
-            window = PathPrompt(
-                title, path, self._keys, problem=problem, taken=taken, check=self._check_folder, is_folder=True
-            )
+            window = PathPrompt(title, path, self._keys, problem=problem, taken=taken, check=check, is_folder=True)
             new_path = await self._prompt(window)
             if new_path is None or new_path == before:
                 return ""
@@ -279,11 +269,7 @@ class VaultFlows(PlanFlow):
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
 
-    async def _check_folder(self, path: str) -> str:
-        return await self._backend.notes.why_not_new(f"{path}/note.md")
-
     async def move_folder(self, path: str, folders: tuple[str, ...]) -> Outcome | None:
-        """Rename a folder, or move it: all its notes, as one operation."""
         outcome: Outcome | None = None
 
         async def move(new: str) -> None:
@@ -294,11 +280,9 @@ class VaultFlows(PlanFlow):
         return outcome
 
     async def delete_all(self, paths: tuple[str, ...]) -> Outcome | None:
-        """Delete several notes and folders, as one operation."""
         return await self._deleted(lambda unlinks: self._backend.notes.plan_delete_all(paths, unlinks=unlinks), ())
 
     async def delete(self, note: NoteText, remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Delete a note, and optionally unlink the links to it."""
         return await self._deleted(
             lambda unlinks: self._backend.notes.plan_delete(note.path, note.etag, unlinks=unlinks), remarks
         )
@@ -318,7 +302,6 @@ class VaultFlows(PlanFlow):
 
     @retried
     async def resolve_copy(self, path: str) -> Outcome | None:
-        """Compare a conflict copy with its note, and keep one of them or both."""
         notes = self._backend.notes
         conflict = await notes.conflict(path)
         keep = await self._prompt(ConflictCopyDialog(conflict, self._keys))
@@ -326,29 +309,30 @@ class VaultFlows(PlanFlow):
 
     @retried
     async def undo_one(self, operation: Operation) -> Outcome | None:
-        """Undo one operation of the history."""
         plan = await self._backend.notes.plan_undo_one(operation.id)
         answer = await self._confirm(plan, leads=(_lead(operation),))
         return await self._carry_out(plan) if answer is Answer.DO else None
 
     async def step_back(self, kind: OperationKind) -> Outcome | None:
         """Undo or redo as many steps as the user selects in the preview."""
-        steps = 1
+        notes, steps = self._backend.notes, 1
         while True:
             try:
-                chosen, outcome = await self._step(kind, steps)
+                operations = await self._operations(kind)
+                planning = notes.plan_undo if kind is OperationKind.UNDO else notes.plan_redo
+                plan = await planning(steps)
+                leads = tuple(map(_lead, operations[:steps]))
+                answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
+                if answer not in (Answer.MORE, Answer.FEWER):
+                    return await self._carry_out(plan) if answer is Answer.DO else None
+                steps += 1 if answer is Answer.MORE else -1
             except DonnaError as error:
                 if error.reason is Reason.UNDO_CONFLICT:
                     return await self._three_ways(kind, steps, error)
                 if not await self._refused(error):
                     return None
-                continue
-            if chosen not in (Answer.MORE, Answer.FEWER):
-                return outcome
-            steps += 1 if chosen is Answer.MORE else -1
 
     async def drop(self, path: str) -> None:
-        """Discard an unsaved edit."""
         try:
             await self.edits.drop(path)
         except DonnaError as error:
@@ -451,17 +435,7 @@ class VaultFlows(PlanFlow):
 
     # Undo and redo
 
-    async def _step(self, kind: OperationKind, steps: int) -> tuple[Answer | None, Outcome | None]:
-        operations = await self._operations(kind)
-        planning = self._backend.notes.plan_undo if kind is OperationKind.UNDO else self._backend.notes.plan_redo
-        plan = await planning(steps)
-        leads = tuple(map(_lead, operations[:steps]))
-        answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
-        outcome = await self._carry_out(plan) if answer is Answer.DO else None
-        return answer, outcome
-
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
-        """List the operations that can be undone or redone."""
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
 
     async def _three_ways(self, kind: OperationKind, steps: int, error: DonnaError) -> Outcome | None:
@@ -473,7 +447,7 @@ class VaultFlows(PlanFlow):
             await self._refused(other)
             return None
         merged = _merged(clashes)
-        can_resolve = len(clashes) == 1 and all(map(_is_text, (clashes[0].found, clashes[0].wanted)))
+        can_resolve = len(clashes) == 1 and _texts(clashes[0].found, clashes[0].wanted) is not None
         screen = ThreeWayScreen(
             refusal_of(error), leads, clashes, self._keys, can_merge=merged is not None, can_resolve=can_resolve
         )
@@ -519,7 +493,6 @@ class VaultFlows(PlanFlow):
         return not self._outside.external.edit(file, line).in_terminal
 
     async def _template(self, paths: list[str]) -> str | None:
-        """Prompt for a template and return its text; None if the user cancels."""
         if not paths:
             return ""
         empty = Choice(value="", title="empty note")
@@ -551,12 +524,12 @@ def _etag(clash: Clash) -> str | None:
     return None if clash.found is None else etag_of(clash.found)
 
 
-def _is_text(data: bytes | None) -> bool:
+def _texts(*versions: bytes | None) -> list[str] | None:
+    """Decode versions of a note; None if one of them is not text."""
     try:
-        (data or b"").decode()
+        return [(data or b"").decode() for data in versions]
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def _lead(operation: Operation) -> str:
@@ -568,15 +541,11 @@ def _merged(clashes: tuple[Clash, ...]) -> str | None:
     if len(clashes) != 1:
         return None
     versions = clashes[0].expected, clashes[0].wanted, clashes[0].found
-    try:
-        texts = [data.decode("utf-8") if data is not None else None for data in versions]
-    except UnicodeDecodeError:
+    texts = None if None in versions else _texts(*versions)
+    if texts is None:
         return None
-    left, wanted, found = texts
-    if left is None or wanted is None or found is None:
-        return None
-    merge = merge_texts(left, wanted, found)
-    return merge.text if merge.is_clean and merge.text != found else None
+    merge = merge_texts(*texts)
+    return merge.text if merge.is_clean and merge.text != texts[2] else None
 
 
 def _in_window(what: str, step: str) -> Refusal:

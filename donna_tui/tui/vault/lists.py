@@ -25,12 +25,9 @@ _LONGEST = 1_000
 class BlameList(ItemList[BlameLine]):
     """A list of lines; the first line of each run from the same commit shows its origin."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._newest = 0.0
+    _newest = 0.0
 
     def show(self, lines: tuple[BlameLine, ...]) -> None:
-        """Show these lines, from the first one on."""
         self.items = lines
         self._newest = max((line.at for line in lines), default=0.0)
         self.rows_changed(0)
@@ -69,14 +66,12 @@ class Entry:
 class HistoryList(ItemList[Entry]):
     """A list of entries; the selection is preserved when newer ones are added."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._undone: frozenset[str] = frozenset()
-        self._newest = 0.0
+    _undone: frozenset[str] = frozenset()
+    _newest = 0.0
 
-    def show(self, entries: tuple[Entry, ...], *, keep: bool) -> None:
-        """List these entries. With `keep` the cursor stays on its commit, else it moves to the first one."""
-        before = _key(self.selected) if keep and self.selected is not None else ""
+    def show(self, entries: tuple[Entry, ...]) -> None:
+        """List these entries. The cursor stays on its commit if it is among them."""
+        before = _key(self.selected) if self.selected is not None else ""
         self.items = entries
         revisions = [entry.revision for entry in entries if entry.revision is not None]
         self._undone = undone(revisions)

@@ -47,7 +47,6 @@ class Page:
 
     text: str
     first_line: int
-    last_line: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,6 @@ class Pages:
     sections: tuple[Section, ...]
 
     def page_of(self, line: int) -> int:
-        """Return the index of the page that shows a line."""
         return max(0, bisect_right([page.first_line for page in self.pages], line) - 1)
 
     def section_of(self, line: int) -> int:
@@ -67,20 +65,15 @@ class Pages:
 
 
 def pages_of(text: str) -> Pages:
-    """Split a note into pages and sections."""
     sections = split_sections(text, parse_frontmatter(text).body_start)
     starts = line_starts(text)
     cuts = list(_cuts(text, [section.start for section in sections]))
     ends = [*cuts[1:], len(text)]
-    pages = (
-        Page(text[start:end], line_of(starts, start), line_of(starts, max(start, end - 1)))
-        for start, end in zip(cuts, ends, strict=True)
-    )
+    pages = (Page(text[start:end], line_of(starts, start)) for start, end in zip(cuts, ends, strict=True))
     return Pages(tuple(pages), tuple(sections))
 
 
 def _cuts(text: str, headings: list[int]) -> Iterator[int]:
-    """Return the offsets at which pages begin."""
     here = 0
     yield here
     while len(text) - here > PAGE:
@@ -99,13 +92,11 @@ class NoteView(PassageView):
     class Moved(Message):
         """Another page or section is visible."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._pages = Pages((), ())
-        self._page = 0
-        self._chosen: int | None = None
-        self._text: str | None = None
-        self._aim: int | None = None
+    _pages = Pages((), ())
+    _page = 0
+    _chosen: int | None = None
+    _text: str | None = None
+    _aim: int | None = None
 
     def show_note(self, text: str, *, keep: bool = False) -> None:
         """Show a note from its beginning; with `keep` preserve the position in a newer version of the same note."""
@@ -146,12 +137,10 @@ class NoteView(PassageView):
 
     @property
     def place(self) -> str:
-        """Return the number of the page, if there are several."""
         whole = len(self._pages.pages)
         return f"page {count(self._page + 1)} of {count(whole)}" if whole > 1 else ""
 
     def walk(self, by: int) -> None:
-        """Move by `by` sections."""
         if not self._pages.sections:
             return
         start = self._section_index if self._chosen is not None or by < 0 else self._section_index - 1
@@ -256,16 +245,14 @@ class NoteDetail(Container):
     class Changed(Message):
         """Another note, tab or change is shown."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._backend: Backend | None = None
-        self._row: TreeRow | None = None
-        self._note: NoteText | None = None
-        self._outside: Change | None = None
-        self._whole_vault = False
-        self._timer: Timer | None = None
-        self._waiting_edit = False
-        self._has_failed = False
+    _backend: Backend | None = None
+    _row: TreeRow | None = None
+    _note: NoteText | None = None
+    _outside: Change | None = None
+    _whole_vault = False
+    _timer: Timer | None = None
+    _waiting_edit = False
+    _has_failed = False
 
     def compose(self) -> ComposeResult:
         with Panel("Note", id="detail-middle"):
@@ -292,33 +279,27 @@ class NoteDetail(Container):
 
     @property
     def tab(self) -> Tab:
-        """Return the selected tab."""
         return TABS[self.tabs.chosen]
 
     @property
     def part(self) -> Widget:
-        """Return the widget of the selected tab."""
         return cast(Widget, self.switcher.visible_content)
 
     @property
     def selected_operation(self) -> Operation | None:
-        """Return the operation under the cursor of the history, if that has the focus."""
         entry = self.history.selected if self.screen.focused is self.history else None
         return entry.revision.operation if entry is not None and entry.revision is not None else None
 
     @property
     def whole_vault(self) -> bool:
-        """Return whether the history is that of the whole vault."""
         return self._whole_vault or self._path == ""
 
     def mark_waiting_edit(self, *, waits: bool) -> None:
-        """Show whether the note has an unsaved edit."""
         if waits != self._waiting_edit:
             self._waiting_edit = waits
             self._show_head()
 
     def connect(self, backend: Backend) -> None:
-        """Set the backend."""
         self._backend = backend
 
     def follow(self, row: TreeRow | None) -> None:
@@ -341,13 +322,11 @@ class NoteDetail(Container):
             self._load_tab()
 
     def walk(self, by: int) -> None:
-        """Move by some sections, in the text or in the blame."""
         self.text.walk(by)
         if self.tab == "blame":
             self._load_tab()
 
     def toggle_scope(self) -> None:
-        """Toggle between the history of the note and that of the whole vault."""
         self._whole_vault = not self._whole_vault
         self._name_tabs()
         self._load_tab()
@@ -364,7 +343,6 @@ class NoteDetail(Container):
         self.post_message(self.Changed())
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Update the diff after the selection in the history or the blame has changed."""
         event.stop()
         if event.rows is self.part:
             self._show_diff()
@@ -375,13 +353,11 @@ class NoteDetail(Container):
         self._show_head()
 
     def on_link_followed(self, event: LinkFollowed) -> None:
-        """Post `FollowLink` with the path of the note."""
         event.stop()
         if self.note is not None:
             self.post_message(FollowLink(self.note.path, event.ref))
 
     def follow_link(self) -> None:
-        """Follow the selected row of the links, or a visible link of the text."""
         row = self.links.selected
         if self.tab == "note":
             self.text.pick_link()
@@ -439,7 +415,7 @@ class NoteDetail(Container):
         else:
             self.history.empty_text = "Nothing in the history yet."
         self._outside = outside
-        self.history.show((*([Entry(outside=outside)] if outside is not None else []), *entries), keep=True)
+        self.history.show((*([Entry(outside=outside)] if outside is not None else []), *entries))
 
     @work(group="blame", exclusive=True)
     async def _read_blame(self, backend: Backend) -> None:
@@ -486,16 +462,15 @@ class NoteDetail(Container):
         return refusal_of(error)
 
     def _show_diff(self) -> None:
-        """Show the diff of the selected row."""
         entry = self.history.selected if self.tab == "history" else None
         line = self.blame.selected if self.tab == "blame" else None
         commit = line.commit if line is not None else ""
         if entry is not None and entry.revision is not None:
             revision = entry.revision
             title = f"{moment(revision.at)} · {author_of(revision)} · {what_of(revision)}"
-            self._show_revision(revision.commit, title)
+            self._read_revision(revision.commit, title)
         elif commit and line is not None:
-            self._show_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
+            self._read_revision(commit, f"{moment(line.at)} · {clean_line(line.author)}")
         elif self._outside is not None and (self.tab != "history" or entry is not None):
             self.workers.cancel_group(self, "revision")
             self._draw((self._outside,), "You edited this outside; it is not in the history yet")
@@ -504,14 +479,12 @@ class NoteDetail(Container):
             picks = self.tab in ("history", "blame")
             self._draw((), "", empty=PICK_CHANGE if picks else AS_RECORDED if self._path else "")
 
-    def _show_revision(self, commit: str, title: str) -> None:
-        if self._backend is not None:
-            self._read_revision(self._backend, commit, title)
-
     @work(group="revision", exclusive=True)
-    async def _read_revision(self, backend: Backend, commit: str, title: str) -> None:
+    async def _read_revision(self, commit: str, title: str) -> None:
+        if self._backend is None:
+            return
         try:
-            changes = await backend.notes.revision_changes(commit)
+            changes = await self._backend.notes.revision_changes(commit)
         except DonnaError as error:
             self._draw((), title, empty=self._failed(error).what)
             return

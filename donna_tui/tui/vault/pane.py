@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.getters import query_one
-from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.safety.terminal import clean_line
@@ -30,36 +29,20 @@ from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EngineEvents
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.vault import wording
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.tui.vault.note_detail import TABS, NoteDetail, Tab
-from donna_tui.tui.vault.plan_flow import WaitingEdits, steps_of
+from donna_tui.tui.vault.plan_flow import WaitingEdits, why_no_steps
 from donna_tui.tui.vault.tree import NoteTree, TreeRow
-from donna_tui.tui.vault.wording import (
-    EMPTY,
-    LOADING,
-    is_conflict,
-    nothing_matches,
-    outside_paths,
-    outside_remark,
-    why_no_write,
-    why_not_here,
-    why_nothing,
-)
+from donna_tui.types import events
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.events import (
-    IndexProgress,
-    ModelStateChanged,
-    ProblemRaised,
-    SearchDone,
-    WatcherStateChanged,
-)
-from donna_tui.types.notes import NoteText
-from donna_tui.vault.write.changes import Operation, OperationKind, Outcome
+from donna_tui.types.notes import NoteState, NoteText
+from donna_tui.vault.write.changes import OperationKind, Outcome
 
 _OF_A_WRITE = (Reason.CONFLICT, Reason.GIT_FAILED)
 """Reasons why an interrupted write could not be recovered: the user must learn the location of the displaced text."""
 
-_NOT_ABOUT_NOTES = (IndexProgress, ModelStateChanged, SearchDone, WatcherStateChanged)
+_NOT_ABOUT_NOTES = (events.IndexProgress, events.ModelStateChanged, events.SearchDone, events.WatcherStateChanged)
 
 
 class TreeFilter(LineInput):
@@ -76,15 +59,13 @@ class VaultPane(PartsPane):
     BINDINGS = bindings("vault")
     parts = ("tree", "note", "diff")
     filter = query_one(TreeFilter)
-    notice = query_one(Notice)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__("vault", outside, keys)
         self.writing: VaultFlows | None = None
         """The flows that change this vault, once it is open."""
         self._drops = ""
-        self._undoable: tuple[Operation, ...] | None = None
-        self._redoable: tuple[Operation, ...] | None = None
+        self._no_undo = self._no_redo = ""
         self._is_stale = True
         self._to_select = ""
         self._pending_line: tuple[str, int] | None = None
@@ -102,10 +83,9 @@ class VaultPane(PartsPane):
 
     def on_mount(self) -> None:
         self.filter.focus_after = self._filtered_tree
-        self._show_notice(LOADING)
+        self._show_notice(wording.LOADING)
 
     def connect(self, backend: Backend) -> None:
-        """Show the vault of a backend."""
         self._backend = backend
         self.writing = VaultFlows(self, self._outside, self._keys, backend)
         self.detail.connect(backend)
@@ -120,17 +100,16 @@ class VaultPane(PartsPane):
             row=row is not None,
             note=row is not None and not row.is_folder,
             several=bool(self.note_tree.marked) or (row is not None and row.is_folder),
-            no_write=why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
-            no_write_here=why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
-            outside_edit=bool(outside_paths(row, self.note_tree.notes)),
-            no_undo=why_nothing(self._undoable, redo=False),
-            no_redo=why_nothing(self._redoable, redo=True),
+            no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
+            no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
+            outside_edit=bool(wording.outside_paths(row, self.note_tree.notes)),
+            no_undo=self._no_undo,
+            no_redo=self._no_redo,
             waiting_edit=self.waits(row),
-            conflict=is_conflict(row),
+            conflict=row is not None and row.note is not None and NoteState.CONFLICT in row.note.states,
         )
 
     def focus_first(self) -> None:
-        """Focus the tree, or the notice that replaces it."""
         (self.notice if self.has_class("-empty") else self.note_tree).focus()
 
     def go_back(self) -> bool:
@@ -152,12 +131,10 @@ class VaultPane(PartsPane):
         return True
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Return the visible rows and parts."""
         detail = self.detail
         return visible_targets((self.note_tree, detail.text, detail.links), (detail.part, detail.diff))
 
     def on_descendant_focus(self) -> None:
-        """Show the part that has the focus, on a narrow screen."""
         focused = self.screen.focused
         if focused in (self.note_tree, self.filter):
             self._place("tree")
@@ -171,12 +148,11 @@ class VaultPane(PartsPane):
         if not all(isinstance(each, _NOT_ABOUT_NOTES) for each in event.events):
             self.reload_soon()
         for each in event.events:
-            if isinstance(each, ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
+            if isinstance(each, events.ProblemRaised) and each.path and each.reason in _OF_A_WRITE:
                 message = " ".join(f"{clean_line(each.path)}: {sentence(each.message)} {sentence(each.hint)}".split())
                 self.notify(message, severity="warning", timeout=12, markup=False)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Show the selected row in the detail view."""
         event.stop()
         self.follow()
 
@@ -187,10 +163,9 @@ class VaultPane(PartsPane):
         self.post_message(ActionsChanged())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter the tree while the user types."""
         event.stop()
         text = event.input.value  # a later one than the event's in a burst of keys
-        self.note_tree.empty_text = nothing_matches(text)
+        self.note_tree.empty_text = f"Nothing matches “{clean_line(text)[:60]}”."
         self.note_tree.narrow(text)
         self._show_tree()
 
@@ -266,9 +241,7 @@ class VaultPane(PartsPane):
         self.query_one("#tree-filter").display = True
         self.filter.focus()
 
-    def action_search_focus(self) -> None:
-        """Filter the tree; this pane has no other search."""
-        self.action_vault_filter()
+    action_search_focus = action_vault_filter
 
     def action_vault_next(self) -> None:
         self.note_tree.action_cursor_down()
@@ -311,7 +284,6 @@ class VaultPane(PartsPane):
             self._load(self._backend)
 
     def on_show(self) -> None:
-        """Reload the tree if it became stale while the pane was hidden."""
         if self._is_stale:
             self.reload()
 
@@ -324,7 +296,7 @@ class VaultPane(PartsPane):
             self._is_opening, self._to_select = False, ""
             self._show_notice(why_no_list(error, "vault.refresh"))
             return
-        self._undoable, self._redoable = await steps_of(backend)
+        self._no_undo, self._no_redo = await why_no_steps(backend)
         self.note_tree.show(self.writing.edits.marked(notes) if self.writing is not None else notes, empty)
         show, self._to_select = self._to_select, ""
         if show:
@@ -359,7 +331,6 @@ class VaultPane(PartsPane):
             self.reload()
 
     def follow(self) -> None:
-        """Show the row under the cursor in the detail view."""
         row = self.note_tree.selected
         if row is None or row.path != self._drops:
             self._drops = ""
@@ -385,12 +356,9 @@ class VaultPane(PartsPane):
 
     def _show_tree(self) -> None:
         if not self.note_tree.notes:
-            self._show_notice(EMPTY)
+            self._show_notice(wording.EMPTY)
             return
-        notice_had_focus: Widget | None = self.screen.focused
-        self.remove_class("-empty")
-        if notice_had_focus is self.notice:
-            self.note_tree.focus()
+        self._hide_notice(self.note_tree)
         shown = sum(not row.is_folder for row in self.note_tree.items)
         whole = len(self.note_tree.notes)
         words = f"{count(shown)} of {count(whole)}" if self.note_tree.query_text else plural(whole, "note")
@@ -404,7 +372,6 @@ class VaultPane(PartsPane):
         self.post_message(ActionsChanged())
 
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the parts."""
         had_focus = self.note_tree.has_focus
         self.notice.set_text(words)
         self.add_class("-empty")
@@ -418,7 +385,6 @@ class VaultPane(PartsPane):
         return tuple(sorted(self.writing.edits.in_memory_only)) if self.writing is not None else ()
 
     def waits(self, row: TreeRow | None) -> bool:
-        """Return whether a note has an unsaved edit."""
         return row is not None and self.writing is not None and self.writing.edits.of(row.path) is not None
 
     @property
@@ -430,7 +396,6 @@ class VaultPane(PartsPane):
         return self.writing.edits.as_note(row.path) if row.note and not row.note.mtime_ns else None
 
     def action_vault_copy_link(self) -> None:
-        """Copy a wikilink to the note, or to each note that is selected."""
         row = self.note_tree.selected
         known = {note.path for note in self.note_tree.notes}
         marked = [path for path in self.note_tree.marked if path in known]
@@ -447,8 +412,8 @@ class VaultPane(PartsPane):
 
     async def action_vault_obsidian(self) -> None:
         row = self.note_tree.selected
-        if row is not None and self._backend is not None:
-            await self._outside.open_in_obsidian(Path(self._backend.status().root), row.path)
+        if row is not None:
+            await self._outside.open_in_obsidian(Path(self.backend.status().root), row.path)
 
     def action_vault_edit(self) -> None:
         row = self.note_tree.selected
@@ -457,72 +422,57 @@ class VaultPane(PartsPane):
 
     def edit_file(self, path: str, line: int) -> None:
         """Open a note itself in the editor, at a line (1-based), and commit what was saved."""
-        if self._backend is None or self.writing is None:
-            return
         try:
-            file = self._backend.absolute_path(path)
+            file = self.backend.absolute_path(path)
         except DonnaError as error:
             self.notify(sentence(error.message), severity="error", timeout=8, markup=False)
         else:
-            self._change(partial(self.writing.edit, path, file, line))
+            self._change(partial(self._flows.edit, path, file, line))
 
     def action_vault_commit(self) -> None:
-        paths = outside_paths(self.note_tree.selected, self.note_tree.notes)
-        if paths and self.writing is not None:
-            self._change(partial(self.writing.commit, paths))
+        paths = wording.outside_paths(self.note_tree.selected, self.note_tree.notes)
+        if paths:
+            self._change(partial(self._flows.commit, paths))
 
     def action_vault_edit_copy(self) -> None:
-        note, line = self.note, self.detail.text.line
-        if note is not None and self.writing is not None:
-            self._change(partial(self.writing.edit_copy, note, line, self._remarks()))
+        if self.note is not None:
+            self._change(partial(self._flows.edit_copy, self.note, self.detail.text.line, self._remarks))
 
     def action_vault_edit_here(self) -> None:
-        note, line = self.note, self.detail.text.line
-        if note is not None and self.writing is not None:
-            self._change(partial(self.writing.edit_here, note, line, self._remarks()))
+        if self.note is not None:
+            self._change(partial(self._flows.edit_here, self.note, self.detail.text.line, self._remarks))
 
     def action_vault_new(self) -> None:
-        if self.writing is not None:
-            self._change(partial(self.writing.new, self._folder, self.note_tree.notes))
+        self._change(partial(self._flows.new, self._folder, self.note_tree.notes))
 
     def create(self, path: str) -> None:
-        """Create a note at a path."""
         if self.writing is not None:
             self._change(partial(self.writing.create, path, self.note_tree.notes))
 
     def action_vault_move(self) -> None:
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self.writing is None:
-            return
         if tree.marked:
-            self._change(partial(self.writing.move_all, tree.marked, tree.folders))
+            self._change(partial(self._flows.move_all, tree.marked, tree.folders))
         elif row is not None and row.is_folder and row.notes:
-            self._change(partial(self.writing.move_folder, row.path, tree.folders))
+            self._change(partial(self._flows.move_folder, row.path, tree.folders))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self.writing.rename_empty, row.path, tree.folders))
+            self._change_folder(partial(self._flows.rename_empty, row.path, tree.folders))
         elif note is not None:
-            self._change(partial(self.writing.move, note, self.note_tree.notes, self._remarks()))
+            self._change(partial(self._flows.move, note, tree.notes, self._remarks))
 
     def action_vault_delete(self) -> None:
         tree, note = self.note_tree, self.detail.note
         row = tree.selected
-        if self.writing is None:
-            return
         if tree.marked or (row is not None and row.is_folder and row.notes):
-            self._change(partial(self.writing.delete_all, tree.marked or ((row.path,) if row is not None else ())))
+            self._change(partial(self._flows.delete_all, tree.marked or ((row.path,) if row is not None else ())))
         elif row is not None and row.is_folder:
-            self._change_folder(partial(self._removed, self.writing, row.path))
+            self._change_folder(partial(self._flows.remove_empty, row.path))
         elif note is not None:
-            self._change(partial(self.writing.delete, note, self._remarks()))
+            self._change(partial(self._flows.delete, note, self._remarks))
 
     def action_vault_new_folder(self) -> None:
-        if self.writing is not None:
-            self._change_folder(partial(self.writing.new_folder, self._folder, self.note_tree.folders))
-
-    async def _removed(self, writing: VaultFlows, path: str) -> str:
-        await writing.remove_empty(path)
-        return path.rpartition("/")[0]
+        self._change_folder(partial(self._flows.new_folder, self._folder, self.note_tree.folders))
 
     @one_dialog("change")
     async def _change_folder(self, flow: Callable[[], Awaitable[str]]) -> None:
@@ -530,30 +480,28 @@ class VaultPane(PartsPane):
 
     @property
     def _folder(self) -> str:
-        """Return the folder of the row under the cursor."""
         row = self.note_tree.selected
         return "" if row is None else row.path if row.is_folder else row.path.rpartition("/")[0]
 
     def action_vault_resolve(self) -> None:
         row = self.note_tree.selected
-        if row is not None and self.writing is not None:
-            self._change(partial(self.writing.resolve_copy, row.path))
+        if row is not None:
+            self._change(partial(self._flows.resolve_copy, row.path))
 
     def action_vault_undo(self) -> None:
         operation = self.detail.selected_operation
-        if self.writing is not None and operation is not None:
-            self._change(partial(self.writing.undo_one, operation))
-        elif self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.UNDO))
+        if operation is not None:
+            self._change(partial(self._flows.undo_one, operation))
+        else:
+            self._change(partial(self._flows.step_back, OperationKind.UNDO))
 
     def action_vault_redo(self) -> None:
-        if self.writing is not None:
-            self._change(partial(self.writing.step_back, OperationKind.REDO))
+        self._change(partial(self._flows.step_back, OperationKind.REDO))
 
     async def action_vault_discard(self) -> None:
         """Discard the unsaved edit, after a second press to confirm."""
         row = self.note_tree.selected
-        if row is None or self.writing is None:
+        if row is None:
             return
         if self._drops != row.path:
             self._drops = row.path
@@ -562,7 +510,7 @@ class VaultPane(PartsPane):
             self.notify(message, severity="warning", timeout=6, markup=False)
             return
         self._drops = ""
-        await self.writing.drop(row.path)
+        await self._flows.drop(row.path)
         self.reload()
         self.follow()
 
@@ -581,8 +529,14 @@ class VaultPane(PartsPane):
         if self.detail.note is None or self.detail.note.path not in deleted:
             self.detail.reload()
 
+    @property
     def _remarks(self) -> tuple[str, ...]:
-        return outside_remark(self.note_tree.selected)
+        return wording.outside_remark(self.note_tree.selected)
+
+    @property
+    def _flows(self) -> VaultFlows:
+        assert self.writing is not None  # no action that changes a note is possible before
+        return self.writing
 
 
 def _new_place(outcome: Outcome | None, selected: str) -> str:

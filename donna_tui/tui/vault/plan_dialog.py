@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.getters import query_one
@@ -17,7 +15,7 @@ from textual.widgets import Input, Static
 
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.fuzzy import Match
-from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import Dialog
 from donna_tui.tui.lib.diff import VIEW_KEYS, DiffDialog, DiffView
 from donna_tui.tui.lib.error_messages import sentence
@@ -69,13 +67,7 @@ class Proposal:
 class PlanScreen(DiffDialog[Answer]):
     """Show a `Proposal`. Escape closes it without a change."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        action_binding("plan.apply", "screen.plan_apply"),
-        action_binding("plan.more", "screen.plan_more"),
-        action_binding("plan.fewer", "screen.plan_fewer"),
-        action_binding("plan.discard", "screen.plan_discard"),
-        action_binding("plan.unlink", "screen.plan_unlink"),
-    ]
+    BINDINGS = bindings("plan")
 
     def __init__(self, proposal: Proposal, keys: Keys) -> None:
         super().__init__(keys)
@@ -98,7 +90,6 @@ class PlanScreen(DiffDialog[Answer]):
         self.view.focus()
 
     def on_diff_view_ready(self, event: DiffView.Ready) -> None:
-        """Show the number of changed lines."""
         event.stop()
         self.query_one("#plan-count", Static).update(counted(self.view.diffs, is_undone=self._proposal.is_undone))
 
@@ -145,7 +136,6 @@ class PlanScreen(DiffDialog[Answer]):
 
 
 def counted(diffs: tuple[FileDiff, ...], *, is_undone: bool = False) -> Content:
-    """Format the numbers of removed and added lines and of notes."""
     removed, added = sum(diff.removed for diff in diffs), sum(diff.added for diff in diffs)
     more = f"{plural(added, 'line')} {'restored' if is_undone else 'added'}"
     fewer = f"{plural(removed, 'line')} removed"
@@ -209,7 +199,6 @@ class PathPrompt(Dialog[str]):
         self._show_hint(self._problem)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the resulting name of the note, or why it is not possible."""
         event.stop()
         if event.value == self._path:
             return
@@ -220,7 +209,6 @@ class PathPrompt(Dialog[str]):
             self._examine(path)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Return the path, if there is a name."""
         event.stop()
         path = self._answer(event.value)
         objection = self._objection(path)

@@ -24,7 +24,7 @@ from donna_tui.tui.vault.wording import KIND_WORDS, decision_words
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.notes import Edit, NoteRow, NoteState, NoteText
 from donna_tui.vault.note.diff import FileDiff, diff_changes
-from donna_tui.vault.write.changes import Operation, OperationKind, Outcome, Plan
+from donna_tui.vault.write.changes import OperationKind, Outcome, Plan
 
 T = TypeVar("T")
 
@@ -68,19 +68,15 @@ class PlanFlow:
         self._keys = keys
         self._backend = backend
 
-    @retried
-    async def _with_retry(self, make: Callable[[], Awaitable[Plan]]) -> Outcome | None:
-        """Plan, review and apply a change."""
-        return await self._planned(make)
-
     async def _planned(self, make: Callable[[], Awaitable[Plan]], remarks: tuple[str, ...] = ()) -> Outcome | None:
-        """Plan, review and apply a change. Raises DonnaError."""
         plan = await make()
         if not plan.changes:
             self._report("Nothing would change.")
             return None
         answer = await self._confirm(plan, remarks)
         return await self._carry_out(plan) if answer is Answer.DO else None
+
+    _with_retry = retried(_planned)
 
     async def _carry_out(self, plan: Plan, do: Do | None = None) -> Outcome | None:
         """Apply a reviewed plan, after asking for consent where needed. Raises DonnaError.
@@ -91,29 +87,29 @@ class PlanFlow:
 
         async def carry_out(plan: Plan) -> Outcome:
             with self.waiting():
-                return await (do or self._backend.notes.apply_plan)(plan)
+                outcome = await (do or self._backend.notes.apply_plan)(plan)
+            if outcome.changed:
+                await self._report_change(plan, outcome)
+            return outcome
 
         try:
-            return await self._reported(plan, await carry_out(plan))
+            return await carry_out(plan)
         except DonnaError as error:
             if error.reason not in (Reason.NO_REPOSITORY, Reason.WOULD_TRACK):
                 raise
             refused = error
         if refused.reason is Reason.NO_REPOSITORY:
-            return await self._reported(plan, await carry_out(plan)) if await self.creates_repository() else None
-        if not await self._agrees(refusal_of(refused), _COMMITS):
-            return None
-        return await self._reported(plan, await carry_out(replace(plan, may_track=True)))
+            return await carry_out(plan) if await self.creates_repository() else None
+        agreed = await self._agrees(refusal_of(refused), _COMMITS)
+        return await carry_out(replace(plan, may_track=True)) if agreed else None
 
-    async def _reported(self, plan: Plan, outcome: Outcome) -> Outcome:
+    async def _report_change(self, plan: Plan, outcome: Outcome) -> None:
         """Report the change, its size and the undo key in one line, and for a private note the place of its history."""
-        if outcome.changed:
-            diffs = await asyncio.to_thread(diff_changes, plan.changes)
-            key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
-            parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
-            private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
-            self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
-        return outcome
+        diffs = await asyncio.to_thread(diff_changes, plan.changes)
+        key, does = ("vault.redo", "redo") if plan.kind is OperationKind.UNDO else ("vault.undo", "undo")
+        parts = [done_words(plan), lines_of(diffs), f"{shown_key(self._keys[key], typing=False)} {does}"]
+        private = "Private, so only Donna's own record has it, not git." if outcome.record_only else ""
+        self._report("\n".join(filter(None, (" · ".join(filter(None, parts)), private))))
 
     @contextlib.contextmanager
     def waiting(self) -> Iterator[None]:
@@ -175,16 +171,16 @@ class PlanFlow:
         self._pane.notify(text, timeout=4, markup=False)
 
 
-async def steps_of(backend: Backend) -> tuple[tuple[Operation, ...] | None, tuple[Operation, ...] | None]:
-    """Return the operations that can be undone, and those that can be redone; None for both if that fails."""
+async def why_no_steps(backend: Backend) -> tuple[str, str]:
+    """Explain why there is nothing to undo, and nothing to redo; empty if there is something, or if that is unknown."""
     try:
-        return await backend.notes.undoable(), await backend.notes.redoable()
+        undoable, redoable = await backend.notes.undoable(), await backend.notes.redoable()
     except DonnaError:
-        return None, None
+        return "", ""
+    return "" if undoable else "There is nothing to undo here.", "" if redoable else "There is nothing to redo."
 
 
 def done_words(plan: Plan) -> str:
-    """Describe an applied plan in a word or two."""
     if decided := decision_words(plan.subject):
         return decided.partition(" ")[0].capitalize()
     if plan.kind is OperationKind.WRITE:
@@ -230,11 +226,9 @@ class WaitingEdits:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the notes that have an unsaved edit."""
         return tuple(self._edits)
 
     def of(self, path: str) -> Edit | None:
-        """Return the unsaved edit of a note."""
         return self._edits.get(path)
 
     async def find(self) -> None:
@@ -268,6 +262,5 @@ class WaitingEdits:
         return tuple(rows.values())
 
     def as_note(self, path: str) -> NoteText | None:
-        """Return the unsaved edit of a missing note as a note, for further editing."""
         edit = self._edits.get(path)
         return NoteText(path=path, text=edit.text, etag=edit.etag or "") if edit else None

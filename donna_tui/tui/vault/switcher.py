@@ -96,7 +96,6 @@ class Switcher(ListDialog[Switched]):
         self.action_pick("open")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """Open what was clicked."""
         event.stop()
         if isinstance(event.option, ValueOption):
             self._pick(event.option.value, "open")

@@ -32,7 +32,6 @@ _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 
 
 def templates_of(notes: Iterable[NoteRow]) -> list[str]:
-    """List the paths of the templates of a vault."""
     return sorted(note.path for note in notes if note.path.split("/")[0].casefold() == FOLDER and "/" in note.path)
 
 

@@ -125,12 +125,10 @@ def searched_text(note: NoteRow) -> str:
 
 
 def states_of(note: NoteRow) -> list[NoteState]:
-    """Return the states of a note in order of importance."""
     return [state for state in STATES if state in note.states]
 
 
 def folders_of(notes: Iterable[NoteRow]) -> set[str]:
-    """Return every folder that contains a note, at any depth."""
     found: set[str] = set()
     for note in notes:
         folder = note.path.rpartition("/")[0]
@@ -201,7 +199,6 @@ class NoteTree(ItemList[TreeRow]):
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Return every folder, also an empty one."""
         return tuple(sorted({*folders_of(self.notes), *self._empty}))
 
     def mark(self) -> None:
@@ -219,7 +216,6 @@ class NoteTree(ItemList[TreeRow]):
         return had
 
     def show(self, notes: tuple[NoteRow, ...], empty: tuple[str, ...] = ()) -> None:
-        """Show these notes, and these folders without any."""
         self.notes = notes
         self._empty = empty
         self._marked &= {*(note.path for note in notes), *self.folders}
@@ -229,7 +225,6 @@ class NoteTree(ItemList[TreeRow]):
         self._lay_out()
 
     def narrow(self, query: str) -> None:
-        """Filter the notes by a query, and select the best match."""
         if query != self.query_text:
             self.query_text = query
             self._lay_out(best_of(self.notes, query))
@@ -240,11 +235,9 @@ class NoteTree(ItemList[TreeRow]):
         return any(note.path == path and (not words or rank_of(note, words) is not None) for note in self.notes)
 
     def holds(self, path: str) -> bool:
-        """Check whether a note exists."""
         return any(note.path == path for note in self.notes)
 
     def reveal(self, path: str) -> None:
-        """Unfold the folders above a note, and select it if it exists."""
         self._folded.difference_update(above_of(path))
         self._lay_out(path)
 

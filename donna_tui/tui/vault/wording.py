@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,7 +11,7 @@ from textual.content import Content
 from donna_tui.safety.terminal import clean, clean_line
 from donna_tui.tui.lib.error_messages import sentence
 from donna_tui.tui.lib.event_messages import DECIDED
-from donna_tui.tui.lib.humanize import moment, plural, size
+from donna_tui.tui.lib.humanize import local, moment, plural, size
 from donna_tui.tui.lib.inputs import Words
 from donna_tui.tui.vault.tree import STATES, TreeRow, states_of
 from donna_tui.types.notes import NoteRow, NoteState, NoteText
@@ -49,14 +48,12 @@ def actor_name(actor: str) -> str:
 
 
 def author_of(revision: Revision) -> str:
-    """Return the author of a commit."""
     if revision.operation is None:
         return clean_line(revision.author[:_LONGEST_NAME]) or "unknown"
     return actor_name(revision.operation.actor)
 
 
 def what_of(revision: Revision) -> str:
-    """Describe the change of a commit."""
     if revision.operation is None:
         return clean_line(revision.subject) or "changed"
     return done_by(revision.operation)
@@ -91,7 +88,6 @@ def moved_words(operation: Operation) -> str:
 
 
 def paths_words(paths: tuple[str, ...]) -> str:
-    """Format the first path, and the number of further ones."""
     if not paths:
         return "nothing"
     more = f" and {plural(len(paths) - 1, 'more note')}" if len(paths) > 1 else ""
@@ -100,38 +96,18 @@ def paths_words(paths: tuple[str, ...]) -> str:
 
 def when(at: float, newest: float) -> str:
     """Format day and time, or day and year if the year differs from that of the newest entry."""
-    return moment(at) if _year(at) == _year(newest) else day_of(at, newest)
+    return moment(at) if local(at, "%Y") == local(newest, "%Y") else day_of(at, newest)
 
 
 def day_of(at: float, newest: float) -> str:
     """Format the day, with the year if it differs from that of the newest entry."""
-    pattern = "%d %b" if _year(at) == _year(newest) else "%d %b %Y"
-    try:
-        return datetime.fromtimestamp(at).astimezone().strftime(pattern).lstrip("0")
-    except (OverflowError, ValueError, OSError):
-        return "–"
-
-
-def _year(at: float) -> int:
-    try:
-        return datetime.fromtimestamp(at).astimezone().year
-    except (OverflowError, ValueError, OSError):
-        return 0
+    return local(at, "%d %b" if local(at, "%Y") == local(newest, "%Y") else "%d %b %Y").lstrip("0")
 
 
 LOADING = Words("Loading your notes …")
-EMPTY = Words(
-    "This vault has no notes yet.",
-    "Create the first one.",
-    actions=(("vault.new", "create a note"),),
-)
+EMPTY = Words("This vault has no notes yet.", "Create the first one.", actions=(("vault.new", "create a note"),))
 AS_RECORDED = "This note has no changes since the last commit."
 PICK_CHANGE = "Select a change in the history to see what it did."
-
-
-def nothing_matches(query: str) -> str:
-    """Return the notice for an empty, filtered tree."""
-    return f"Nothing matches “{clean_line(query)[:60]}”."
 
 
 def note_head(row: TreeRow, note: NoteText | None, *, place: str = "", waiting: bool = False) -> Content:
@@ -193,18 +169,6 @@ def _why_no_field(whole: str) -> str:
     return ""
 
 
-def why_nothing(operations: tuple[Operation, ...] | None, *, redo: bool) -> str:
-    """Explain why there is nothing to undo or redo; empty if there is something, or if that is unknown."""
-    if operations is None or operations:
-        return ""
-    return "There is nothing to redo." if redo else "There is nothing to undo here."
-
-
-def is_conflict(row: TreeRow | None) -> bool:
-    """Check whether a row is a conflict copy."""
-    return row is not None and row.note is not None and NoteState.CONFLICT in row.note.states
-
-
 def outside_paths(row: TreeRow | None, notes: Iterable[NoteRow]) -> tuple[str, ...]:
     """Return the notes of a row that were edited outside Donna: the note itself, or those in the folder. Conflict
     copies are excluded; they are resolved, not committed.
@@ -227,5 +191,4 @@ def outside_remark(row: TreeRow | None) -> tuple[str, ...]:
 
 
 def names_of(notes: Iterable[NoteRow]) -> frozenset[str]:
-    """Return the paths that are in use."""
     return frozenset(note.path for note in notes)
