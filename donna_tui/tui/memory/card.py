@@ -40,18 +40,15 @@ class MemoryCard(Panel):
         yield PassageView(id="memory-text")
 
     def show(self, memory: MemoryChunk | None) -> None:
-        """Show a memory, or nothing."""
         self.head.update(Content("\n").join(why_lines(memory)) if memory is not None else Content(""))
         self.view.show(own_words(memory) if memory is not None else "")
 
     def show_around(self, text: str, mark: range) -> None:
-        """Show the surrounding conversation instead of the memory alone."""
         self.view.show(text, mark)
         self.view.focus()
 
 
 def why_lines(memory: MemoryChunk) -> Iterator[Content]:
-    """Explain a memory: its kind, origin and importance, and their effect on recalls."""
     kind = KINDS[memory.source]
     preference = "preference" if memory.memory_type is MemoryType.PROCEDURAL else ""
     what = [kind[:1].upper() + kind[1:], preference, day(memory.at)]
@@ -62,7 +59,9 @@ def why_lines(memory: MemoryChunk) -> Iterator[Content]:
         (" · ".join(["", *filter(None, what[1:])]), "$text-muted"),
         *((f" · {mark}", "$text-accent" if mark == "pinned" else "$text-warning") for mark in marks),
     )
-    yield Content.styled(_shortened(citation_of(memory)), "$text-muted")
+    citation = citation_of(memory)
+    shortened = citation if len(citation) <= _HEAD + _TAIL else f"{citation[:_HEAD]}…{citation[-_TAIL:]}"
+    yield Content.styled(shortened, "$text-muted")
     yield from importance_lines(memory.importance)
     yield Content.styled(*why_recalled(memory))
 
@@ -75,17 +74,11 @@ def importance_lines(importance: Importance | None) -> Iterator[Content]:
         yield Content.styled("importance not known yet: not embedded", "$text-muted")
     else:
         yield Content.assemble(("importance ", "$text-disabled"), (f"{importance.value:.2f}", "bold"))
-    yield Content.styled(in_words(importance), "$text-muted")
-
-
-def in_words(importance: Importance) -> str:
-    """Describe its novelty, and the signals of its salience."""
-    novelty = importance.novelty
     parts = [_SIGNALS[signal] for signal in importance.signals] or ["no name, number, preference or rare word"]
-    if novelty is None:
-        return " · ".join(parts)
-    new = "new" if novelty >= _NEW else "similar to what was known" if novelty < _KNOWN else "partly new"
-    return " · ".join([new, *parts])
+    if (novelty := importance.novelty) is not None:
+        new = "new" if novelty >= _NEW else "similar to what was known" if novelty < _KNOWN else "partly new"
+        parts = [new, *parts]
+    yield Content.styled(" · ".join(parts), "$text-muted")
 
 
 def why_recalled(memory: MemoryChunk) -> tuple[str, str]:
@@ -118,10 +111,6 @@ def citation_of(memory: MemoryChunk) -> str:
     if memory.source in (MemorySource.TASK, MemorySource.VAULT):
         return f"{clean_line(note_of(memory))} · {_range('line', memory.start_line, memory.end_line)}"
     return " · ".join(filter(None, (title, clean_line(memory.id))))
-
-
-def _shortened(citation: str) -> str:
-    return citation if len(citation) <= _HEAD + _TAIL else f"{citation[:_HEAD]}…{citation[-_TAIL:]}"
 
 
 def note_of(memory: MemoryChunk) -> str:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import work
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
 from donna_tui.safety.terminal import clean_line
-from donna_tui.tui.lib.bindings import action_binding
+from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.dialogs import TextDialog
 from donna_tui.tui.lib.error_messages import error_text
 from donna_tui.tui.lib.humanize import day
@@ -24,20 +22,10 @@ if TYPE_CHECKING:
     from donna_tui.engine.memory_service import MemoryService
 
 
-class Forgetting(StrEnum):
-    """The way to forget: reversibly, or for good."""
+class ForgetScreen(TextDialog[bool]):
+    """Show one line of what is forgotten; return whether it is erased for good. All texts are safe to show."""
 
-    FOR_NOW = "for_now"
-    FOR_GOOD = "for_good"
-
-
-class ForgetScreen(TextDialog[Forgetting]):
-    """Show one line of what is forgotten. All texts are safe to show."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        action_binding("forget.apply", "screen.forget_apply"),
-        action_binding("forget.for-good", "screen.forget_for_good"),
-    ]
+    BINDINGS = bindings("forget")
 
     def __init__(self, words: str, citation: str, means: str, keys: Keys) -> None:
         texts = (("forget-words", words), ("refusal-path", citation), ("refusal-step", means))
@@ -46,12 +34,12 @@ class ForgetScreen(TextDialog[Forgetting]):
         self._warned = False
 
     def action_forget_apply(self) -> None:
-        self.dismiss(Forgetting.FOR_NOW)
+        self.dismiss(False)
 
     def action_forget_for_good(self) -> None:
         """Erase it, after a second press to confirm."""
         if self._warned:
-            self.dismiss(Forgetting.FOR_GOOD)
+            self.dismiss(True)
             return
         self._warned = True
         key = self.shown("forget.for-good")
@@ -65,11 +53,7 @@ class ForgetScreen(TextDialog[Forgetting]):
 class SuggestionScreen(TextDialog[int]):
     """A dialog that returns the number of preferences remembered. It shows first what they would replace."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        action_binding("suggestion.accept", "screen.suggestion_accept"),
-        action_binding("suggestion.dismiss", "screen.suggestion_dismiss"),
-        action_binding("suggestion.skip", "screen.suggestion_skip"),
-    ]
+    BINDINGS = bindings("suggestion")
 
     def __init__(self, memory: MemoryService, suggestions: Sequence[Suggestion], keys: Keys) -> None:
         texts = (("refusal-what", ""), ("refusal-path", ""), ("refusal-step", ""))

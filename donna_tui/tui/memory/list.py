@@ -26,18 +26,13 @@ _LONGEST = 600
 """Characters of a memory that are rendered; no line shows more."""
 
 KINDS = {
-    MemorySource.VAULT: "note",
-    MemorySource.CHAT: "chat",
-    MemorySource.TASK: "task",
-    MemorySource.CORRECTION: "correction",
-    MemorySource.MEMORY: "remembered",
-}
+    MemorySource.VAULT: "note", MemorySource.CHAT: "chat", MemorySource.TASK: "task",
+    MemorySource.CORRECTION: "correction", MemorySource.MEMORY: "remembered",
+}  # fmt: skip
 TYPES = {
-    MemoryType.WORKING: "working",
-    MemoryType.EPISODIC: "episodic",
-    MemoryType.SEMANTIC: "semantic",
+    MemoryType.WORKING: "working", MemoryType.EPISODIC: "episodic", MemoryType.SEMANTIC: "semantic",
     MemoryType.PROCEDURAL: "preference",
-}
+}  # fmt: skip
 WHY_CUT = {
     OmittedReason.BUDGET: ("too long for what is left", "too long"),
     OmittedReason.COUNT: ("enough others fit better", "enough others"),
@@ -49,12 +44,10 @@ WHY_CUT = {
 
 
 def importance_value(memory: MemoryChunk) -> float | None:
-    """Return the importance of a memory, if it is known."""
     return memory.importance.value if memory.importance else None
 
 
 def meter(value: float | None, width: int) -> Content:
-    """Draw a share from 0 to 1 as a bar; blank if it is not known."""
     if value is None:
         return Content(" " * width)
     filled = round(min(max(value, 0.0), 1.0) * width)
@@ -67,7 +60,6 @@ def is_open(memory: MemoryChunk) -> bool:
 
 
 def marks_of(memory: MemoryChunk) -> Content:
-    """Describe the special states of a memory."""
     marks = (
         (memory.forgotten, "forgotten", "warning"),
         (memory.pinned, "pinned", "accent"),
@@ -101,12 +93,12 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     columns = [marks_of(memory)] if marks_of(memory) else []
     if width >= _ROOMY:
         columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
-    columns.append(Content.styled(_padded(day_of(memory.at, newest) if memory.at else "–"), "quiet"))
+    day = day_of(memory.at, newest) if memory.at else "–"
+    columns.append(Content.styled(" " * (_WHEN - cell_len(day)) + day, "quiet"))
     return row_of(left, Content(" ") + Content("  ").join(columns), width)
 
 
 def packed_line(place: int, memory: MemoryChunk, width: int) -> Content:
-    """Render a memory in the prompt: its position, text, relevance and tokens."""
     score = f"{memory.score:.2f}" if memory.score else "–"
     left = Content.assemble((f"{place:>2}  ", "accent"), (_prompt_text(memory), "plain"))
     right = Content.assemble(
@@ -121,7 +113,6 @@ def between_line(words: str, columns: str, width: int) -> Content:
 
 
 def omitted_line(omitted: Omitted, width: int) -> Content:
-    """Render a memory that was found and omitted, with the reason."""
     why = WHY_CUT[omitted.why][width < _ROOMY]
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
     left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
@@ -133,10 +124,6 @@ def _content_line(memory: MemoryChunk) -> str:
         return ("☐ " if is_open(memory) else "☑ ") + words_of(plain_text(memory.content.lstrip().partition("\n")[0]))
     speaker = f"{' '.join(memory.heading_path)}: " if memory.source is MemorySource.CHAT and memory.heading_path else ""
     return words_of(speaker + plain_text(memory.content[:_LONGEST]))
-
-
-def _padded(day: str) -> str:
-    return " " * max(0, _WHEN - cell_len(day)) + day
 
 
 PAGE = 100
@@ -162,12 +149,10 @@ class MemoryList(RowList):
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """Return the memory under the cursor, once it is loaded."""
         return self.memory_at(self.selected_index)
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """Return the visible pages that are not loaded."""
         return tuple(page for page in self.pages_in_sight if page not in self._pages)
 
     @property

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -30,25 +31,11 @@ from donna_tui.tui.lib.keymap import Keys, shown_key
 from donna_tui.tui.lib.lines import RowList
 from donna_tui.tui.lib.messages import ActionsChanged, EditNote, EngineEvents, StatusChanged
 from donna_tui.tui.lib.parts_pane import PartsPane, why_no_list
+from donna_tui.tui.memory import wording
 from donna_tui.tui.memory.card import MemoryCard, citation_of, note_of
-from donna_tui.tui.memory.dialogs import ForgetScreen, Forgetting, SuggestionScreen
+from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
 from donna_tui.tui.memory.list import PAGE, MemoryList, own_words, words_of
 from donna_tui.tui.memory.recall_panel import MemoryInput, RecallPanel
-from donna_tui.tui.memory.wording import (
-    LOADING,
-    NOTHING_TO_UNDO,
-    NOTHING_YET,
-    Narrowing,
-    citation_text,
-    empty_list_text,
-    forgets,
-    list_head,
-    read_only_note,
-    suggestion_line,
-    why_no_forgetting,
-    why_no_prompt,
-    why_no_tick,
-)
 from donna_tui.tui.search.why_found import correct, correction_effect
 from donna_tui.tui.vault.flows import VaultFlows
 from donna_tui.types.errors import DonnaError, Reason
@@ -63,8 +50,6 @@ _STORED_HERE = "It is stored on this machine, found in search, and recalled wher
 
 FILL = 0.03
 """Seconds until rows that became visible are read, so that scrolling reads only where it stops."""
-
-PLACES = ("list", "text", "ask", "recall")
 
 _ABOUT_MEMORY = (SourceIngested, BackfillDone, IndexSwapped, NoteEmbedded, NoteDeleted)
 
@@ -81,6 +66,8 @@ class MemoryPane(PartsPane):
     notice = query_one("#memory-notice", Notice)
     BINDINGS = bindings("memory")
     parts = ("list", "text", "recall")
+    places = ("list", "text", "ask", "recall")
+    within: ClassVar[Mapping[str, str]] = {"ask": "recall"}
     reload_delay = 0.4
     words = query_one("#memory-words", MemoryInput)
 
@@ -92,7 +79,7 @@ class MemoryPane(PartsPane):
         self.writing: VaultFlows | None = None
         """The flows of the Vault screen."""
         self._wrote_last = False
-        self._narrowing = Narrowing()
+        self._narrowing = wording.Narrowing()
         self._is_stale = True
         self._filling: Timer | None = None
         self._status: Status | None = None
@@ -114,7 +101,7 @@ class MemoryPane(PartsPane):
 
     def on_mount(self) -> None:
         self.words.focus_after = lambda: self._part("list")
-        self._show_notice(LOADING)
+        self._show_notice(wording.LOADING)
 
     @property
     def selected(self) -> MemoryChunk | None:
@@ -134,18 +121,14 @@ class MemoryPane(PartsPane):
             typing=isinstance(self.screen.focused, Input),
             memory=memory is not None,
             no_open=base.no_editor if memory is not None and note_of(memory) else "",
-            no_forget=why_no_forgetting(memory),
+            no_forget=wording.why_no_forgetting(memory),
             no_suggestion="" if self._suggestions else "No preference from a chat is waiting to be confirmed.",
-            no_bring_back="" if self._forgotten or self.writing is not None else NOTHING_TO_UNDO,
-            no_tick=why_no_tick(memory),
+            no_bring_back="" if self._forgotten or self.writing is not None else wording.NOTHING_TO_UNDO,
+            no_tick=wording.why_no_tick(memory),
             no_writing="" if self.writing is not None else "The vault is still being opened.",
-            no_prompt=why_no_prompt(self.recall.result),
+            no_prompt=wording.why_no_prompt(self.recall.result),
             filtered=self._narrowing.is_narrow,
         )
-
-    def focus_first(self) -> None:
-        """Focus the list, or the notice in its place."""
-        self.show_part("list")
 
     def go_back(self) -> bool:
         if self.has_class("-zoomed"):
@@ -166,14 +149,11 @@ class MemoryPane(PartsPane):
         return True
 
     def show_part(self, place: str) -> None:
-        """Focus a part, and show it on narrow screens."""
         if place == "text" and not self._is_at("text"):
             self._opened_from = "recall" if self._is_at("recall") else "list"
-        self._place("recall" if place == "ask" else place)
-        self.screen.set_focus(self._part(place))
+        super().show_part(place)
 
     def jump_targets(self) -> Iterable[JumpTarget]:
-        """Return the visible rows and parts."""
         return visible_targets((self.rows, self.recall.rows), (self.card.view, self.recall.input))
 
     def on_descendant_focus(self) -> None:
@@ -191,7 +171,6 @@ class MemoryPane(PartsPane):
             self._follow()
 
     def on_engine_events(self, event: EngineEvents) -> None:
-        """Schedule reading the list after something was remembered or forgotten."""
         if any(isinstance(each, _ABOUT_MEMORY) for each in event.events):
             self.reload_soon()
 
@@ -200,20 +179,17 @@ class MemoryPane(PartsPane):
         self._set_status(event.status)
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Update the card for the selected row of the list."""
         event.stop()
         if not self._is_in_recall:
             self._follow()
 
     def on_recall_panel_changed(self, event: RecallPanel.Changed) -> None:
-        """Update the card for the selected row of the recall."""
         event.stop()
         if self._is_in_recall:
             self._follow()
         self.post_message(ActionsChanged())
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Filter the list while typing."""
         event.stop()
         self._narrow(replace(self._narrowing, text=event.value))
 
@@ -238,7 +214,7 @@ class MemoryPane(PartsPane):
         with self.words.prevent(Input.Changed):
             self.words.value = ""
         self.remove_class("-filtering")
-        self._narrow(Narrowing())
+        self._narrow(wording.Narrowing())
 
     def action_memory_less(self) -> None:
         self.recall.bar.step(-1)
@@ -255,7 +231,7 @@ class MemoryPane(PartsPane):
     def action_memory_refresh(self) -> None:
         self._retained = {}
         self.reload()
-        self.recall.repeat()
+        self.recall.ask()
 
     def action_search_focus(self) -> None:
         """Focus the question for a recall: on this screen, the memory is searched."""
@@ -263,16 +239,14 @@ class MemoryPane(PartsPane):
         self.recall.focus_input()
 
     def action_view_next(self) -> None:
-        """Show the next part, even if it is not visible."""
         self._walk(1)
 
     def action_view_previous(self) -> None:
-        """Show the previous part."""
         self._walk(-1)
 
     def _set_status(self, status: Status) -> None:
         self._status = status
-        words = read_only_note(status)
+        words = wording.read_only_note(status)
         note = self.query_one("#memory-note", Static)
         set_label(note, Content(words))
         note.display = bool(words)
@@ -281,11 +255,6 @@ class MemoryPane(PartsPane):
         if not self.words.value:
             self.remove_class("-filtering")
         self.show_part("list")
-
-    def _walk(self, by: int) -> None:
-        here = self.screen.focused
-        place = next((each for each in PLACES if self._part(each) is here), "list")
-        self.show_part(PLACES[(PLACES.index(place) + by) % len(PLACES)])
 
     def _part(self, place: str) -> Widget:
         first = self.notice if self.has_class("-empty") else self.rows
@@ -299,45 +268,43 @@ class MemoryPane(PartsPane):
 
     async def action_memory_open(self) -> None:
         memory = self.selected
-        if memory is None or self._backend is None:
-            return
-        if not note_of(memory):
-            self._read_around(self._backend, memory)
-            return
-        self.post_message(EditNote(note_of(memory), memory.start_line))
+        if memory is not None and note_of(memory):
+            self.post_message(EditNote(note_of(memory), memory.start_line))
+        elif memory is not None:
+            self._read_around(memory)
 
     def action_memory_copy_citation(self) -> None:
         if self.selected is not None:
-            self._outside.copy(citation_text(self.selected), "The citation")
+            self._outside.copy(wording.citation_text(self.selected), "The citation")
 
     def action_memory_copy_text(self) -> None:
         if self.selected is not None:
-            self._outside.copy(f"{own_words(self.selected)}\n\n{citation_text(self.selected)}\n", "The memory")
+            self._outside.copy(f"{own_words(self.selected)}\n\n{wording.citation_text(self.selected)}\n", "The memory")
 
     def action_memory_copy_prompt(self) -> None:
         result = self.recall.result
-        if result is not None and self._backend is not None:
-            self._outside.copy(self._backend.memory.prompt(result), "The block for a prompt")
+        if result is not None:
+            self._outside.copy(self.backend.memory.prompt(result), "The block for a prompt")
 
     def action_memory_pin(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._pin(self._backend, self.selected)
+        if self.selected is not None:
+            self._pin(self.selected)
 
     def action_memory_correct(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._correct(self._backend, self.selected)
+        if self.selected is not None:
+            self._correct(self.selected)
 
     def action_memory_forget(self) -> None:
-        if self.selected is not None and self._backend is not None:
-            self._forget(self._backend, self.selected)
+        if self.selected is not None:
+            self._forget(self.selected)
 
     def action_memory_suggestions(self) -> None:
-        if self._suggestions and self._backend is not None:
-            self._answer(self._backend, self._suggestions)
+        if self._suggestions:
+            self._answer(self._suggestions)
 
     def action_memory_bring_back(self) -> None:
-        if self._forgotten and not self._wrote_last and self._backend is not None:
-            self._restore(self._backend, self._forgotten[-1])
+        if self._forgotten and not self._wrote_last:
+            self._restore(self._forgotten[-1])
         elif self.writing is not None:
             self._change(partial(self.writing.step_back, OperationKind.UNDO))
 
@@ -346,8 +313,7 @@ class MemoryPane(PartsPane):
             self._change(partial(self.writing.step_back, OperationKind.REDO))
 
     def action_memory_remember(self) -> None:
-        if self._backend is not None:
-            self._remember(self._backend)
+        self._remember()
 
     def action_memory_add_task(self) -> None:
         if self.writing is not None:
@@ -366,53 +332,46 @@ class MemoryPane(PartsPane):
             self.reload_soon()
 
     @one_dialog("remember")
-    async def _remember(self, backend: Backend) -> None:
+    async def _remember(self) -> None:
         window = LinePrompt(
             "Remember", "remember it", self._keys, placeholder=_TO_REMEMBER, hint_for=lambda _: _STORED_HERE
         )
         text = await self.app.push_screen_wait(window)
         if text is None:
             return
-        try:
-            for held in await backend.memory.replaced_by_text(text):
-                if not await self.app.push_screen_wait(_replaces(held, text, self._keys)):
+        with self._complaining():
+            for held in await self.backend.memory.replaced_by_text(text):
+                what = f"“{words_of(text)}” replaces “{words_of(held)}”."
+                refusal = Refusal(Reason.CONFLICT, "Replace it?", what, "")
+                if not await self.app.push_screen_wait(RefusalScreen(refusal, self._keys, does="replace it")):
                     return
-            await backend.memory.remember(text)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        self.notify("Remembered.", timeout=3, markup=False)
-        self.reload_soon()
+            await self.backend.memory.remember(text)
+            self.notify("Remembered.", timeout=3, markup=False)
+            self.reload_soon()
 
     @work(group="read-around", exclusive=True)
-    async def _read_around(self, backend: Backend, memory: MemoryChunk) -> None:
-        try:
-            passage = await backend.passage(memory.source_id, memory.start_line, memory.end_line)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        if memory == self.selected:
-            first = passage.start_line
-            self.card.show_around(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
-            self.show_part("text")
+    async def _read_around(self, memory: MemoryChunk) -> None:
+        with self._complaining():
+            passage = await self.backend.passage(memory.source_id, memory.start_line, memory.end_line)
+            if memory == self.selected:
+                first = passage.start_line
+                self.card.show_around(passage.text, range(passage.mark_start - first, passage.mark_end - first + 1))
+                self.show_part("text")
 
     @work(group="pin", exclusive=True)
-    async def _pin(self, backend: Backend, memory: MemoryChunk) -> None:
-        try:
-            await backend.memory.pin(memory.id, pinned=not memory.pinned)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        self.rows.mark(memory.id, pinned=not memory.pinned)
-        self.recall.mark(memory.id, pinned=not memory.pinned)
-        self.reload_soon()
+    async def _pin(self, memory: MemoryChunk) -> None:
+        with self._complaining():
+            await self.backend.memory.pin(memory.id, pinned=not memory.pinned)
+            self.rows.mark(memory.id, pinned=not memory.pinned)
+            self.recall.mark(memory.id, pinned=not memory.pinned)
+            self.reload_soon()
 
     @one_dialog("correct")
-    async def _correct(self, backend: Backend, memory: MemoryChunk) -> None:
-        words = await self._words_to_correct(backend, memory)
+    async def _correct(self, memory: MemoryChunk) -> None:
+        words = await self._words_to_correct(memory)
         stored = await correct(
             self.app,
-            backend.memory,
+            self.backend.memory,
             self._keys,
             identity=memory.id,
             text=words,
@@ -423,75 +382,63 @@ class MemoryPane(PartsPane):
         if stored:
             self.reload_soon()
 
-    async def _words_to_correct(self, backend: Backend, memory: MemoryChunk) -> str:
+    async def _words_to_correct(self, memory: MemoryChunk) -> str:
         """Return the text to correct. A recalled memory is prefixed by date and speaker, which the stored one lacks."""
         if note_of(memory) or not memory.score:
             return own_words(memory)
         try:
-            known = await backend.memory.memory(memory.id)
+            known = await self.backend.memory.memory(memory.id)
         except DonnaError:
             return own_words(memory)
         return known.content if known is not None and known.content in memory.content else own_words(memory)
 
     @one_dialog("forget")
-    async def _forget(self, backend: Backend, memory: MemoryChunk) -> None:
-        citation, means = forgets(memory)
+    async def _forget(self, memory: MemoryChunk) -> None:
+        citation, means = wording.forgets(memory)
         window = ForgetScreen(words_of(own_words(memory)), citation, means, self._keys)
-        how = await self.app.push_screen_wait(window)
-        if how is None:
+        for_good = await self.app.push_screen_wait(window)
+        if for_good is None:
             return
-        try:
-            await backend.memory.forget(memory.id, for_good=how is Forgetting.FOR_GOOD)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        self._is_forgotten(memory, for_good=how is Forgetting.FOR_GOOD)
-
-    def _is_forgotten(self, memory: MemoryChunk, *, for_good: bool) -> None:
-        if for_good:
-            self.notify("Forgotten for good.", timeout=4, markup=False)
-        else:
-            self._wrote_last = False
-            self._forgotten.append(replace(memory, forgotten=True))
-            self._retained |= {
-                place: replace(each, forgotten=True) for place, each in self.rows.places_of(memory.id).items()
-            }
-            key = shown_key(self._keys["memory.bring-back"], typing=False)
-            self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
-        self.rows.mark(memory.id, forgotten=True)
-        self.recall.mark(memory.id, forgotten=True)
-        self.reload_soon()
+        with self._complaining():
+            await self.backend.memory.forget(memory.id, for_good=for_good)
+            if for_good:
+                self.notify("Forgotten for good.", timeout=4, markup=False)
+            else:
+                self._wrote_last = False
+                self._forgotten.append(replace(memory, forgotten=True))
+                places = self.rows.places_of(memory.id)
+                self._retained |= {place: replace(each, forgotten=True) for place, each in places.items()}
+                key = shown_key(self._keys["memory.bring-back"], typing=False)
+                self.notify(f"Forgotten. {key} restores it.", timeout=4, markup=False)
+            self.rows.mark(memory.id, forgotten=True)
+            self.recall.mark(memory.id, forgotten=True)
+            self.reload_soon()
 
     @one_dialog("forget")
-    async def _restore(self, backend: Backend, memory: MemoryChunk) -> None:
-        try:
-            await backend.memory.restore(memory.id)
-        except DonnaError as error:
-            self._complain(error)
-            return
-        self._forgotten.remove(memory)
-        self._retained = {place: each for place, each in self._retained.items() if each.id != memory.id}
-        self.rows.mark(memory.id, forgotten=False)
-        self.notify("Restored.", timeout=3, markup=False)
-        self.reload_soon()
+    async def _restore(self, memory: MemoryChunk) -> None:
+        with self._complaining():
+            await self.backend.memory.restore(memory.id)
+            self._forgotten.remove(memory)
+            self._retained = {place: each for place, each in self._retained.items() if each.id != memory.id}
+            self.rows.mark(memory.id, forgotten=False)
+            self.notify("Restored.", timeout=3, markup=False)
+            self.reload_soon()
 
     @one_dialog("suggestions")
-    async def _answer(self, backend: Backend, suggestions: tuple[Suggestion, ...]) -> None:
-        remembered = await self.app.push_screen_wait(SuggestionScreen(backend.memory, suggestions, self._keys))
+    async def _answer(self, suggestions: tuple[Suggestion, ...]) -> None:
+        remembered = await self.app.push_screen_wait(SuggestionScreen(self.backend.memory, suggestions, self._keys))
         if remembered:
             self.notify(f"{plural(remembered, 'preference')} remembered.", timeout=4, markup=False)
         self.reload_soon()
 
     def on_show(self) -> None:
-        """Read the list if it became stale while the screen was hidden."""
         if self._is_stale:
             self.reload()
 
     def on_memory_list_rows_missing(self, event: MemoryList.RowsMissing) -> None:
-        """Schedule reading visible rows that are not loaded."""
         event.stop()
         if self._filling is None:
-            self._filling = self.set_timer(FILL, self._fill)
+            self._filling = self.set_timer(FILL, self._read_missing)
 
     def reload(self) -> None:
         """Reload the list; while hidden, once it is shown."""
@@ -501,7 +448,7 @@ class MemoryPane(PartsPane):
 
     def _reload_all(self) -> None:
         self.reload()
-        self.recall.repeat()
+        self.recall.ask()
 
     @work(group="load", exclusive=True)
     async def _load(self, backend: Backend) -> None:
@@ -519,27 +466,26 @@ class MemoryPane(PartsPane):
             return
         retained = {place: each for place, each in self._retained.items() if each.id in still_missing}
         self._report(total, bool(retained))
-        self._show_suggestion_count()
+        offer = self.query_one("#memory-suggestion", Static)
+        key = shown_key(self._keys["memory.suggestions"], typing=False)
+        set_label(offer, wording.suggestion_line(self._suggestions, key))
+        offer.display = bool(self._suggestions)
         self.rows.show(total, found, retained)
         self._follow()
 
-    def _fill(self) -> None:
-        self._filling = None
-        if self._backend is not None and self.rows.missing:
-            self._read_missing(self._backend)
-
     @work(group="fill", exclusive=True)
-    async def _read_missing(self, backend: Backend) -> None:
+    async def _read_missing(self) -> None:
+        self._filling = None
         wanted = self._narrowing.wanted(time.time())
         for page in self.rows.missing:
             try:
-                found = await backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
+                found = await self.backend.memory.memories(wanted, limit=PAGE, skip=page * PAGE)
             except DonnaError as error:
                 self._show_notice(why_no_list(error, "memory.refresh"))
                 return
             self.rows.fill(page, found)
 
-    def _narrow(self, narrowing: Narrowing) -> None:
+    def _narrow(self, narrowing: wording.Narrowing) -> None:
         """Change the filter, and list from the beginning."""
         if narrowing != self._narrowing:
             self._narrowing = narrowing
@@ -550,29 +496,18 @@ class MemoryPane(PartsPane):
     def _report(self, total: int, has_retained: bool) -> None:
         """Show the number of memories, or a notice if there are none."""
         if not total and not has_retained and not self._narrowing.is_narrow:
-            self._show_notice(NOTHING_YET)
+            self._show_notice(wording.NOTHING_YET)
             return
-        notice_had_focus = self.notice.has_focus
-        self.remove_class("-empty")
-        if notice_had_focus:
-            self.rows.focus()
+        self._hide_notice(self.rows)
         key = shown_key(self._keys["memory.all"], typing=False)
-        self.rows.empty_text = empty_list_text(self._narrowing, key)
-        self._show_head(list_head(self._narrowing, total))
-
-    def _show_suggestion_count(self) -> None:
-        """Show the number of open suggestions in one line."""
-        offer = self.query_one("#memory-suggestion", Static)
-        key = shown_key(self._keys["memory.suggestions"], typing=False)
-        set_label(offer, suggestion_line(self._suggestions, key))
-        offer.display = bool(self._suggestions)
+        self.rows.empty_text = f"No memories match: {self._narrowing}. {key} lists everything."
+        self._show_head(wording.list_head(self._narrowing, total))
 
     def _show_head(self, words: str) -> None:
         style = "$text-accent" if self._narrowing.is_narrow else "$text-disabled"
         self.query_one("#memory-head", Static).update(Content.styled(words, style))
 
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
         self.notice.set_text(words)
         self.add_class("-empty")
@@ -582,12 +517,5 @@ class MemoryPane(PartsPane):
         self._follow()
 
     def _follow(self) -> None:
-        """Update the card for the selected memory."""
         self.card.show(self.selected)
         self.post_message(ActionsChanged())
-
-
-def _replaces(held: str, text: str, keys: Keys) -> RefusalScreen:
-    """Ask whether a preference may replace another one."""
-    what = f"“{words_of(text)}” replaces “{words_of(held)}”."
-    return RefusalScreen(Refusal(Reason.CONFLICT, "Replace it?", what, ""), keys, does="replace it")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
@@ -19,7 +17,6 @@ from textual.reactive import reactive
 from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Input, Static
-from textual.worker import Worker
 
 from donna_tui.tui.lib.bindings import bindings
 from donna_tui.tui.lib.containers import make_panel
@@ -40,81 +37,6 @@ GAP = 0.12
 """Seconds between two recalls while typing or moving the slider: a recall counts tokens in addition to searching."""
 
 
-class RecallRunner:
-    """Hold question and budget. Timers and workers belong to `owner`, so that they end with it.
-
-    Recalls are always made for a remote model, so that local-only memories are not searched.
-    """
-
-    def __init__(
-        self, owner: Widget, answered: Callable[[RecallResult], None], failed: Callable[[DonnaError], None]
-    ) -> None:
-        self.query = ""
-        self.budget = 0
-        self._owner = owner
-        self._answered = answered
-        self._failed = failed
-        self._service: MemoryService | None = None
-        self._number = 0
-        self._last_run = -GAP
-        self._timer: Timer | None = None
-
-    @property
-    def is_empty(self) -> bool:
-        """Return whether the question is empty."""
-        return not self.query.strip()
-
-    def connect(self, service: MemoryService) -> None:
-        """Connect to the service, and recall for the question typed meanwhile."""
-        self._service = service
-        self.recall()
-
-    def typed(self, query: str) -> None:
-        """Update the question."""
-        self.query = query
-        self._recall_soon()
-
-    def within(self, budget: int) -> None:
-        """Update the budget."""
-        self.budget = budget
-        self._recall_soon()
-
-    def recall(self) -> None:
-        """Run the recall now. An empty question cancels the previous one."""
-        self._number += 1
-        self._last_run = monotonic()
-        if self.is_empty:
-            self._owner.workers.cancel_group(self._owner, "recall")
-        elif self._service is not None:
-            self._run(partial(self._recall, self._service, self._number))
-
-    def _recall_soon(self) -> None:
-        """Schedule a recall; answers to older questions are discarded."""
-        self._number += 1
-        wait = self._last_run + GAP - monotonic()
-        if wait <= 0 or self.is_empty:
-            self.recall()
-        elif self._timer is None:
-            self._timer = self._owner.set_timer(wait, self._recall_now)
-
-    def _recall_now(self) -> None:
-        self._timer = None
-        self.recall()
-
-    def _run(self, work: Callable[[], Coroutine[None, None, None]]) -> Worker[None]:
-        return self._owner.run_worker(work, group="recall", exclusive=True)
-
-    async def _recall(self, service: MemoryService, number: int) -> None:
-        try:
-            result = await service.recall(self.query, token_budget=self.budget, remote=True)
-        except DonnaError as error:
-            if number == self._number:
-                self._failed(error)
-            return
-        if number == self._number:
-            self._answered(result)
-
-
 STEPS = (100, 200, 300, 500, 750, 1_000, 1_500, 2_000, 3_000, 4_000, 6_000, 8_000, 12_000, 16_000, 24_000, 32_000)
 """Budgets to choose from, in steps that make a difference."""
 
@@ -123,7 +45,6 @@ _NUMBER = 7
 
 
 def steps_with(budget: int) -> tuple[int, ...]:
-    """Return the steps with the configured budget added."""
     return tuple(sorted({*STEPS, budget})) if budget > 0 else STEPS
 
 
@@ -143,17 +64,13 @@ class BudgetBar(Widget):
 
         budget: int
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._steps = steps_with(0)
+    _steps = steps_with(0)
 
     def begin(self, budget: int) -> None:
-        """Start with the configured budget."""
         self._steps = steps_with(budget)
         self.budget = budget or STEPS[0]
 
     def step(self, by: int) -> None:
-        """Move by `by` steps, within their range."""
         self._choose(self._place + by)
 
     def render(self) -> Content:
@@ -161,26 +78,21 @@ class BudgetBar(Widget):
         return Content("\n").join((self._slider(width), self._meter(width)))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Start dragging, and move the knob under the mouse."""
         self.capture_mouse()
         self._choose_at(event)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Drag the knob."""
         if self.app.mouse_captured is self:
             self._choose_at(event)
 
     def on_mouse_up(self) -> None:
-        """Stop dragging."""
         self.release_mouse()
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
-        """Increase the budget."""
         event.stop()
         self.step(1)
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
-        """Reduce the budget."""
         event.stop()
         self.step(-1)
 
@@ -230,13 +142,10 @@ Row = MemoryChunk | Omitted | str
 class RecallList(ItemList[Row]):
     """Rows of a `RecallResult`. The cursor skips separators."""
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(id=id)
-        self._query = ""
+    _query = ""
 
     @property
     def selected(self) -> MemoryChunk | None:
-        """Return the memory under the cursor."""
         return _memory(super().selected)
 
     def show(self, result: RecallResult | None) -> None:
@@ -290,7 +199,10 @@ class MemoryInput(LineInput):
 
 
 class RecallPanel(Vertical):
-    """Recall while typing. The last answer is kept until the next arrives, to avoid flicker."""
+    """Recall while typing. The last answer is kept until the next arrives, to avoid flicker.
+
+    Recalls are always made for a remote model, so that local-only memories are not searched.
+    """
 
     input = query_one(MemoryInput)
     bar = query_one(BudgetBar)
@@ -304,10 +216,13 @@ class RecallPanel(Vertical):
         super().__init__(id=id, classes="-empty")
         make_panel(self, "Recall")
         self._keys = keys
-        self._runner = RecallRunner(self, self._answered, self._failed)
+        self.query_text = ""
         self.result: RecallResult | None = None
         """The result of the last recall; None for an empty question."""
-        self._is_connected = False
+        self._service: MemoryService | None = None
+        self._number = 0
+        self._last_run = -GAP
+        self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
         with Horizontal(id="recall-ask"):
@@ -323,27 +238,49 @@ class RecallPanel(Vertical):
         self._show_notice(NO_QUESTION)
 
     @property
-    def query_text(self) -> str:
-        """Return the current question."""
-        return self._runner.query
-
-    @property
     def list(self) -> Widget:
-        """Return the list, or the notice shown instead."""
         return self.notice if self.has_class("-empty") else self.rows
 
     def connect(self, service: MemoryService) -> None:
         """Connect to the service once, and recall for the question typed meanwhile."""
-        if self._is_connected:
-            return
-        self._is_connected = True
-        self.bar.begin(service.token_budget)
-        self._runner.budget = self.bar.budget
-        self._runner.connect(service)
+        if self._service is None:
+            self._service = service
+            self.bar.begin(service.token_budget)
+            self.ask()
 
-    def repeat(self) -> None:
-        """Repeat the recall."""
-        self._runner.recall()
+    def ask(self) -> None:
+        """Run the recall now. An empty question cancels the previous one."""
+        self._number += 1
+        self._last_run = monotonic()
+        if not self.query_text.strip():
+            self.workers.cancel_group(self, "recall")
+        elif self._service is not None:
+            self._recall(self._service, self._number)
+
+    def _ask_soon(self) -> None:
+        """Schedule a recall; answers to older questions are discarded."""
+        self._number += 1
+        wait = self._last_run + GAP - monotonic()
+        if wait <= 0 or not self.query_text.strip():
+            self.ask()
+        elif self._timer is None:
+            self._timer = self.set_timer(wait, self._ask_now)
+
+    def _ask_now(self) -> None:
+        self._timer = None
+        self.ask()
+
+    @work(group="recall", exclusive=True)
+    async def _recall(self, service: MemoryService, number: int) -> None:
+        try:
+            result = await service.recall(self.query_text, token_budget=self.bar.budget, remote=True)
+        except DonnaError as error:
+            if number == self._number:
+                self.result = None
+                self._show_notice(why_no_list(error, "memory.refresh"))
+            return
+        if number == self._number:
+            self._answered(result)
 
     def mark(self, identity: str, *, pinned: bool | None = None, forgotten: bool | None = None) -> None:
         """Show the effect of an action on a memory immediately; the next answer follows the index."""
@@ -357,22 +294,20 @@ class RecallPanel(Vertical):
         self.input.action_select_all()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Run a recall for the input; for an empty one, show examples."""
         event.stop()
-        self._runner.typed(event.value)
-        if self._runner.is_empty:
+        self.query_text = event.value
+        self._ask_soon()
+        if not event.value.strip():
             self.result = None
             self._show_notice(NO_QUESTION)
         elif self.result is None and not self.notice.has_focus:
             self._show_notice(LOADING)
 
     def on_budget_bar_chosen(self, event: BudgetBar.Chosen) -> None:
-        """Recall within another budget."""
         event.stop()
-        self._runner.within(event.budget)
+        self._ask_soon()
 
     def on_row_list_selected(self, event: RowList.Selected) -> None:
-        """Notify the screen."""
         event.stop()
         self.post_message(self.Changed())
 
@@ -390,12 +325,7 @@ class RecallPanel(Vertical):
             self.rows.focus()
         self.post_message(self.Changed())
 
-    def _failed(self, error: DonnaError) -> None:
-        self.result = None
-        self._show_notice(why_no_list(error, "memory.refresh"))
-
     def _show_notice(self, words: Words) -> None:
-        """Show a notice instead of the list."""
         had_focus = self.rows.has_focus
         self.bar.used = None
         self.rows.show(None)

@@ -60,11 +60,9 @@ class Narrowing:
 
     @property
     def is_narrow(self) -> bool:
-        """Return whether anything is filtered out."""
         return self != Narrowing()
 
     def wanted(self, now: float) -> MemoryFilter:
-        """Convert it to the filter of the memory service."""
         return MemoryFilter(
             sources=(self.source,) if self.source else UNASKED,
             after=now - self.age.seconds if self.age else None,
@@ -137,13 +135,7 @@ def suggestion_line(suggestions: Sequence[Suggestion], key: str) -> Content:
     )
 
 
-def empty_list_text(narrowing: Narrowing, key: str) -> str:
-    """Return the text shown instead of an empty, filtered list."""
-    return f"No memories match: {narrowing}. {key} lists everything."
-
-
 def nothing_recalled(query: str, note: str) -> Words:
-    """Explain that no remembered text matches."""
     return Words(
         f"Nothing is remembered about “{clean_line(query.strip())[:60]}”.",
         clean_line(note),
@@ -176,14 +168,12 @@ def why_no_forgetting(memory: MemoryChunk | None) -> str:
 
 
 def why_no_tick(memory: MemoryChunk | None) -> str:
-    """Explain why a memory is not an open task."""
     if memory is None or memory.source is not MemorySource.TASK:
         return "No task is selected."
     return "" if is_open(memory) else "This task is done or cancelled already."
 
 
 def why_no_prompt(result: RecallResult | None) -> str:
-    """Explain why there is no prompt to copy."""
     if result is None:
         return "Nothing has been recalled yet."
     return "" if result.memories else "Nothing fits: try a larger budget or another question."
