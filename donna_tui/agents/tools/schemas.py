@@ -31,6 +31,9 @@ NotePath = Annotated[
         description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
     ),
 ]
+Folder = Annotated[
+    str, Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects.")
+]
 Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
@@ -84,11 +87,7 @@ class SearchArgs(ToolArgs):
     sources: tuple[Literal["vault", "chat", "memory", "correction", "task", "draft"], ...] = Field(
         default=(), max_length=8, description="Only these kinds of documents; drafts are left out by default."
     )
-    folder: str = Field(
-        default="",
-        max_length=LONGEST_PATH,
-        description="Only notes below this folder, vault-relative, such as Projects.",
-    )
+    folder: Folder = ""
     near_misses: bool = Field(default=False, description="Include near misses where nothing is relevant.")
 
 
@@ -261,11 +260,7 @@ class ReadOutput(ToolOutput):
 class ListArgs(ToolArgs):
     """Filters and page of a list of notes."""
 
-    folder: str = Field(
-        default="",
-        max_length=LONGEST_PATH,
-        description="Only notes below this folder, vault-relative, such as Projects.",
-    )
+    folder: Folder = ""
     recursive: bool = Field(default=True, description="Also those in folders below it.")
     offset: Offset = 0
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="The maximum number of rows.")] = 200
