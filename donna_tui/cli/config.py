@@ -76,10 +76,7 @@ def _load(space: Path | None) -> LoadedConfig:
 
 
 def _root_if_known(space: Path | None) -> Path | None:
-    """Return the vault's folder.
-
-    Invalid settings are only a warning, since this command helps to find the invalid file.
-    """
+    """Return the vault's folder. Invalid settings only warn: this command helps to find the invalid file."""
     try:
         if space is None:
             return load_config().config.vault.root

@@ -60,10 +60,7 @@ def exit_code(reason: Reason) -> ExitCode:
 
 
 def emit(data: Mapping[str, Any], *, as_json: bool, human: Callable[[], Iterable[str]]) -> None:
-    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines of `human`, sanitised.
-
-    If the reader has closed the pipe, the process exits silently.
-    """
+    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines of `human`, sanitised."""
     if as_json:
         emit_lines([json_text({"ok": True, **data})])
     else:
@@ -105,7 +102,6 @@ def print_problem(message: str, hint: str | None) -> None:
 
 
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
-    """Report an error, as JSON on stdout or in words on stderr, and exit with its code."""
     if as_json:
         fields = {"ok": False, "reason": error.reason, "message": error.message, "hint": error.hint or ""}
         emit_lines([json_text(fields)])

@@ -104,7 +104,6 @@ def _read(session: Session, path: str) -> VaultNote | None:
 
 
 def today() -> str:
-    """Return the local day in ISO 8601."""
     return datetime.date.today().isoformat()
 
 
