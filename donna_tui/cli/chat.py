@@ -65,7 +65,7 @@ def chat_import(
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
     imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
-    emit(_fields(files, imported), as_json=as_json, human=lambda: _chat_report(imported))
+    emit(_fields(files, imported), _chat_report(imported), as_json=as_json)
     for message in imported.messages[:SHOWN_LINES]:
         print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
@@ -244,8 +244,8 @@ def chat_suggestions(
     rows = [{**asdict(each), "replaces": replaced} for each, replaced in found]
     emit(
         {"count": len(found), "suggestions": rows, "answered": done},
+        (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
         as_json=as_json,
-        human=lambda: (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
     )
     require_found(found, "no suggestions")
 
@@ -264,7 +264,7 @@ def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """List the conversations."""
     sessions = run_with_engine(open_session(space), "donna chat list", lambda engine: engine.memory.sessions(None))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
-    emit({"count": len(rows), "sessions": rows}, as_json=as_json, human=lambda: map(_session_line, sessions))
+    emit({"count": len(rows), "sessions": rows}, map(_session_line, sessions), as_json=as_json)
     require_found(sessions, "no conversations")
 
 
@@ -291,8 +291,8 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     summaries = run_with_engine(session, "donna chat compress", work)
     emit(
         {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
+        (line for memory in summaries for line in memory_lines(memory)),
         as_json=as_json,
-        human=lambda: (line for memory in summaries for line in memory_lines(memory)),
     )
     most = session.config.recall.compression_threshold
     require_found(summaries, f"donna: nothing to summarise: at most {most} conversations are without a summary")
@@ -307,7 +307,7 @@ def chat_expand(
     """Undo the summary of a conversation, so that its turns are recalled again."""
     changed = run(_expand(open_session(space), session.removeprefix("chat:")))
     message = f"{session}: {'its turns are recalled again' if changed else 'it has no summary'}"
-    emit({"id": session, "changed": changed}, as_json=as_json, human=lambda: [message])
+    emit({"id": session, "changed": changed}, [message], as_json=as_json)
     require_found(changed)
 
 

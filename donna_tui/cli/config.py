@@ -38,7 +38,7 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
         {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
         for name, origin in loaded.origins.items()
     ]
-    emit({"settings": settings}, as_json=as_json, human=lambda: _assignments(loaded))
+    emit({"settings": settings}, _assignments(loaded), as_json=as_json)
 
 
 @app.command("path")
@@ -51,10 +51,8 @@ def path(space: Space = None, as_json: AsJson = False) -> None:
     width = max(len(str(place["id"])) for place in places)
     emit(
         {"places": places},
+        (f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places),
         as_json=as_json,
-        human=lambda: (
-            f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places
-        ),
     )
 
 

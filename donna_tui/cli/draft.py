@@ -61,7 +61,7 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         "claims": [asdict(each) for each in draft.claims],
         "hunks": [asdict(each) for each in draft.hunks],
     }
-    emit(fields, as_json=as_json, human=lambda: _shown(draft))
+    emit(fields, _shown(draft), as_json=as_json)
 
 
 @app.command("approve")
@@ -175,13 +175,13 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
 
 def _print_rows(rows: tuple[DraftRow, ...], none: str, *, as_json: bool) -> None:
     found = {"count": len(rows), "drafts": [asdict(row) for row in rows]}
-    emit(found, as_json=as_json, human=lambda: map(row_line, rows))
+    emit(found, map(row_line, rows), as_json=as_json)
     require_found(rows, none)
 
 
 def print_row(row: DraftRow, *, as_json: bool) -> None:
     """Print the row of a draft; exit with 5 if it failed."""
-    emit(asdict(row), as_json=as_json, human=lambda: [row_line(row)])
+    emit(asdict(row), [row_line(row)], as_json=as_json)
     if row.state is DraftState.FAILED:
         raise SystemExit(ExitCode.FAILED)
 
@@ -219,7 +219,7 @@ def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     }
     summary = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
     lines = [summary, *plan.remarks] if outcome.changed else ["Nothing was changed."]
-    emit(fields, as_json=as_json, human=lambda: lines)
+    emit(fields, lines, as_json=as_json)
 
 
 def _shown(draft: Draft) -> Iterator[str]:

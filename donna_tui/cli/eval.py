@@ -71,7 +71,7 @@ def evaluate(
     if not any(row.count for row in rows):
         message = "there are no questions: no headings, aliases or links to make them from, and no queries.jsonl"
         raise DonnaError(Reason.USAGE, message)
-    emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
+    emit({"rows": [asdict(row) for row in rows]}, _table(rows), as_json=as_json)
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:

@@ -42,7 +42,7 @@ def log(
         raise _no_note(path)
     undone = {each.id for each in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
-    emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
+    emit({"operations": rows}, [_line(row) for row in rows], as_json=as_json)
     require_found(rows, "no history yet")
 
 
@@ -56,7 +56,7 @@ def diff(
     changes = _changes(open_writer_of(space), what)
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]
-    emit({"changes": rows}, as_json=as_json, human=lambda: lines)
+    emit({"changes": rows}, lines, as_json=as_json)
     require_found(rows, "no difference")
 
 
@@ -194,7 +194,7 @@ def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bo
         reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
         raise VaultWriteError(reason, f"there is nothing of this session to {verb}")
     if plan is None:
-        emit({"session": identity, **asdict(change)}, as_json=as_json, human=list)
+        emit({"session": identity, **asdict(change)}, (), as_json=as_json)
 
 
 def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:

@@ -42,7 +42,7 @@ def index(
     started = time.perf_counter()
     status, read_only = run_with_engine(session, "donna index", work, semantic=False)
     seconds = time.perf_counter() - started
-    emit(_index_fields(status, seconds), as_json=as_json, human=lambda: _index_lines(status, seconds))
+    emit(_index_fields(status, seconds), _index_lines(status, seconds), as_json=as_json)
     if read_only:
         print_message(f"donna: {status.state_detail}")
     for problem in status.problems:
@@ -103,8 +103,8 @@ def backfill(
     rows = run_with_engine(open_session(space), "donna backfill", work)
     emit(
         {"count": len(rows), "sources": [{"id": row.source, **asdict(row)} for row in rows]},
+        map(_backfill_line, rows),
         as_json=as_json,
-        human=lambda: map(_backfill_line, rows),
     )
     if any(row.state == "failed" for row in rows):
         raise SystemExit(ExitCode.FAILED)

@@ -52,8 +52,8 @@ def meetings_list(
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
     emit(
         {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
+        [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
         as_json=as_json,
-        human=lambda: [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
     )
     for calendar in calendars:
         if calendar.problem:
@@ -78,7 +78,7 @@ def meetings_import(
     fetched, stored = run(_import(open_session(space), place))
     news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
     report = f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
-    emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [report])
+    emit(_imported(place, fetched, stored), [report], as_json=as_json)
     for problem in fetched.problems[:SHOWN_PROBLEMS]:
         entry = f"entry {problem.number}: " if problem.number else ""
         print_message(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
@@ -109,7 +109,7 @@ def meetings_connect(
         print_message("donna: open this in a browser, and allow access:", address)
 
     run(connect(tokens, show, endpoints))
-    emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: access granted"])
+    emit({"id": name, "connected": True}, [f"{name}: access granted"], as_json=as_json)
 
 
 @app.command("write")

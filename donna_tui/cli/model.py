@@ -55,7 +55,7 @@ def model_install(
             draw("")
     data = {"name": model.name, "version": model.version_tag, "folder": str(model.graph.parent), "changed": not there}
     state = "is already installed" if there else "is ready: the next start of Donna, or `donna index`, uses it"
-    emit(data, as_json=as_json, human=lambda: [f"{model.name} {state}.", f"    {model.graph.parent}"])
+    emit(data, [f"{model.name} {state}.", f"    {model.graph.parent}"], as_json=as_json)
 
 
 @app.command("list")
@@ -81,7 +81,7 @@ def model_list(as_json: AsJson = False) -> None:
     }[str(row["state"])]
     size = f", {model.graph.stat().st_size / 1e6:.0f} MB" if model else ""
     lines = [f"{files.MODEL_NAME}  all-MiniLM-L6-v2, English  {hint}{size}", f"    {row['folder']}"]
-    emit({"models": [row]}, as_json=as_json, human=lambda: lines)
+    emit({"models": [row]}, lines, as_json=as_json)
 
 
 def _prepared(cache: Path) -> ModelFiles | None:
@@ -121,6 +121,6 @@ def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
 
     run_with_engine(open_session(space), "donna model test", ask, semantic=False)
     none = [f"No language model is configured: drafts are made from your notes alone. Name one in {models_file()}."]
-    emit({"models": rows}, as_json=as_json, human=lambda: lines or none)
+    emit({"models": rows}, lines or none, as_json=as_json)
     if not all(row["ok"] for row in rows):
         raise SystemExit(ExitCode.FAILED)

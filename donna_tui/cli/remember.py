@@ -56,8 +56,8 @@ def remember(
     saved = run_with_engine(session, "donna remember", work)
     emit(
         {"count": len(saved), "memories": [memory_fields(memory) for memory in saved]},
+        ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
         as_json=as_json,
-        human=lambda: ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
     )
 
 
@@ -81,8 +81,8 @@ def memories(
     page, total = run_with_engine(open_session(space), "donna memories", work, semantic=False)
     emit(
         {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
+        (line for each in page for line in memory_lines(each)),
         as_json=as_json,
-        human=lambda: (line for each in page for line in memory_lines(each)),
     )
     last = offset + len(page)
     if last < total:
@@ -131,7 +131,7 @@ def forget(
         )
     done = "restored" if undo else "erased" if for_good else "forgotten"
     message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
-    emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [message])
+    emit({"id": identity, "changed": changed, "for_good": for_good}, [message], as_json=as_json)
     require_found(changed)
 
 
@@ -237,7 +237,7 @@ def recall(
     if prompt and not as_json:
         emit_lines(_prompt(result))
     else:
-        emit(_recall_fields(result, prompt=prompt), as_json=as_json, human=lambda: _recall_lines(result))
+        emit(_recall_fields(result, prompt=prompt), _recall_lines(result), as_json=as_json)
     require_found(result.memories)
 
 

@@ -172,7 +172,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "filter_problems": [asdict(each) for each in outcome.filter_problems],
         "latency_ms": round(outcome.latency_ms, 1),
     }
-    emit(fields, as_json=as_json, human=lambda: _lines(outcome))
+    emit(fields, _lines(outcome), as_json=as_json)
 
 
 def _lines(outcome: SearchOutcome) -> Iterator[str]:
@@ -257,4 +257,4 @@ def why_not(
     question = " ".join(query)
     request = question_of(question, SearchOptions(k, mode), session)
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(note, request))
-    emit(why_not_fields(found, question), as_json=as_json, human=lambda: why_not_lines(found))
+    emit(why_not_fields(found, question), why_not_lines(found), as_json=as_json)

@@ -140,7 +140,7 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
         loop.add_signal_handler(each, ended.set)
     async with engine_for(session, "donna serve-webdav", watch=True):
         url = server.open()
-        emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c to stop"])
+        emit({"url": url, "user": USER}, [f"{url}  user {USER}; ctrl+c to stop"], as_json=as_json)
         serving = asyncio.create_task(asyncio.to_thread(server.serve))
         await asyncio.wait({serving, asyncio.create_task(ended.wait())}, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.to_thread(server.stop)

@@ -37,7 +37,7 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     if isinstance(config.embedding, AgentEmbedding) and config.embedding.first != "local":
         report = replace(report, model="on a server")
     why = config.not_indexed if isinstance(config, AgentSettings) else ""
-    emit({**report.fields(), "indexed": not why}, as_json=as_json, human=lambda: _status_lines(report))
+    emit({**report.fields(), "indexed": not why}, _status_lines(report), as_json=as_json)
     if why:
         print_message(f"donna: the memory of {session.space.agent} is not indexed: {why}")
         raise SystemExit(ExitCode.DEGRADED)
@@ -71,7 +71,7 @@ def spaces(as_json: AsJson = False) -> None:
     from donna_tui.ops.status import list_spaces
 
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
-    emit({"spaces": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
+    emit({"spaces": [asdict(row) for row in rows]}, _space_lines(rows), as_json=as_json)
 
 
 def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
@@ -105,14 +105,14 @@ def doctor(
     repairs = list(_repair(session, findings)) if repair and session else []
     findings += repairs
 
-    def human() -> Iterator[str]:
+    def lines() -> Iterator[str]:
         for each in findings:
             yield f"{_SIGNS[each.state]} {each.id}: {each.message}"
             if each.hint:
                 yield f"    {each.hint}"
 
     problems = [asdict(each) for each in findings if each.state != "ok"]
-    emit({"findings": [asdict(each) for each in findings], "problems": problems}, as_json=as_json, human=human)
+    emit({"findings": [asdict(each) for each in findings], "problems": problems}, lines(), as_json=as_json)
     if repairs:
         raise SystemExit(ExitCode.FINE if all(each.state == "ok" for each in repairs) else ExitCode.FAILED)
     if any(each.state == "fail" for each in findings):

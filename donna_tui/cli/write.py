@@ -124,7 +124,7 @@ def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -
         else:
             raise
         outcome = writer.apply(plan)
-    emit(_fields(plan, outcome), as_json=as_json, human=lambda: _summary_lines(plan, outcome))
+    emit(_fields(plan, outcome), _summary_lines(plan, outcome), as_json=as_json)
 
 
 def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> bool:
