@@ -113,8 +113,9 @@ class Freshness:
 
     async def _known_to_differ(self) -> frozenset[str] | None:
         """Return the notes that differ from the index; None while it is created. Raises DonnaError."""
+        client = self._context.client
         try:
-            return await self._context.read(lambda database: frozenset(differing(self._context.client, database)))
+            return await self._context.read(lambda database: frozenset(differing(client, database)))
         except DatabaseError as error:
             if error.reason is not Reason.BUSY:
                 raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 
 from donna_tui.agents.tools import schemas
@@ -347,18 +348,13 @@ def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
     front = parse_frontmatter(draft.text)
     if front.sensitivity(draft.text, access.client.sensitive_key) is not Sensitivity.PUBLIC:
         return False
-    there = [path for path in {row.path, row.target} if path and _exists(access, path)]
+    there: list[str] = []
+    for path in filter(None, {row.path, row.target}):
+        with contextlib.suppress(DonnaError):  # nothing is there
+            access.client.stat(path)
+            there.append(path)
     notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))
-
-
-def _exists(access: Access, path: str) -> bool:
-    """Return whether anything exists at the path, readable or not."""
-    try:
-        access.client.stat(path)
-    except DonnaError:
-        return False
-    return True
 
 
 def _row(row: DraftRow) -> schemas.Draft:
