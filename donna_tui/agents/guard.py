@@ -25,7 +25,6 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 
 def token_file(state: Path) -> Path:
-    """Return the path of the token of a space."""
     return state / NAME
 
 
@@ -37,9 +36,8 @@ def token_of(state: Path) -> str:
         known = _read(file)
         return known if known is not None else _made(file)
     except OSError as error:
-        raise DonnaError(
-            Reason.IO_ERROR, f"the token file {file} cannot be read or written ({error.strerror})"
-        ) from error
+        message = f"the token file {file} cannot be read or written ({error.strerror})"
+        raise DonnaError(Reason.IO_ERROR, message) from error
 
 
 def _read(file: Path) -> str | None:
@@ -47,16 +45,14 @@ def _read(file: Path) -> str | None:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
         return None
+    hint = "delete it; the next start creates a new one"
     with os.fdopen(descriptor, "rb") as opened:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or stat.S_IMODE(status.st_mode) & 0o077:
-            message = f"the token file {file} is readable by others"
-            raise DonnaError(Reason.NOT_TRUSTED, message, hint="delete it; the next start creates a new one")
+            raise DonnaError(Reason.NOT_TRUSTED, f"the token file {file} is readable by others", hint=hint)
         text = opened.read(100).decode("ascii", "replace").strip()
     if not _TOKEN.fullmatch(text):
-        raise DonnaError(
-            Reason.NOT_TRUSTED, f"{file} does not contain a token", hint="delete it; the next start creates a new one"
-        )
+        raise DonnaError(Reason.NOT_TRUSTED, f"{file} does not contain a token", hint=hint)
     return text
 
 
@@ -104,8 +100,6 @@ _PHRASES = {
 
 
 class NotAdmittedError(Exception):
-    """A request is not admitted."""
-
     def __init__(self, status: int) -> None:
         super().__init__(_PHRASES[status])
         self.status = status
@@ -122,7 +116,6 @@ class Rate:
     _at: float = field(default=0.0)
 
     def take(self) -> bool:
-        """Return whether another request is admitted now."""
         now = self.clock()
         self._left = min(self.burst, self._left + (now - self._at) * self.rate)
         self._at = now
@@ -145,7 +138,6 @@ class Guard:
     """The open connections, by address and port of the client."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Admit a request, or answer with a refusal."""
         if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
@@ -155,40 +147,33 @@ class Guard:
         if visitor is None:  # its connection was closed meanwhile to make room
             return
         with self.door.answering(visitor):
-            await self._answer(visitor, scope, receive, send)
-
-    async def _answer(self, visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            self._check(scope)
-            self.door.trust(visitor)
-            body = await _body(scope, receive)
-        except NotAdmittedError as error:
-            await _refuse(send, error.status)
-            return
-        if body is not None:
-            await self.app(scope, _replaying(body, receive), send)
+            try:
+                self._check(scope)
+                self.door.trust(visitor)
+                body = await _body(scope, receive)
+            except NotAdmittedError as error:
+                await _refuse(send, error.status)
+                return
+            if body is not None:
+                await self.app(scope, _replaying(body, receive), send)
 
     def _check(self, scope: Scope) -> None:
         """Raise NotAdmittedError. Host names are checked first, so that web pages learn nothing about a token."""
         headers = _headers(scope)
         if has_long_header([value for _, value in scope["headers"]]):
             raise NotAdmittedError(431)
-        if not (
-            is_own_host(headers.get("host", []), self.port) and is_own_origin(headers.get("origin", []), self.port)
-        ):
+        if not is_own_host(headers.get("host", []), self.port):
             raise NotAdmittedError(403)
-        if not self._is_token(headers.get("authorization", [])):
+        if not is_own_origin(headers.get("origin", []), self.port):
+            raise NotAdmittedError(403)
+        given = headers.get("authorization", [])
+        scheme, _, token = given[0].partition(" ") if len(given) == 1 else ("", "", "")
+        if scheme.lower() != "bearer" or not is_secret(token.strip(), self.token):
             raise NotAdmittedError(401)
         if scope["path"] != PATH:
             raise NotAdmittedError(404)
         if not self.rate.take():
             raise NotAdmittedError(429)
-
-    def _is_token(self, given: list[str]) -> bool:
-        if len(given) != 1:
-            return False
-        scheme, _, token = given[0].partition(" ")
-        return scheme.lower() == "bearer" and is_secret(token.strip(), self.token)
 
 
 def _headers(scope: Scope) -> dict[str, list[str]]:

@@ -84,7 +84,6 @@ class _Listener(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Capture none of them."""
         yield
 
 

@@ -32,12 +32,6 @@ RAW_SESSION_HEADER = b"mcp-session-id"
 
 
 @dataclass(slots=True)
-class _Open:
-    session: ClientSession
-    last: float
-
-
-@dataclass(slots=True)
 class Sessions:
     """The sessions of one server. Over standard streams there is one for the lifetime of the process.
 
@@ -48,21 +42,21 @@ class Sessions:
     quota: Quota
     alone: bool
     clock: Callable[[], float] = time.monotonic
-    _open: OrderedDict[str, _Open] = field(default_factory=OrderedDict)
+    _open: OrderedDict[str, tuple[ClientSession, float]] = field(default_factory=OrderedDict)
+    """Each session with the time of its last call."""
 
     def of(self, client: str, transport: str = "") -> ClientSession:
         """Return the session of a call by a client, identified by the transport's session if there is one."""
         actor = actor_of(client)
         key = "" if self.alone else f"{transport}\0{actor}"
         now = self.clock()
-        known = self._open.pop(key, None)
-        if known is None or (not self.alone and now - known.last > IDLE_SECONDS):
-            known = _Open(ClientSession(actor, self.quota), now)
-        known.last = now
-        self._open[key] = known
+        session, last = self._open.pop(key, (None, now))
+        if session is None or (not self.alone and now - last > IDLE_SECONDS):
+            session = ClientSession(actor, self.quota)
+        self._open[key] = session, now
         while len(self._open) > MOST_SESSIONS:
             self._open.popitem(last=False)
-        return known.session
+        return session
 
 
 class OpenSessions:
@@ -77,7 +71,6 @@ class OpenSessions:
         self._opening = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, and track the session that it opens, uses or ends."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -166,7 +159,9 @@ class Dispatcher:
         self._waiting += 1
         try:
             async with self._turns:
-                return await self._answer(session, name, arguments)
+                tool, space = self.tool(name), self.workspace(session)
+                async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
+                    return await call(space, name, arguments)
         except TimeoutError:
             return refusal(DonnaError(Reason.BUSY, "timed out", hint="ask for less, or try again"))
         except Exception as error:  # the server continues with the other calls
@@ -175,23 +170,15 @@ class Dispatcher:
         finally:
             self._waiting -= 1
 
-    async def _answer(self, session: ClientSession, name: str, arguments: dict[str, Any] | None) -> dict[str, Any]:
-        tool, space = self.tool(name), self.workspace(session)
-        async with asyncio.timeout(None if tool and tool.writes else DEADLINE_SECONDS):
-            return await call(space, name, arguments)
-
     def tool(self, name: str) -> Tool | None:
-        """Return a tool that clients may use, or None."""
         return next((tool for tool in self.tools if tool.name == name), None)
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Return the tools that clients may use."""
         return tools_for(write=self.write)
 
 
 def build_server(service: Dispatcher) -> Server[Any]:
-    """Build the server of the official SDK over a dispatcher."""
 
     async def list_tools(_: ServerRequestContext[Any], __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[published(tool) for tool in service.tools])
@@ -201,7 +188,8 @@ def build_server(service: Dispatcher) -> Server[Any]:
     ) -> types.CallToolResult:
         if service.tool(params.name) is None:
             raise MCPError(code=types.INVALID_PARAMS, message="there is no such tool")
-        session = service.sessions.of(_client_of(context), _transport_of(context))
+        client = context.session.client_params
+        session = service.sessions.of(client.client_info.name if client else NAMELESS, _transport_of(context))
         return _result(await service.call(session, params.name, params.arguments))
 
     return Server(
@@ -237,12 +225,6 @@ def _result(answer: dict[str, Any]) -> types.CallToolResult:
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=text)], structured_content=answer, is_error=not answer["ok"]
     )
-
-
-def _client_of(context: ServerRequestContext[Any]) -> str:
-    """Return the name that a client gives itself."""
-    params = context.session.client_params
-    return params.client_info.name if params else NAMELESS
 
 
 def _transport_of(context: ServerRequestContext[Any]) -> str:

@@ -25,8 +25,6 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The text to paste, and its destination."""
-
     text: str
     where: str
 
@@ -49,7 +47,6 @@ def setup_for(client: str, command: Command) -> Setup:
 
 
 def skill_file() -> str:
-    """Return the skill file: when to search, when to remember."""
     return Path(__file__).with_name("SKILL.md").read_text(encoding="utf-8")
 
 

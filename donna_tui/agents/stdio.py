@@ -31,10 +31,7 @@ class Wire:
 
 
 def take_over_stdio() -> Wire:
-    """Take over stdin and stdout permanently: from now on, printed text is written to stderr.
-
-    Raises DonnaError if there are no such streams.
-    """
+    """Take over stdin and stdout permanently: text is printed to stderr now. Raises DonnaError without such streams."""
     try:
         wire = Wire(os.dup(0), os.dup(1))
         nowhere = os.open(os.devnull, os.O_RDONLY)
@@ -69,7 +66,6 @@ class Unreadable:
 
     @property
     def answer(self) -> str:
-        """Return the error response."""
         error = {"code": self.code, "message": self.message}
         return json.dumps({"jsonrpc": "2.0", "id": self.id, "error": error}) + "\n"
 
@@ -94,10 +90,7 @@ def readable_message(line: str) -> str | Unreadable:
 
 
 def _is_message(line: str) -> bool:
-    """Return whether the SDK parses a line correctly.
-
-    A request whose id has a wrong type is parsed as a notification, which gets no answer.
-    """
+    """Return whether the SDK parses a line correctly. It takes a request with an invalid id for a notification."""
     try:
         message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
         return not isinstance(message, types.JSONRPCNotification) or "id" not in json.loads(line)
@@ -106,11 +99,7 @@ def _is_message(line: str) -> bool:
 
 
 class _Lines:
-    """Iterate over the messages on a descriptor. A daemon thread reads them, which never blocks the exit of the
-    process.
-
-    A line that is not a message is answered here with an error.
-    """
+    """Iterate over messages, which a daemon thread reads, so that it never blocks the exit; answer other lines."""
 
     def __init__(self, descriptor: int, replies: _Replies) -> None:
         self._descriptor, self._replies = descriptor, replies

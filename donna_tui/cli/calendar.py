@@ -67,7 +67,7 @@ def calendar_add(
         f"Added {config.name}: {meetings} in the last month and the next two.",
         f"    A running app follows it after a restart. The setting is in {user_file()}.",
     ]
-    emit(data, as_json=as_json, human=lambda: lines)
+    emit(data, lines, as_json=as_json)
 
 
 @app.command("list")
@@ -89,7 +89,7 @@ def calendar_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
         listed.append(_row(config.name, config.kind, _place(config), known.pop(config.name, None)))
     listed += [_row(row.name, row.kind, "", row) for row in known.values()]
     none = ["No calendar is followed yet: donna calendar add URL or FILE"]
-    emit({"calendars": listed}, as_json=as_json, human=lambda: [line for row in listed for line in _shown(row)] or none)
+    emit({"calendars": listed}, [line for row in listed for line in _shown(row)] or none, as_json=as_json)
 
 
 @app.command("test")
@@ -119,7 +119,7 @@ def calendar_test(
             rows.append(row)
 
     run(read())
-    emit({"calendars": rows}, as_json=as_json, human=lambda: [line for row in rows for line in _tried(row)])
+    emit({"calendars": rows}, [line for row in rows for line in _tried(row)], as_json=as_json)
     if not all(row["ok"] for row in rows):
         raise SystemExit(ExitCode.FAILED)
 

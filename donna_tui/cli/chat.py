@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,11 +17,14 @@ from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, print_message, require_found
 from donna_tui.cli.progress import bar, draw, shown_progress
 from donna_tui.cli.remember import FOLLOWS, memory_fields, memory_lines
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import ImportReport, MemoryChunk, SessionRow, Suggestion
 from donna_tui.types.search import ME
+
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
 
 app = new_app("Chats: import, list and summarise them.")
 
@@ -62,7 +65,7 @@ def chat_import(
     if not paths:
         raise DonnaError(Reason.MISSING, "there are no chats in this folder", hint="exports are *.jsonl, *.json, *.zip")
     imported = run(_import(open_session(space), paths, user, sensitive=sensitive))
-    emit(_fields(files, imported), as_json=as_json, human=lambda: _chat_report(imported))
+    emit(_fields(files, imported), _chat_report(imported), as_json=as_json)
     for message in imported.messages[:SHOWN_LINES]:
         print_message(f"donna: {message}")
     if len(imported.messages) > SHOWN_LINES or imported.report.malformed > len(imported.report.bad):
@@ -133,9 +136,8 @@ def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
         return
 
     def show(progress: tuple[int, int]) -> None:
-        read, turns = progress
-        share = min(1.0, read / size)
-        draw(f"{plural(turns, 'turn')} {bar(share)} {share:.0%}")
+        share = min(1.0, progress[0] / size)
+        draw(f"{plural(progress[1], 'turn')} {bar(share)} {share:.0%}")
 
     try:
         yield show
@@ -144,17 +146,16 @@ def _progress(file: Path) -> Iterator[Callable[[tuple[int, int]], None]]:
 
 
 def _fields(files: Sequence[str], imported: Imported) -> dict[str, Any]:
-    report = imported.report
-    problems = [{"id": f"line {bad.number}", "line": bad.number, "message": bad.why} for bad in report.bad]
-    counts = {name: value for name, value in asdict(report).items() if name != "bad"}
     return {
         "file": files[0],
         "files": list(files),
-        **counts,
+        **{name: value for name, value in asdict(imported.report).items() if name != "bad"},
         "summarized": [memory.session_id for memory in imported.summaries],
         "suggestions": imported.suggestions,
         "indexed": imported.indexed,
-        "problems": problems,
+        "problems": [
+            {"id": f"line {bad.number}", "line": bad.number, "message": bad.why} for bad in imported.report.bad
+        ],
         "messages": list(imported.messages),
     }
 
@@ -228,28 +229,25 @@ def chat_suggestions(
     """List the preferences that were stated in chats, to remember or to dismiss."""
     if accept and dismiss:
         raise DonnaError(Reason.USAGE, "--accept and --dismiss exclude each other")
-    found, done = run(_suggestions(open_session(space), accept, dismiss))
-    rows = [{**asdict(each), "replaces": replaced} for each, replaced in found]
-    emit(
-        {"count": len(found), "suggestions": rows, "answered": done},
-        as_json=as_json,
-        human=lambda: (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
-    )
-    require_found(found, "no suggestions")
 
-
-async def _suggestions(
-    session: Session, accept: str, dismiss: str
-) -> tuple[list[tuple[Suggestion, tuple[str, ...]]], str]:
-    """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
-    async with engine_for(session, "donna chat suggestions") as engine:
+    async def work(engine: Engine) -> list[tuple[Suggestion, tuple[str, ...]]]:
+        """Return suggestions, each with the preferences that it would replace, or the one that was answered."""
         service = engine.memory
         found = [(each, await service.replaced_by(each)) for each in await service.suggestions(limit=MOST_SUGGESTIONS)]
         if not accept and not dismiss:
-            return found, ""
+            return found
         answered = await service.answer_suggestion(accept or dismiss, accepted=bool(accept))
-        replaced = next((texts for each, texts in found if accept == each.id), ())
-        return [(answered, replaced)], "accepted" if accept else "dismissed"
+        return [(answered, next((texts for each, texts in found if accept == each.id), ()))]
+
+    found = run_with_engine(open_session(space), "donna chat suggestions", work)
+    done = "accepted" if accept else "dismissed" if dismiss else ""
+    rows = [{**asdict(each), "replaces": replaced} for each, replaced in found]
+    emit(
+        {"count": len(found), "suggestions": rows, "answered": done},
+        (line for each, replaced in found for line in _suggestion_lines(each, replaced, done)),
+        as_json=as_json,
+    )
+    require_found(found, "no suggestions")
 
 
 def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> Iterator[str]:
@@ -264,15 +262,10 @@ def _suggestion_lines(one: Suggestion, replaced: Sequence[str], done: str) -> It
 @app.command("list")
 def chat_list(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """List the conversations."""
-    sessions = run(_sessions(open_session(space)))
+    sessions = run_with_engine(open_session(space), "donna chat list", lambda engine: engine.memory.sessions(None))
     rows = [{"id": f"chat:{session.name}", **asdict(session)} for session in sessions]
-    emit({"count": len(rows), "sessions": rows}, as_json=as_json, human=lambda: map(_session_line, sessions))
+    emit({"count": len(rows), "sessions": rows}, map(_session_line, sessions), as_json=as_json)
     require_found(sessions, "no conversations")
-
-
-async def _sessions(session: Session) -> tuple[SessionRow, ...]:
-    async with engine_for(session, "donna chat list") as engine:
-        return await engine.memory.sessions(None)
 
 
 def _session_line(session: SessionRow) -> str:
@@ -288,25 +281,21 @@ def _session_line(session: SessionRow) -> str:
 def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Summarise the oldest conversations beyond recall.compression_threshold. Their turns are preserved."""
     session = open_session(space)
-    summaries = run(_compress(session))
-    emit(
-        {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
-        as_json=as_json,
-        human=lambda: (line for memory in summaries for line in memory_lines(memory)),
-    )
-    require_found(
-        summaries,
-        f"donna: nothing to summarise: at most {session.config.recall.compression_threshold} conversations are without"
-        " a summary",
-    )
 
-
-async def _compress(session: Session) -> tuple[MemoryChunk, ...]:
-    async with engine_for(session, "donna chat compress") as engine:
+    async def work(engine: Engine) -> tuple[MemoryChunk, ...]:
         summaries = await engine.memory.compress_due()
         with shown_progress(engine):
             await engine.memory.wait_until_indexed()
         return summaries
+
+    summaries = run_with_engine(session, "donna chat compress", work)
+    emit(
+        {"count": len(summaries), "memories": [memory_fields(memory) for memory in summaries]},
+        (line for memory in summaries for line in memory_lines(memory)),
+        as_json=as_json,
+    )
+    most = session.config.recall.compression_threshold
+    require_found(summaries, f"donna: nothing to summarise: at most {most} conversations are without a summary")
 
 
 @app.command("expand")
@@ -318,7 +307,7 @@ def chat_expand(
     """Undo the summary of a conversation, so that its turns are recalled again."""
     changed = run(_expand(open_session(space), session.removeprefix("chat:")))
     message = f"{session}: {'its turns are recalled again' if changed else 'it has no summary'}"
-    emit({"id": session, "changed": changed}, as_json=as_json, human=lambda: [message])
+    emit({"id": session, "changed": changed}, [message], as_json=as_json)
     require_found(changed)
 
 

@@ -38,7 +38,7 @@ def show(space: Space = None, as_json: AsJson = False) -> None:
         {"id": name, "value": value_of(loaded.config, name), "origin": asdict(origin)}
         for name, origin in loaded.origins.items()
     ]
-    emit({"settings": settings}, as_json=as_json, human=lambda: _assignments(loaded))
+    emit({"settings": settings}, _assignments(loaded), as_json=as_json)
 
 
 @app.command("path")
@@ -51,10 +51,8 @@ def path(space: Space = None, as_json: AsJson = False) -> None:
     width = max(len(str(place["id"])) for place in places)
     emit(
         {"places": places},
+        (f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places),
         as_json=as_json,
-        human=lambda: (
-            f"{place['id']:<{width}}  {place['path']}{'' if place['exists'] else '  (missing)'}" for place in places
-        ),
     )
 
 
@@ -76,10 +74,7 @@ def _load(space: Path | None) -> LoadedConfig:
 
 
 def _root_if_known(space: Path | None) -> Path | None:
-    """Return the vault's folder.
-
-    Invalid settings are only a warning, since this command helps to find the invalid file.
-    """
+    """Return the vault's folder. Invalid settings only warn: this command helps to find the invalid file."""
     try:
         if space is None:
             return load_config().config.vault.root

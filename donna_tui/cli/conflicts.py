@@ -21,7 +21,7 @@ def conflicts(context: typer.Context, space: SpaceOption = None, as_json: AsJson
         return
     copies = open_writer_of(space).resolver.copies()
     rows = [{"id": copy, "path": copy, "note": note} for copy, note in copies]
-    emit({"conflicts": rows}, as_json=as_json, human=lambda: [f"{copy}  of  {note}" for copy, note in copies])
+    emit({"conflicts": rows}, [f"{copy}  of  {note}" for copy, note in copies], as_json=as_json)
     require_found(rows, "no conflict copies")
 
 

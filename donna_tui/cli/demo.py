@@ -25,7 +25,7 @@ from donna_tui.memory.facts import RememberRequest, remember
 from donna_tui.memory.importers import Import
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.platform.demo import is_furnished, record_contents
-from donna_tui.platform.paths import AppPaths, private_folder
+from donna_tui.platform.paths import private_folder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.drafts import Attendee, DraftState, Meeting
 from donna_tui.vault.open import open_writer
@@ -90,10 +90,7 @@ KEPT = datetime.timedelta(hours=8)
 
 
 def furnish_demo(session: Session) -> None:
-    """Fill an unchanged demo vault, and update its calendar. Repeating it changes nothing else.
-
-    The vault is Donna's own copy, so no consent is needed. Raises DonnaError.
-    """
+    """Fill an unchanged demo vault, which is Donna's own copy, and update its calendar. Raises DonnaError."""
     root, now = session.space.root, datetime.datetime.now(local_zone())
     writer = open_writer(session.config, session.space)
     writer.init_if_missing()
@@ -108,13 +105,8 @@ def furnish_demo(session: Session) -> None:
     record_contents(root, lambda _: drafts_in(session.space.state))
 
 
-def drafts_of_demo(paths: AppPaths, folder: Path) -> Mapping[str, str] | None:
-    """Return the waiting drafts of a demo vault; None if a person has decided one. Raises DonnaError."""
-    return drafts_in(paths.space_state(folder))
-
-
 def drafts_in(state: Path) -> Mapping[str, str] | None:
-    """Map the paths of the drafts of a space to their original texts; None if one was decided."""
+    """Map the paths of the drafts of a space to their original texts; None if one was decided. Raises DonnaError."""
     if not db_path(state).exists():
         return {}
     with contextlib.closing(open_db(state)) as db:
@@ -133,13 +125,9 @@ def _spread_times(root: Path, now: datetime.datetime) -> None:
 
 
 def _make_history(writer: VaultWriter, root: Path, now: datetime.datetime) -> None:
-    """Make two changes that can be undone."""
-    person = _text(root / PRIYA)
-    writer.write(
-        PRIYA, f"{person.rstrip()}\n\nOn leave the week after the cutover. Tomasz has her pager.\n", replace=True
-    )
-    decisions = _text(root / DECISIONS)
-    before, mark, after = decisions.partition("\n### Not decided yet")
+    leave = "On leave the week after the cutover. Tomasz has her pager."
+    writer.write(PRIYA, f"{_text(root / PRIYA).rstrip()}\n\n{leave}\n", replace=True)
+    before, mark, after = _text(root / DECISIONS).partition("\n### Not decided yet")
     writer.write(DECISIONS, f"{before}{_RETRIES.format(day=now)}{mark}{after}", replace=True)
 
 
@@ -147,12 +135,9 @@ def _make_conflict(root: Path, now: datetime.datetime) -> None:
     """Create a conflict copy of a note, as Syncthing does after edits on two devices."""
     stamp = now - datetime.timedelta(hours=5)
     copy = root / ROADMAP.replace(".md", f".sync-conflict-{stamp:%Y%m%d-%H%M%S}-{DEVICE}.md")
-    text = _text(root / ROADMAP).replace(
-        "| S | [[Priya Raman\\|Priya]] | good |", "| M | [[Tomasz Okafor\\|Tomasz]] | good |"
-    )
-    copy.write_text(
-        f"{text.rstrip()}\n- A shed with a server in it. Somebody wrote this on a telephone.\n", encoding="utf-8"
-    )
+    here, there = "| S | [[Priya Raman\\|Priya]] | good |", "| M | [[Tomasz Okafor\\|Tomasz]] | good |"
+    text = _text(root / ROADMAP).replace(here, there).rstrip()
+    copy.write_text(f"{text}\n- A shed with a server in it. Somebody wrote this on a telephone.\n", encoding="utf-8")
 
 
 def _write_today(writer: VaultWriter, root: Path, now: datetime.datetime) -> None:
@@ -172,18 +157,14 @@ def _text(file: Path) -> str:
 
 def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
     """Add a conversation from yesterday, and two memories, unless there are turns already."""
-    begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
-    lines = (
-        {
-            "session_id": "demo-cutover",
-            "speaker": who,
-            "text": text,
-            "timestamp": (begun + datetime.timedelta(minutes=place)).isoformat(),
-        }
-        for place, (who, text) in enumerate(_TALK)
-    )
     if db.database.value("SELECT count(*) FROM turns"):
         return
+    begun = now.astimezone(datetime.UTC) - datetime.timedelta(days=1)
+    times = (begun + datetime.timedelta(minutes=place) for place in range(len(_TALK)))
+    lines = (
+        {"session_id": "demo-cutover", "speaker": who, "text": text, "timestamp": at.isoformat()}
+        for at, (who, text) in zip(times, _TALK, strict=True)
+    )
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "talk.jsonl"
         file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
@@ -194,12 +175,9 @@ def _fill_memory(db: MemoryDb, now: datetime.datetime) -> None:
 
 
 def _fill_calendar(db: MemoryDb, now: datetime.datetime) -> None:
-    """Add meetings of some days, and three around the current time: one past, one imminent, and one later.
-
-    Two of them are due: their drafts are written as soon as the notes are indexed.
-    """
+    """Add meetings of some days, and three around the current time, of which two get a draft at once."""
     around = meetings_between(db.database, (now - KEPT).timestamp(), (now + KEPT).timestamp())
-    if any(each.event_id.startswith(_identity(CUTOVER)) for each in around):
+    if any(each.event_id.startswith(f"demo/{CUTOVER}") for each in around):
         return
     over = _half_hour(now - datetime.timedelta(hours=2))
     later = _half_hour(now + datetime.timedelta(hours=4))
@@ -228,21 +206,17 @@ def _on_day(now: datetime.datetime, row: tuple[int, float, int, str, str, tuple[
     return _made(f"{series or title}/{start.date()}", title, start, minutes, series, people, agenda)
 
 
-def _identity(name: str) -> str:
-    return f"demo/{name}"
-
-
 def _made(
     identity: str, title: str, start: datetime.datetime, minutes: int, series: str, people: tuple[str, ...], agenda: str
 ) -> Meeting:
     return Meeting(
-        event_id=_identity(identity),
+        event_id=f"demo/{identity}",
         calendar=CALENDAR,
         title=title,
         start=start.astimezone(datetime.UTC),
         end=(start + datetime.timedelta(minutes=minutes)).astimezone(datetime.UTC),
         day=start.date(),
-        series_id=_identity(series) if series else "",
+        series_id=f"demo/{series}" if series else "",
         description=agenda,
         attendees=tuple(Attendee(name) for name in people),
     )

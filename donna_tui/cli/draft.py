@@ -46,12 +46,7 @@ def draft_list(
 ) -> None:
     """List waiting drafts, and failed ones with the reason."""
     rows = run_with_index(open_session(space), WHAT, lambda engine: engine.drafts.drafts(everything=everything))
-    emit(
-        {"count": len(rows), "drafts": [asdict(row) for row in rows]},
-        as_json=as_json,
-        human=lambda: map(row_line, rows),
-    )
-    require_found(rows, "no drafts")
+    _print_rows(rows, "no drafts", as_json=as_json)
 
 
 @app.command("show")
@@ -66,7 +61,7 @@ def draft_show(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
         "claims": [asdict(each) for each in draft.claims],
         "hunks": [asdict(each) for each in draft.hunks],
     }
-    emit(fields, as_json=as_json, human=lambda: _shown(draft))
+    emit(fields, _shown(draft), as_json=as_json)
 
 
 @app.command("approve")
@@ -113,8 +108,7 @@ def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
     if draft.row.state is not DraftState.WAITING:
         raise DonnaError(Reason.NOT_A_DRAFT, "this draft is no longer waiting")
     unsaved = EditDrafts(session.space.state / "edits")
-    edit = Edit(draft.row.path, draft.text, draft.etag, draft.text)
-    copy = unsaved.begin(edit)
+    copy = unsaved.begin(Edit(draft.row.path, draft.text, draft.etag, draft.text))
     text = _edited(copy)
     writer = writer_for(session, allowlist=(EVERYWHERE,))
     try:
@@ -123,7 +117,7 @@ def draft_edit(named: Identity, space: SpaceOption = None, as_json: AsJson = Fal
     except DonnaError as error:
         message = f"{error.message}; your text is in {copy}"
         raise DonnaError(error.reason, message, hint=error.hint) from error
-    unsaved.drop(edit.path)
+    unsaved.drop(draft.row.path)
     _report(plan, outcome, as_json=as_json)
 
 
@@ -162,12 +156,7 @@ def draft_new(
         return tuple([await with_repository(session, engine, row, as_json=as_json) for row in rows])
 
     rows = run_with_index(session, WHAT, write)
-    emit(
-        {"count": len(rows), "drafts": [asdict(row) for row in rows]},
-        as_json=as_json,
-        human=lambda: map(row_line, rows),
-    )
-    require_found(rows, "donna: nothing to draft")
+    _print_rows(rows, "donna: nothing to draft", as_json=as_json)
     if any(row.state is DraftState.FAILED for row in rows):
         raise SystemExit(ExitCode.FAILED)
 
@@ -177,23 +166,27 @@ async def with_repository(session: Session, engine: Engine, row: DraftRow, *, as
     if row.state is not DraftState.FAILED or row.reason != Reason.NO_REPOSITORY:
         return row
     if not agrees_to_repository(as_json):
-        print_message(
-            "donna: run git init in the vault, or agree when Donna asks, and then: donna draft regenerate " + row.id
-        )
+        then = f"donna draft regenerate {row.id}"
+        print_message(f"donna: run git init in the vault, or agree when Donna asks, and then: {then}")
         return row
     await asyncio.to_thread(writer_for(session).init_if_missing)
     return await engine.drafts.regenerate(row.id)
 
 
+def _print_rows(rows: tuple[DraftRow, ...], none: str, *, as_json: bool) -> None:
+    found = {"count": len(rows), "drafts": [asdict(row) for row in rows]}
+    emit(found, map(row_line, rows), as_json=as_json)
+    require_found(rows, none)
+
+
 def print_row(row: DraftRow, *, as_json: bool) -> None:
     """Print the row of a draft; exit with 5 if it failed."""
-    emit(asdict(row), as_json=as_json, human=lambda: [row_line(row)])
+    emit(asdict(row), [row_line(row)], as_json=as_json)
     if row.state is DraftState.FAILED:
         raise SystemExit(ExitCode.FAILED)
 
 
 def row_line(row: DraftRow) -> str:
-    """Format a row of the queue for reading."""
     if row.state is DraftState.FAILED:
         return f"{row.id}  failed    {row.title}: {row.detail}"
     moves = f" → {row.target}" if row.path != row.target else ""
@@ -226,7 +219,7 @@ def _report(plan: Plan, outcome: Outcome | None, *, as_json: bool) -> None:
     }
     summary = f"{plan.subject} · operation {outcome.operation} · commit {outcome.commit[:12]}"
     lines = [summary, *plan.remarks] if outcome.changed else ["Nothing was changed."]
-    emit(fields, as_json=as_json, human=lambda: lines)
+    emit(fields, lines, as_json=as_json)
 
 
 def _shown(draft: Draft) -> Iterator[str]:
@@ -240,10 +233,7 @@ def _shown(draft: Draft) -> Iterator[str]:
 
 
 def _edited(file: Path) -> str:
-    """Open a file in the user's editor and return its text. Raises DonnaError without an editor, or if it fails.
-
-    The file is kept.
-    """
+    """Open a file, which is kept, in the user's editor and return its text. Raises DonnaError if that fails."""
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise DonnaError(Reason.USAGE, "there is no editor", hint="set $EDITOR")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -39,10 +39,7 @@ Answers = dict[str, list[tuple[Question, Scores | None]]]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: a set or a kind of question, a system, the number of questions, and the averages.
-
-    `abstained` is the share of unanswerable questions without hits, or None if there are no such questions.
-    """
+    """A line of the table. `abstained` is the share of unanswerable questions without hits, None without such."""
 
     name: str
     system: str
@@ -74,7 +71,7 @@ def evaluate(
     if not any(row.count for row in rows):
         message = "there are no questions: no headings, aliases or links to make them from, and no queries.jsonl"
         raise DonnaError(Reason.USAGE, message)
-    emit({"rows": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _table(rows))
+    emit({"rows": [asdict(row) for row in rows]}, _table(rows), as_json=as_json)
 
 
 def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
@@ -89,7 +86,6 @@ def _evaluate(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind:
 
 
 def _evaluate_turns(folder: Path, systems: Sequence[str], paths: AppPaths, *, by_kind: bool) -> Iterator[Row]:
-    """Evaluate turns: those of each person are imported into a separate space without notes."""
     from donna_tui.ops.evaluation import read_turn_set
 
     loaded = read_turn_set(folder)
@@ -122,10 +118,9 @@ async def _answer_turns(
 def _rows(name: str, answers: Answers, *, by_kind: bool) -> Iterator[Row]:
     for system, answered in answers.items():
         yield _row(name, system, answered)
-        if by_kind:
-            kinds = sorted({question.kind for question, _ in answered if question.kind})
-            for kind in kinds:
-                yield _row(f"  {kind}", system, [each for each in answered if each[0].kind == kind])
+        kinds = {question.kind for question, _ in answered if question.kind} if by_kind else ()
+        for kind in sorted(kinds):
+            yield _row(f"  {kind}", system, [each for each in answered if each[0].kind == kind])
 
 
 async def _answer(session: Session, questions: Sequence[Question], answers: Answers) -> None:
@@ -137,9 +132,8 @@ async def _answer(session: Session, questions: Sequence[Question], answers: Answ
         grep = Grep(VaultClient(session.space.root)) if "grep" in answers else None
         for system, answered in answers.items():
             for question in questions:
-                places = (
-                    grep.search(question, K) if system == "grep" and grep else await _search(engine, question, system)
-                )
+                by_grep = grep.search(question, K) if system == "grep" and grep else None
+                places = await _search(engine, question, system) if by_grep is None else by_grep
                 answered.append((question, _scored(question, places)))
 
 
@@ -148,12 +142,11 @@ async def _search(engine: Engine, question: Question, system: str, sources: tupl
     within = (question.within,) if question.within else ()
     filters = Filters(exclude=question.exclude, within=within, sources=sources)
     outcome = await engine.search(SearchRequest(text=question.text, k=K, mode=mode, filters=filters))
-    return [ResultRange(_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
 
+    def place_of(hit: Hit) -> str:
+        return str(hit.metadata["session_id"]) if hit.source_type == MemorySource.CHAT else hit.path
 
-def _of(hit: Hit) -> str:
-    """Return the note or the conversation of a hit."""
-    return str(hit.metadata["session_id"]) if hit.source_type == MemorySource.CHAT else hit.path
+    return [ResultRange(place_of(hit), hit.heading_path, hit.start_line, hit.end_line) for hit in outcome.hits]
 
 
 def _scored(question: Question, places: Sequence[ResultRange]) -> Scores | None:
@@ -174,16 +167,9 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     sets: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         sets[row.name].append(row)
+    widths = {"ndcg": 9, "mrr": 7, "recall": 8, "place_1": 9, "place_5": 9}
     for name, lines in sets.items():
         for number, row in enumerate(lines):
-            yield _line(row, name if number == 0 else "")
-
-
-def _line(row: Row, name: str) -> str:
-    scores: dict[str, Any] = asdict(row.scores)
-    shown = "".join(
-        f"{scores[each]:>{width}.3f}"
-        for each, width in (("ndcg", 9), ("mrr", 7), ("recall", 8), ("place_1", 9), ("place_5", 9))
-    )
-    abstained = "" if row.abstained is None else f"{row.abstained:>10.2f}"
-    return f"{name[:23]:24}{row.system:10}{row.count:>6}{shown}{abstained}"
+            scores = "".join(f"{getattr(row.scores, each):>{width}.3f}" for each, width in widths.items())
+            abstained = "" if row.abstained is None else f"{row.abstained:>10.2f}"
+            yield f"{name[:23] if number == 0 else '':24}{row.system:10}{row.count:>6}{scores}{abstained}"

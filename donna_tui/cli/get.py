@@ -32,7 +32,7 @@ def get(
     note = _read(open_session(space), path.removeprefix("vault:"))
     lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
     shown = lines[start - 1 : None if count is None else start - 1 + count]
-    emit(_note_fields(note, start, shown, len(lines)), as_json=as_json, human=lambda: shown)
+    emit(_note_fields(note, start, shown, len(lines)), shown, as_json=as_json)
 
 
 def _read(session: Session, path: str) -> VaultNote:

@@ -1,20 +1,29 @@
-"""Implement `donna log` and `donna diff`: list and show changes."""
+"""Implement `donna log`, `diff`, `undo` and `redo`: list, show and restore changes."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Annotated, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import emit, require_found
-from donna_tui.cli.write import diff_lines, open_writer_of
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.cli.options import AsJson, AssumeYes, SpaceOption, new_app
+from donna_tui.cli.output import emit, print_message, require_found
+from donna_tui.cli.session import open_session, run_with_engine
+from donna_tui.cli.write import agreed_to, carry_out, carry_out_if_agreed, diff_lines, open_writer_of
+from donna_tui.text.plural import plural
+from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
+from donna_tui.types.memory import SessionChange
 from donna_tui.vault.client import NOTE_ENDINGS
-from donna_tui.vault.write.changes import Change, Revision, etag_of
+from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of
+from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import VaultWriter
+
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
 
 app = new_app()
 
@@ -33,7 +42,7 @@ def log(
         raise _no_note(path)
     undone = {each.id for each in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
-    emit({"operations": rows}, as_json=as_json, human=lambda: [_line(row) for row in rows])
+    emit({"operations": rows}, [_line(row) for row in rows], as_json=as_json)
     require_found(rows, "no history yet")
 
 
@@ -47,7 +56,7 @@ def diff(
     changes = _changes(open_writer_of(space), what)
     rows = [_change(change) for change in changes]
     lines = [line for change in changes for line in diff_lines(change)]
-    emit({"changes": rows}, as_json=as_json, human=lambda: lines)
+    emit({"changes": rows}, lines, as_json=as_json)
     require_found(rows, "no difference")
 
 
@@ -107,3 +116,115 @@ def _change(change: Change) -> dict[str, Any]:
         "after": None if change.after is None else etag_of(change.after),
         "diff": "\n".join(diff_lines(change)),
     }
+
+
+INDEX_WAIT_SECONDS = 10.0
+
+Steps = Annotated[int, typer.Argument(metavar="[N]", help="The number of operations, as one step.", min=1)]
+AgentSession = Annotated[
+    str, typer.Option("--session", metavar="ID", help="All that this session of an agent did; see `donna log`.")
+]
+
+
+@app.command("undo")
+def undo(
+    n: Steps = 1,
+    session: AgentSession = "",
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Undo Donna's last operations, or all of an agent's session, after showing the diff."""
+    if session:
+        return _restore_session(session, space, redo=False, agreed=agreed, as_json=as_json)
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,))
+    _restore(writer, writer.restorer.undo(n), space, agreed=agreed, as_json=as_json)
+
+
+@app.command("redo")
+def redo(
+    n: Steps = 1,
+    session: AgentSession = "",
+    agreed: AssumeYes = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Redo the last undone operations, or all of an agent's session, after showing the diff."""
+    if session:
+        return _restore_session(session, space, redo=True, agreed=agreed, as_json=as_json)
+    writer = open_writer_of(space, allowlist=(EVERYWHERE,))
+    plan = writer.restorer.redo(n)
+    sessions = [each.session for each in writer.redoable()]
+    if _restore(writer, plan, space, agreed=agreed, as_json=as_json):
+        for identity in sorted({*sessions[:n]} - {*sessions[n:], ""}):  # of which nothing is left to redo
+            _report(_change_memories(space, identity, redo=True), redo=True)
+
+
+def _restore(writer: VaultWriter, plan: Plan, space: str | None, *, agreed: bool, as_json: bool) -> bool:
+    """Apply an undo or redo after showing its diff, and let drafts follow; return whether it was applied."""
+
+    async def follow_drafts(engine: Engine) -> None:
+        """Bring the list of drafts, and the corrections from their approvals, to the state of the vault."""
+        await engine.drafts.drafts()
+        await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
+
+    sides = (side for change in plan.changes for side in (change.before, change.after))
+    applied = carry_out_if_agreed(writer, plan, agreed=agreed, as_json=as_json)
+    if applied and any(data is not None and DRAFT_KEY.encode() in data for data in sides):
+        run_with_engine(open_session(space), f"donna {plan.kind}", follow_drafts, semantic=False)
+    return applied
+
+
+def _restore_session(identity: str, space: str | None, *, redo: bool, agreed: bool, as_json: bool) -> None:
+    """Undo or redo an agent's session: its writes and its changes of the memory. Raises DonnaError without consent."""
+    writer = open_writer_of(space)
+    plan = _session_plan(writer, identity, redo=redo)
+    if plan and not agreed_to(plan, agreed=agreed, as_json=as_json):
+        print_message("Nothing was changed.")
+        return
+    verb = "redo" if redo else "undo"
+    if plan is None and not agreed:
+        message = f"there is no note of this session to {verb}"
+        raise DonnaError(Reason.USAGE, message, hint=f"--yes {verb}es what it did to the memory")
+    if plan:
+        carry_out(writer, plan, agreed=False, as_json=as_json)
+    change = _change_memories(space, identity, redo=redo)
+    _report(change, redo=redo)
+    if plan is None and change == SessionChange():
+        reason = Reason.NOTHING_TO_REDO if redo else Reason.NOTHING_TO_UNDO
+        raise VaultWriteError(reason, f"there is nothing of this session to {verb}")
+    if plan is None:
+        emit({"session": identity, **asdict(change)}, (), as_json=as_json)
+
+
+def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | None:
+    try:
+        return writer.restorer.redo_session(identity) if redo else writer.restorer.undo_session(identity)
+    except VaultWriteError as error:
+        if error.reason not in (Reason.NOTHING_TO_UNDO, Reason.NOTHING_TO_REDO, Reason.NO_REPOSITORY):
+            raise
+        return None
+
+
+def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
+    from donna_tui.agents.tools.memory import undo_memories
+
+    what = "donna redo" if redo else "donna undo"
+    return run_with_engine(
+        open_session(space), what, lambda engine: undo_memories(engine.memory, identity, redo=redo), semantic=False
+    )
+
+
+def _report(change: SessionChange, *, redo: bool) -> None:
+    forgotten, restored, messages = (
+        ("forgotten again", "of this session remembered again", "restored that it had stored")
+        if redo
+        else ("of this session forgotten", "restored that it had forgotten", "removed that it had stored")
+    )
+    for number, noun, many, done in (
+        (change.forgotten, "memory", "memories", forgotten),
+        (change.restored, "memory", "memories", restored),
+        (change.messages, "message", "messages", messages),
+    ):
+        if number:
+            print_message(f"donna: {plural(number, noun, many)} {done}")

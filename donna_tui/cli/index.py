@@ -11,14 +11,14 @@ import typer
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message, print_problem
 from donna_tui.cli.progress import shown_progress
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.session import open_session, run_with_engine
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.status import ModelPhase, Status
 
 if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
     from donna_tui.types.memory import BackfillRow
-    from donna_tui.types.search import MemorySource
 
 app = new_app()
 
@@ -33,10 +33,16 @@ def index(
 ) -> None:
     """Update the index now, and return when text and vectors are complete."""
     session = open_session(space)
+
+    async def work(engine: Engine) -> tuple[Status, bool]:
+        with shown_progress(engine):
+            await engine.sync(full=full)
+        return engine.status(), engine.read_only
+
     started = time.perf_counter()
-    status, read_only = run(_index(session, full=full))
+    status, read_only = run_with_engine(session, "donna index", work, semantic=False)
     seconds = time.perf_counter() - started
-    emit(_index_fields(status, seconds), as_json=as_json, human=lambda: _index_lines(status, seconds))
+    emit(_index_fields(status, seconds), _index_lines(status, seconds), as_json=as_json)
     if read_only:
         print_message(f"donna: {status.state_detail}")
     for problem in status.problems:
@@ -46,13 +52,6 @@ def index(
         p.reason is Reason.MASS_DISAPPEARANCE for p in status.problems
     ):
         raise SystemExit(ExitCode.DEGRADED)
-
-
-async def _index(session: Session, *, full: bool) -> tuple[Status, bool]:
-    async with engine_for(session, "donna index", semantic=False) as engine:
-        with shown_progress(engine):
-            await engine.sync(full=full)
-        return engine.status(), engine.read_only
 
 
 def _index_fields(status: Status, seconds: float) -> dict[str, Any]:
@@ -96,20 +95,19 @@ def backfill(
     wanted = [each for each in SOURCES if source in ("all", each)]
     if not wanted:
         raise DonnaError(Reason.USAGE, f"there is no source {source}", hint=f"the sources are {', '.join(names)}, all")
-    rows = run(_backfill(open_session(space), wanted))
+
+    async def work(engine: Engine) -> list[BackfillRow]:
+        with shown_progress(engine):
+            return [await engine.memory.backfill(each) for each in wanted]
+
+    rows = run_with_engine(open_session(space), "donna backfill", work)
     emit(
         {"count": len(rows), "sources": [{"id": row.source, **asdict(row)} for row in rows]},
+        map(_backfill_line, rows),
         as_json=as_json,
-        human=lambda: map(_backfill_line, rows),
     )
     if any(row.state == "failed" for row in rows):
         raise SystemExit(ExitCode.FAILED)
-
-
-async def _backfill(session: Session, wanted: list[MemorySource]) -> list[BackfillRow]:
-    async with engine_for(session, "donna backfill") as engine:
-        with shown_progress(engine):
-            return [await engine.memory.backfill(source) for source in wanted]
 
 
 def _backfill_line(row: BackfillRow) -> str:

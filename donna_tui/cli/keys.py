@@ -25,11 +25,8 @@ def keys(
     keymap = load_keymap(ui.keymap, ui.keys)
     rows = keys_table(keymap.keys)
     table = [{**asdict(row), "id": row.id} for row in rows]
-
-    def human() -> list[str]:
-        if check:
-            return [f"{len(rows)} actions, no faults", *keymap.warnings]
-        width = max(len(row.keys) for row in rows)
-        return [f"{row.where:<10}  {row.keys:<{width}}  {row.title}  ({row.id})" for row in rows]
-
-    emit({"keys": table, "warnings": list(keymap.warnings)}, as_json=as_json, human=human)
+    width = max(len(row.keys) for row in rows)
+    lines = [f"{row.where:<10}  {row.keys:<{width}}  {row.title}  ({row.id})" for row in rows]
+    if check:
+        lines = [f"{len(rows)} actions, no faults", *keymap.warnings]
+    emit({"keys": table, "warnings": list(keymap.warnings)}, lines, as_json=as_json)

@@ -34,7 +34,7 @@ COMMANDS = {
     "get": Entry(".get", "Print a note, or some lines of it."),
     "status": Entry(".status", "Show the progress of the index, skipped files with reasons, and problems."),
     "spaces": Entry(".status", "List the known vaults and memories of agents with their state."),
-    "doctor": Entry(".doctor", "Examine the installation, the model, the vault and the index."),
+    "doctor": Entry(".status", "Examine the installation, the model, the vault and the index."),
     "eval": Entry(".eval", "Measure the quality of search, compared with its single legs and plain grep."),
     "keys": Entry(".keys", "Print every action with its keys."),
     "config": Entry(".config", "Settings: which are in effect, and where they are set."),
@@ -46,13 +46,13 @@ COMMANDS = {
         ".history",
         "Show the changes of an operation; for a note, or without a name, those on disk that are not in git.",
     ),
-    "undo": Entry(".undo", "Undo Donna's last operations, or all of an agent's session, after showing the diff."),
-    "redo": Entry(".undo", "Redo the last undone operations, or all of an agent's session, after showing the diff."),
+    "undo": Entry(".history", "Undo Donna's last operations, or all of an agent's session, after showing the diff."),
+    "redo": Entry(".history", "Redo the last undone operations, or all of an agent's session, after showing the diff."),
     "remember": Entry(".remember", "Remember something that is not in a note."),
     "memories": Entry(".remember", "List memories other than notes, latest first, one page at a time."),
     "forget": Entry(".remember", "Forget a memory, so that it is neither found nor recalled."),
     "recall": Entry(
-        ".recall", "Select the memories for a prompt within a token budget, and print what was left out and why."
+        ".remember", "Select the memories for a prompt within a token budget, and print what was left out and why."
     ),
     "backfill": Entry(".index", "Index documents again from their sources."),
     "chat": Entry(".chat", "Chats: import, list and summarise them."),
@@ -82,11 +82,9 @@ class Commands(TyperGroup):
     """The table as a group: imports a command when it is named, opens the app if none is, and reports errors."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the names in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Import and build a command, and none of the others in its file."""
         if cmd_name not in COMMANDS:
             return None
         own = copy(import_module(COMMANDS[cmd_name].module, __package__).app)

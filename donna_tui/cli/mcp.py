@@ -260,7 +260,6 @@ class StderrHandler(logging.Handler):
         self._write = OncePerMinute(_write_if_read)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Print a record in one line."""
         what = f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""
         self._write(f"donna: {record.name}: {record.getMessage()}{what}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -52,8 +52,8 @@ def meetings_list(
     meetings, calendars = run(_meetings(open_session(space), span[0], span[1], zone))
     emit(
         {"count": len(meetings), "meetings": [meeting_fields(meeting, zone) for meeting in meetings]},
+        [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
         as_json=as_json,
-        human=lambda: [_line(meeting, zone) for meeting in meetings] or [_none(first, days, calendars)],
     )
     for calendar in calendars:
         if calendar.problem:
@@ -76,7 +76,9 @@ def meetings_import(
     """Import a calendar file once: ten years back and one ahead. Repeating it imports only changes."""
     place = Path(path).expanduser().absolute()
     fetched, stored = run(_import(open_session(space), place))
-    emit(_imported(place, fetched, stored), as_json=as_json, human=lambda: [_import_report(place, fetched, stored)])
+    news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
+    report = f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
+    emit(_imported(place, fetched, stored), [report], as_json=as_json)
     for problem in fetched.problems[:SHOWN_PROBLEMS]:
         entry = f"entry {problem.number}: " if problem.number else ""
         print_message(f"donna: {entry}{problem.message}{f' ({problem.uid})' if problem.uid else ''}")
@@ -102,14 +104,12 @@ def meetings_connect(
     endpoints = Endpoints()
     tokens = Tokens(config, session.space.state, endpoints.renewal)
     private_folder(session.space.state)
-    run(
-        connect(
-            tokens,
-            lambda address: print_message("donna: open this in a browser, and allow access:", address),
-            endpoints,
-        )
-    )
-    emit({"id": name, "connected": True}, as_json=as_json, human=lambda: [f"{name}: access granted"])
+
+    def show(address: str) -> None:
+        print_message("donna: open this in a browser, and allow access:", address)
+
+    run(connect(tokens, show, endpoints))
+    emit({"id": name, "connected": True}, [f"{name}: access granted"], as_json=as_json)
 
 
 @app.command("write")
@@ -130,7 +130,6 @@ def meetings_write(
 
 
 def meeting_fields(meeting: Meeting, zone: ZoneInfo) -> dict[str, Any]:
-    """Return a meeting as JSON, with times in the zone."""
     return {
         "event_id": meeting.event_id,
         "title": meeting.title,
@@ -182,24 +181,23 @@ async def _refresh_calendars(session: Session, db_thread: DbThread, zone: ZoneIn
 
 
 async def _import(session: Session, place: Path) -> tuple[Fetched, Stored]:
+    from donna_tui.calendar.mirror import IMPORTED, calendar_rows, store
     from donna_tui.calendar.sources import IcsFiles
 
-    now = datetime.datetime.now(datetime.UTC)
+    now, name = datetime.datetime.now(datetime.UTC), place.name
     window = Window(now - IMPORTED_BACK, now + IMPORTED_AHEAD)
-    fetched = await IcsFiles(place.name, place, local_zone()).fetch(window)
+    fetched = await IcsFiles(name, place, local_zone()).fetch(window)
     if not fetched.meetings and not fetched.complete:
-        raise CalendarError(Reason.CALENDAR_FAILED, f"{place.name}: {fetched.problems[0].message}")
+        raise CalendarError(Reason.CALENDAR_FAILED, f"{name}: {fetched.problems[0].message}")
+
+    def stored(db: MemoryDb) -> Stored:
+        known = {row.name: row.kind for row in calendar_rows(db.database)}
+        if known.get(name, IMPORTED) != IMPORTED:
+            raise DonnaError(Reason.CONFLICT, f"a followed calendar is already named {name}", hint="rename the file")
+        return store(db, name, IMPORTED, window, fetched, now.timestamp())
+
     async with open_db_thread(session) as db_thread:
-        return fetched, await db_thread.run(lambda db: _store(db, place.name, window, fetched, now.timestamp()))
-
-
-def _store(db: MemoryDb, name: str, window: Window, fetched: Fetched, at: float) -> Stored:
-    from donna_tui.calendar.mirror import IMPORTED, calendar_rows, store
-
-    known = {row.name: row.kind for row in calendar_rows(db.database)}
-    if known.get(name, IMPORTED) != IMPORTED:
-        raise DonnaError(Reason.CONFLICT, f"a followed calendar is already named {name}", hint="rename the file")
-    return store(db, name, IMPORTED, window, fetched, at)
+        return fetched, await db_thread.run(stored)
 
 
 def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
@@ -216,22 +214,16 @@ def _imported(place: Path, fetched: Fetched, stored: Stored) -> dict[str, Any]:
     }
 
 
-def _import_report(place: Path, fetched: Fetched, stored: Stored) -> str:
-    news = ", ".join(f"{number:,} {word}" for word, number in asdict(stored).items() if number) or "nothing new"
-    return f"{place.name}: {plural(len(fetched.meetings), 'meeting')}, {news}"
-
-
 def _line(meeting: Meeting, zone: ZoneInfo) -> str:
-    return "  ".join(part for part in _parts(meeting, zone) if part)
-
-
-def _parts(meeting: Meeting, zone: ZoneInfo) -> Iterator[str]:
     start, end = local(meeting.start, zone), local(meeting.end, zone)
     days = (end.date() - start.date()).days
-    yield meeting.day.isoformat()
-    yield "all day    " if meeting.all_day else f"{start:%H:%M}–{end:%H:%M}"
-    yield f"(+{plural(days, 'day')})" if days and not meeting.all_day else ""
-    yield meeting.title or "(no title)"
-    yield "cancelled" if meeting.cancelled else ""
-    yield f"({meeting.calendar})"
-    yield meeting.event_id
+    parts = (
+        meeting.day.isoformat(),
+        "all day    " if meeting.all_day else f"{start:%H:%M}–{end:%H:%M}",
+        f"(+{plural(days, 'day')})" if days and not meeting.all_day else "",
+        meeting.title or "(no title)",
+        "cancelled" if meeting.cancelled else "",
+        f"({meeting.calendar})",
+        meeting.event_id,
+    )
+    return "  ".join(filter(None, parts))

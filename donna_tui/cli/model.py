@@ -11,12 +11,16 @@ import typer
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
 from donna_tui.cli.progress import bar, draw
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.session import open_session, run_with_engine
 from donna_tui.platform.paths import app_paths
 from donna_tui.types.errors import DonnaError, ModelError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from donna_tui.embedding.download import Progress
+    from donna_tui.embedding.files import ModelFiles
+    from donna_tui.engine.engine import Engine
     from donna_tui.types.status import ModelPhase
 
 app = new_app("Models: install the embedding model, test language models.")
@@ -30,7 +34,7 @@ def model_install(
 ) -> None:
     """Download the model's published weights (84 MB) and prepare them for this machine. Nothing else is sent."""
     from donna_tui.embedding.download import configured_sources
-    from donna_tui.embedding.prepare import install_model, prepared_model
+    from donna_tui.embedding.prepare import install_model
 
     paths = app_paths(os.environ).make()
     at_a_terminal = sys.stderr.isatty()
@@ -42,10 +46,7 @@ def model_install(
         done = progress.received / progress.size
         draw(f"{bar(done)} {done:4.0%}  {progress}")
 
-    try:
-        there = prepared_model(paths.cache)
-    except ModelError:
-        there = None
+    there = _prepared(paths.cache)
     try:
         on_progress = show_progress if at_a_terminal else None
         model = there or install_model(paths.cache, configured_sources(index), show, on_progress=on_progress)
@@ -54,27 +55,23 @@ def model_install(
             draw("")
     data = {"name": model.name, "version": model.version_tag, "folder": str(model.graph.parent), "changed": not there}
     state = "is already installed" if there else "is ready: the next start of Donna, or `donna index`, uses it"
-    emit(data, as_json=as_json, human=lambda: [f"{model.name} {state}.", f"    {model.graph.parent}"])
+    emit(data, [f"{model.name} {state}.", f"    {model.graph.parent}"], as_json=as_json)
 
 
 @app.command("list")
 def model_list(as_json: AsJson = False) -> None:
     """Show the model for semantic search: its state, its size and the path of its files."""
     from donna_tui.embedding import files
-    from donna_tui.embedding.prepare import prepared_model
     from donna_tui.ops.status import is_model_available
 
-    cache = app_paths(os.environ).cache
-    try:
-        model = prepared_model(cache)
-    except ModelError:
-        model = None
+    paths = app_paths(os.environ)
+    model = _prepared(paths.cache)
     row = {
         "id": files.MODEL_NAME,
-        "state": is_model_available(app_paths(os.environ)),
+        "state": is_model_available(paths),
         "version": model.version_tag if model else None,
         "bytes": model.graph.stat().st_size if model else None,
-        "folder": str((model.graph if model else files.export_folder(cache) / files.GRAPH).parent),
+        "folder": str((model.graph if model else files.export_folder(paths.cache) / files.GRAPH).parent),
     }
     hint = {
         "prepared": "ready",
@@ -84,23 +81,29 @@ def model_list(as_json: AsJson = False) -> None:
     }[str(row["state"])]
     size = f", {model.graph.stat().st_size / 1e6:.0f} MB" if model else ""
     lines = [f"{files.MODEL_NAME}  all-MiniLM-L6-v2, English  {hint}{size}", f"    {row['folder']}"]
-    emit({"models": [row]}, as_json=as_json, human=lambda: lines)
+    emit({"models": [row]}, lines, as_json=as_json)
+
+
+def _prepared(cache: Path) -> ModelFiles | None:
+    from donna_tui.embedding.prepare import prepared_model
+
+    try:
+        return prepared_model(cache)
+    except ModelError:
+        return None
 
 
 @app.command("test")
 def model_test(space: SpaceOption = None, as_json: AsJson = False) -> None:
     """Ask each configured language model for one word, to test server, key, model and answer."""
-    run(_check(open_session(space), as_json=as_json))
-
-
-async def _check(session: Session, *, as_json: bool) -> None:
     from donna_tui.config.routes import load_routes, models_file
     from donna_tui.llm.failures import address_of
     from donna_tui.ops.models import PURPOSES, library_of, request_one_word
 
     rows: list[dict[str, Any]] = []
     lines: list[str] = []
-    async with engine_for(session, "donna model test", semantic=False) as engine:
+
+    async def ask(engine: Engine) -> None:
         for alias, purpose in PURPOSES.items():
             route = load_routes().route(alias)
             if route is None or engine.router is None:
@@ -113,9 +116,11 @@ async def _check(session: Session, *, as_json: bool) -> None:
                 lines.append(f"✓ {purpose}: {route.model} at {row['server']} answered in {row['seconds']} s")
             except DonnaError as error:
                 row |= {"ok": False, "reason": error.reason, "message": error.message}
-                lines += [f"✗ {purpose}: {error.message}", *([f"    {error.hint}"] if error.hint else [])]
+                lines.extend([f"✗ {purpose}: {error.message}", *([f"    {error.hint}"] if error.hint else [])])
             rows.append(row)
+
+    run_with_engine(open_session(space), "donna model test", ask, semantic=False)
     none = [f"No language model is configured: drafts are made from your notes alone. Name one in {models_file()}."]
-    emit({"models": rows}, as_json=as_json, human=lambda: lines or none)
+    emit({"models": rows}, lines or none, as_json=as_json)
     if not all(row["ok"] for row in rows):
         raise SystemExit(ExitCode.FAILED)

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any, NoReturn, TextIO
 
@@ -59,15 +59,12 @@ def exit_code(reason: Reason) -> ExitCode:
     return _CODES.get(reason, ExitCode.REFUSED)
 
 
-def emit(data: Mapping[str, Any], *, as_json: bool, human: Callable[[], Iterable[str]]) -> None:
-    """Print a result on stdout: `data` as one JSON object with `ok`, or the lines of `human`, sanitised.
-
-    If the reader has closed the pipe, the process exits silently.
-    """
+def emit(data: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
+    """Print a result on stdout: `data` as one JSON object with `ok`, or else `lines`, sanitised."""
     if as_json:
         emit_lines([json_text({"ok": True, **data})])
     else:
-        emit_lines(clean_line(line) for line in human())
+        emit_lines(clean_line(line) for line in lines)
 
 
 def emit_lines(lines: Iterable[str]) -> None:
@@ -105,7 +102,6 @@ def print_problem(message: str, hint: str | None) -> None:
 
 
 def fail(error: DonnaError, as_json: bool) -> NoReturn:
-    """Report an error, as JSON on stdout or in words on stderr, and exit with its code."""
     if as_json:
         fields = {"ok": False, "reason": error.reason, "message": error.message, "hint": error.hint or ""}
         emit_lines([json_text(fields)])

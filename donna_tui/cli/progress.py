@@ -47,7 +47,6 @@ def draw(line: str) -> None:
 
 
 def bar(share: float) -> str:
-    """Return a progress bar for a share from 0 to 1."""
     return f"▕{'█' * int(share * WIDTH):<{WIDTH}}▏"
 
 

@@ -1,20 +1,24 @@
-"""Implement `donna remember`, `memories` and `forget`."""
+"""Implement `donna remember`, `memories`, `forget` and `recall`."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import emit, print_message, require_found
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.output import emit, emit_lines, print_message, require_found
+from donna_tui.cli.search import run_with_index
+from donna_tui.cli.session import open_session, run_with_engine
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType
+from donna_tui.types.memory import MemoryChunk, MemoryFilter, MemoryType, RecallResult
 from donna_tui.types.search import ME
+
+if TYPE_CHECKING:
+    from donna_tui.engine.engine import Engine
 
 app = new_app()
 
@@ -38,35 +42,28 @@ def remember(
     hint = type_named(kind) if kind else None
     session = open_session(space)
     to_remember = sys.stdin.read() if text == ["-"] else " ".join(text)
-    saved = run(
-        _remember(session, to_remember, hint, pin=pin, sensitive=sensitive, agreed=agreed, interactive=not as_json)
-    )
-    emit(
-        {"count": len(saved), "memories": [memory_fields(memory) for memory in saved]},
-        as_json=as_json,
-        human=lambda: ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
-    )
 
-
-async def _remember(
-    session: Session, text: str, hint: MemoryType | None, *, pin: bool, sensitive: bool, agreed: bool, interactive: bool
-) -> tuple[MemoryChunk, ...]:
-    async with engine_for(session, "donna remember") as engine:
+    async def work(engine: Engine) -> tuple[MemoryChunk, ...]:
+        service = engine.memory
         if not agreed:
-            for held, text_of_it in await engine.memory.would_replace(text, memory_type_hint=hint, sensitive=sensitive):
-                _agree(held.content, text_of_it, interactive=interactive)
-        memories = await engine.memory.remember(text, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
+            for held, fresh in await service.would_replace(to_remember, memory_type_hint=hint, sensitive=sensitive):
+                _agree(held.content, fresh, interactive=not as_json)
+        memories = await service.remember(to_remember, memory_type_hint=hint, sensitive=sensitive, pinned=pin)
         if engine.read_only:
             print_message(f"donna: {FOLLOWS}")
         return memories
 
+    saved = run_with_engine(session, "donna remember", work)
+    emit(
+        {"count": len(saved), "memories": [memory_fields(memory) for memory in saved]},
+        ("Saved.", *(line for memory in saved for line in memory_lines(memory))),
+        as_json=as_json,
+    )
+
 
 @app.command("memories")
 def memories(
-    text: Annotated[
-        list[str] | None,
-        typer.Argument(help="Only memories that contain this text, in any case."),
-    ] = None,
+    text: Annotated[list[str] | None, typer.Argument(help="Only memories that contain this text, in any case.")] = None,
     kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
     user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
     limit: Annotated[int, typer.Option("--limit", help="The number of memories per page.", min=1, max=1_000)] = 50,
@@ -76,26 +73,22 @@ def memories(
 ) -> None:
     """List memories other than notes, latest first, one page at a time."""
     wanted = MemoryFilter(types=tuple(map(type_named, kinds or ())), text=" ".join(text or ()), user_id=user or ME)
-    page, total = run(_memories(open_session(space), wanted, limit, offset))
-    emit(
-        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
-        as_json=as_json,
-        human=lambda: (line for each in page for line in memory_lines(each)),
-    )
-    if offset + len(page) < total:
-        print_message(
-            f"donna: {offset + 1} to {offset + len(page)} of {total:,}; --offset {offset + len(page)} shows more"
-        )
-    none = "no memories match" if text or kinds or user else "no memories yet"
-    require_found(page, f"no more than {plural(total, 'memory', 'memories')}" if total else none)
 
-
-async def _memories(
-    session: Session, wanted: MemoryFilter, limit: int, offset: int
-) -> tuple[tuple[MemoryChunk, ...], int]:
-    async with engine_for(session, "donna memories", semantic=False) as engine:
+    async def work(engine: Engine) -> tuple[tuple[MemoryChunk, ...], int]:
         await engine.memory.wait_until_indexed(INDEX_WAIT_SECONDS)
         return await engine.memory.memories(wanted, limit=limit, skip=offset), await engine.memory.count(wanted)
+
+    page, total = run_with_engine(open_session(space), "donna memories", work, semantic=False)
+    emit(
+        {"count": len(page), "total": total, "offset": offset, "memories": [memory_fields(each) for each in page]},
+        (line for each in page for line in memory_lines(each)),
+        as_json=as_json,
+    )
+    last = offset + len(page)
+    if last < total:
+        print_message(f"donna: {offset + 1} to {last} of {total:,}; --offset {last} shows more")
+    none = "no memories match" if text or kinds or user else "no memories yet"
+    require_found(page, f"no more than {plural(total, 'memory', 'memories')}" if total else none)
 
 
 def _agree(held: str, fresh: str, *, interactive: bool) -> None:
@@ -122,24 +115,24 @@ def forget(
     """Forget a memory, so that it is neither found nor recalled. To forget a note, delete it."""
     if for_good and undo:
         raise DonnaError(Reason.USAGE, "--for-good and --undo exclude each other")
-    changed = run(_forget(open_session(space), identity, for_good=for_good, undo=undo))
-    done = "restored" if undo else "erased" if for_good else "forgotten"
-    message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
-    emit({"id": identity, "changed": changed, "for_good": for_good}, as_json=as_json, human=lambda: [message])
-    require_found(changed)
+    session = open_session(space)
 
-
-async def _forget(session: Session, identity: str, *, for_good: bool, undo: bool) -> bool:
-    async with engine_for(session, "donna forget") as engine:
+    async def work(engine: Engine) -> bool:
         service = engine.memory
         changed = await (service.restore(identity) if undo else service.forget(identity, for_good=for_good))
         if not await service.wait_until_indexed() and engine.read_only:
             print_message(f"donna: {FOLLOWS}")
+        return changed
+
+    changed = run_with_engine(session, "donna forget", work)
     if for_good and any(session.space.state.glob("*-erasing")):
         print_message(
             "donna: another program is reading the index: the text may remain in its log for a while; see donna doctor"
         )
-    return changed
+    done = "restored" if undo else "erased" if for_good else "forgotten"
+    message = f"{identity}: {done}" if changed else f"{identity}: nothing to do"
+    emit({"id": identity, "changed": changed, "for_good": for_good}, [message], as_json=as_json)
+    require_found(changed)
 
 
 def type_named(kind: str) -> MemoryType:
@@ -147,13 +140,16 @@ def type_named(kind: str) -> MemoryType:
     try:
         return MemoryType(kind.lower())
     except ValueError:
-        names = ", ".join(MemoryType)
-        raise DonnaError(Reason.USAGE, f"there is no type {kind}", hint=f"the types are {names}") from None
+        hint = f"the types are {', '.join(MemoryType)}"
+        raise DonnaError(Reason.USAGE, f"there is no type {kind}", hint=hint) from None
 
 
 def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
-    """Return a memory as a row of JSON."""
     importance = memory.importance
+
+    def rounded(value: float | None) -> float | None:
+        return None if value is None else round(value, 4)
+
     return {
         "id": memory.id,
         "source_type": memory.source.value,
@@ -168,9 +164,9 @@ def memory_fields(memory: MemoryChunk) -> dict[str, Any]:
         "at": memory.at,
         "score": round(memory.score, 4),
         "tokens": memory.tokens,
-        "importance": _rounded(importance.value) if importance else None,
-        "novelty": _rounded(importance.novelty) if importance else None,
-        "salience": _rounded(importance.salience) if importance else None,
+        "importance": rounded(importance.value) if importance else None,
+        "novelty": rounded(importance.novelty) if importance else None,
+        "salience": rounded(importance.salience) if importance else None,
         "signals": [signal.value for signal in importance.signals] if importance else [],
         "pinned": memory.pinned,
         "compressed": memory.compressed,
@@ -189,5 +185,95 @@ def memory_lines(memory: MemoryChunk) -> Iterator[str]:
     yield f"      {memory.id}  {iso_day(memory.at)}{importance}{marks}".rstrip()
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+SHOWN_CUTS = 10
+SHOWN_USERS = 5
+
+
+@app.command("recall")
+def recall(
+    query: Annotated[list[str], typer.Argument(help="The subject or question to find memories for.")],
+    budget: Annotated[
+        int, typer.Option("--budget", help="The limit of tokens; -1 for the configured default.", min=-1)
+    ] = -1,
+    k: Annotated[int, typer.Option("-k", help="The limit of memories; 0 for the configured default.", min=0)] = 0,
+    kinds: Annotated[list[str] | None, typer.Option("--type", help="Only memories of this type.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Include turns of summarised conversations.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="Print only the block for a prompt.")] = False,
+    local: Annotated[bool, typer.Option("--local", help="Include local-only memories in --prompt and --json.")] = False,
+    user: Annotated[str, typer.Option("--user", help="Memories of this user; your own by default.")] = "",
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Select the memories for a prompt within a token budget, and print what was left out and why."""
+    from donna_tui.search.query import readable
+
+    question = " ".join(query)
+    if not question.strip():
+        raise DonnaError(Reason.USAGE, "no question given", hint='donna recall "how do we deploy"')
+    session = open_session(space)
+    types = tuple(map(type_named, kinds or ()))
+
+    others: list[str] = []
+
+    async def work(engine: Engine) -> RecallResult:
+        result = await engine.memory.recall(
+            readable(question),
+            top_k=k or None,
+            token_budget=None if budget < 0 else budget,
+            memory_types=types or None,
+            include_compressed=everything,
+            user_id=user or ME,
+            remote=(prompt or as_json) and not local,
+        )
+        if not result.memories and not result.cut:
+            others.extend(each for each in await engine.memory.users() if each != (user or ME))
+        return result
+
+    result = run_with_index(session, "donna recall", work)
+    if result.note:
+        print_message(f"donna: {result.note}")
+    if others:
+        print_message(f"donna: there are conversations of {_listed(others)}; --user searches those of one user")
+    if prompt and not as_json:
+        emit_lines(_prompt(result))
+    else:
+        emit(_recall_fields(result, prompt=prompt), _recall_lines(result), as_json=as_json)
+    require_found(result.memories)
+
+
+def _listed(users: Sequence[str]) -> str:
+    more = f" and {len(users) - SHOWN_USERS} more" if len(users) > SHOWN_USERS else ""
+    return ", ".join(users[:SHOWN_USERS]) + more
+
+
+def _prompt(result: RecallResult) -> Iterator[str]:
+    from donna_tui.memory.recall import assemble
+
+    block = assemble(result.memories)
+    return iter(block.split("\n") if block else [])
+
+
+def _recall_fields(result: RecallResult, *, prompt: bool) -> dict[str, Any]:
+    block = {"prompt": "\n".join(_prompt(result))} if prompt else {}
+    return {
+        "query": result.query,
+        "count": len(result.memories),
+        "memories": [memory_fields(memory) for memory in result.memories],
+        "total_tokens": result.total_tokens,
+        "token_budget": result.token_budget,
+        "budget_used": round(result.budget_used, 4),
+        "counter": result.counter,
+        "cut": [{**memory_fields(cut.memory), "why": cut.why.value} for cut in result.cut],
+        "note": result.note,
+        **block,
+    }
+
+
+def _recall_lines(result: RecallResult) -> Iterator[str]:
+    for memory in result.memories:
+        yield from memory_lines(memory)
+    yield f"{result.total_tokens} of {result.token_budget} tokens ({result.counter})"
+    for cut in result.cut[:SHOWN_CUTS]:
+        yield f"left out ({cut.why}): {cut.memory.id}"
+    if len(result.cut) > SHOWN_CUTS:
+        yield f"… and {len(result.cut) - SHOWN_CUTS} more: --json lists them"

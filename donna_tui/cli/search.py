@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, field_validator
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, emit_lines, json_text, print_message, require_found
 from donna_tui.cli.progress import shown_progress
-from donna_tui.cli.session import Session, engine_for, open_session, run
+from donna_tui.cli.session import Session, engine_for, open_session, run, run_with_engine
 from donna_tui.ops.hits import grouped_lines, hit_fields, why_not_fields, why_not_lines
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError
@@ -31,7 +31,6 @@ ModeOption = Annotated[str, typer.Option("--mode", help="hybrid, semantic or key
 
 NEAR_MATCHES = 3
 """Number of near misses that are shown by default if there is no hit."""
-
 
 T = TypeVar("T")
 
@@ -54,13 +53,11 @@ class SearchOptions:
         mode = next((each for each in MODES if each == self.mode), None)
         if mode is None:
             raise DonnaError(Reason.USAGE, f"there is no mode {self.mode}", hint=f"the modes are {', '.join(MODES)}")
-        filters = Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path))
-        k = self.k or session.config.retrieval.default_k
         return SearchRequest(
             text="",
-            k=k,
+            k=self.k or session.config.retrieval.default_k,
             mode=mode,
-            filters=filters,
+            filters=Filters(sources=tuple(map(readable, self.sources)), path_prefix=readable(self.path)),
             near_misses=self.near,
             everywhere=self.everywhere,
             uncapped=bool(self.k),
@@ -87,8 +84,7 @@ class BatchQuery(BaseModel):
 @app.command("search")
 def search(
     query: Annotated[
-        list[str] | None,
-        typer.Argument(help='Words, "phrases", -words (after --) and filters such as path: or tag:.'),
+        list[str] | None, typer.Argument(help='Words, "phrases", -words (after --) and filters such as path: or tag:.')
     ] = None,
     k: Number = 0,
     mode: ModeOption = "hybrid",
@@ -106,7 +102,11 @@ def search(
     session = open_session(space)
     options = SearchOptions(k=k, mode=mode, sources=tuple(sources or ()), path=path, near=near, everywhere=everywhere)
     if batch:
-        return _answer_batch(session, batch, options)
+        queries = list(read_batch(batch))
+        run(_answer_all(session, queries, options.request(session)))
+        if any(isinstance(query, BadLine) for query in queries):
+            raise SystemExit(ExitCode.USAGE)
+        return
     request = question_of(" ".join(query or ()), options, session)
     outcome = run(_answer(session, request))
     _print(outcome, as_json=as_json)
@@ -116,7 +116,6 @@ def search(
 
 
 def question_of(query: str, options: SearchOptions, session: Session) -> SearchRequest:
-    """Return the request for a question. Raises DonnaError if it is empty."""
     if not query.strip():
         raise DonnaError(Reason.USAGE, "no question given", hint='donna search "why did we move"')
     return replace(options.request(session), text=query)
@@ -134,19 +133,15 @@ async def _answer(session: Session, request: SearchRequest) -> SearchOutcome:
 def run_with_index(session: Session, what: str, work: Callable[[Engine], Awaitable[T]]) -> T:
     """Run the work of a command with an engine that has updated the index."""
 
-    async def updated() -> T:
-        async with engine_for(session, what) as engine:
-            await update_index(engine)
-            return await work(engine)
+    async def updated(engine: Engine) -> T:
+        await update_index(engine)
+        return await work(engine)
 
-    return run(updated())
+    return run_with_engine(session, what, updated)
 
 
 async def update_index(engine: Engine) -> bool:
-    """Update the index; return whether that was possible.
-
-    A missing vault, a full disk or a locked index leaves the existing index searchable.
-    """
+    """Update the index; return whether that was possible. The existing index is searchable in any case."""
     try:
         with shown_progress(engine):
             await engine.sync(counted=False)
@@ -177,7 +172,7 @@ def _print(outcome: SearchOutcome, *, as_json: bool) -> None:
         "filter_problems": [asdict(each) for each in outcome.filter_problems],
         "latency_ms": round(outcome.latency_ms, 1),
     }
-    emit(fields, as_json=as_json, human=lambda: _lines(outcome))
+    emit(fields, _lines(outcome), as_json=as_json)
 
 
 def _lines(outcome: SearchOutcome) -> Iterator[str]:
@@ -199,30 +194,17 @@ def _lines(outcome: SearchOutcome) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """A line of a batch that is not a question."""
-
     number: int
     id: str | int | None
 
     @property
     def row(self) -> dict[str, Any]:
-        """Return the row that is printed instead of an answer."""
         message = f"line {self.number} of the questions is not an object with id and query"
         return {"id": self.id, "line": self.number, "error": {"reason": Reason.USAGE, "message": message}}
 
 
-def _answer_batch(session: Session, source: str, options: SearchOptions) -> None:
-    """Answer each line of a file of questions with one line, in the same order.
-
-    An invalid line is answered with an error, and the exit code is then 2.
-    """
-    queries = list(read_batch(source))
-    run(_answer_all(session, queries, options.request(session)))
-    if any(isinstance(query, BadLine) for query in queries):
-        raise SystemExit(ExitCode.USAGE)
-
-
 async def _answer_all(session: Session, queries: list[BatchQuery | BadLine], request: SearchRequest) -> None:
+    """Answer each query of a batch with one line, in the same order; an invalid one with an error."""
     async with engine_for(session, "donna search", semantic=request.mode != "keyword") as engine:
         await update_index(engine)
         for query in queries:
@@ -275,4 +257,4 @@ def why_not(
     question = " ".join(query)
     request = question_of(question, SearchOptions(k, mode), session)
     found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(note, request))
-    emit(why_not_fields(found, question), as_json=as_json, human=lambda: why_not_lines(found))
+    emit(why_not_fields(found, question), why_not_lines(found), as_json=as_json)

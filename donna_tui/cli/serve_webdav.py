@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import signal
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -63,22 +61,19 @@ def serve_webdav(
     if not session.space.root.is_dir():
         raise SpaceError(Reason.ROOT_MISSING, f"the vault {session.space.root} does not exist", hint="mount the disk")
     folder = private_folder(session.space.state / "webdav")
-    with _only_server(folder):
+    lock = SpaceLock(folder)
+    if not lock.acquire("donna serve-webdav"):
+        raise SpaceError(Reason.BUSY, f"this vault is already served by {lock.owner() or 'another process'}")
+    with lock:
         address = _address(host=host, port=port, certificate=certificate, key=key)
         tree = _served_tree(session, with_private=with_private)
         password = _password(folder, password_file, renew=new_password)
-        server = _server(tree, password, address, read_only=read_only)
+        from donna_tui.webdav.server import WebdavServer
+
+        server = WebdavServer(
+            tree, password, address, read_only=read_only, on_trouble=lambda trouble: print_message(f"donna: {trouble}")
+        )
         run(_serve(session, server, as_json=as_json))
-
-
-@contextlib.contextmanager
-def _only_server(folder: Path) -> Iterator[None]:
-    lock = SpaceLock(folder)
-    if not lock.acquire("donna serve-webdav"):
-        owner = lock.owner()
-        raise SpaceError(Reason.BUSY, f"this vault is already served by {owner or 'another process'}")
-    with lock:
-        yield
 
 
 def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
@@ -86,27 +81,16 @@ def _served_tree(session: Session, *, with_private: bool) -> ServedTree:
     from donna_tui.vault.paths import VaultRoot
     from donna_tui.vault.write.file_names import EVERYWHERE
     from donna_tui.webdav.files import PrivateFiles, ServedTree
-    from donna_tui.webdav.preimages import Preimages
-    from donna_tui.webdav.upload import sweep
+    from donna_tui.webdav.upload import Preimages, sweep
 
-    config, root = session.config, VaultRoot(session.space.root)
-    ignore = GlobSet(config.vault.ignore_globs)
-    safety = config.safety
+    safety, root = session.config.safety, VaultRoot(session.space.root)
     private = PrivateFiles(root, max_bytes=safety.max_read_bytes, key=safety.sensitive_frontmatter_key)
     withheld = (lambda _: False) if with_private else private
     writer = writer_for(session, allowlist=(EVERYWHERE,))
-    tree = ServedTree(root, ignore, withheld, Preimages(root, writer).keep)
+    tree = ServedTree(root, GlobSet(session.config.vault.ignore_globs), withheld, Preimages(root, writer).keep)
     writer.record_interrupted()
     sweep(session.space.root)
     return tree
-
-
-def _server(tree: ServedTree, password: Password, address: Address, *, read_only: bool) -> WebdavServer:
-    from donna_tui.webdav.server import WebdavServer
-
-    return WebdavServer(
-        tree, password, address, read_only=read_only, on_trouble=lambda trouble: print_message(f"donna: {trouble}")
-    )
 
 
 def _address(*, host: str, port: int, certificate: Path | None, key: Path | None) -> Address:
@@ -156,7 +140,7 @@ async def _serve(session: Session, server: WebdavServer, *, as_json: bool) -> No
         loop.add_signal_handler(each, ended.set)
     async with engine_for(session, "donna serve-webdav", watch=True):
         url = server.open()
-        emit({"url": url, "user": USER}, as_json=as_json, human=lambda: [f"{url}  user {USER}; ctrl+c to stop"])
+        emit({"url": url, "user": USER}, [f"{url}  user {USER}; ctrl+c to stop"], as_json=as_json)
         serving = asyncio.create_task(asyncio.to_thread(server.serve))
         await asyncio.wait({serving, asyncio.create_task(ended.wait())}, return_when=asyncio.FIRST_COMPLETED)
         await asyncio.to_thread(server.stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -57,11 +57,8 @@ def open_session(named: str | None) -> Session:
     """Open a session as `find_session` does; raise SpaceError without a space."""
     session = find_session(named)
     if session is None:
-        raise SpaceError(
-            Reason.NO_VAULT,
-            "no vault is chosen",
-            hint="name one with --space ~/notes, or open one first: donna ~/notes",
-        )
+        hint = "name one with --space ~/notes, or open one first: donna ~/notes"
+        raise SpaceError(Reason.NO_VAULT, "no vault is chosen", hint=hint)
     return session
 
 
@@ -81,5 +78,14 @@ async def engine_for(
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """Run the coroutine of a command."""
     return asyncio.run(work)
+
+
+def run_with_engine(session: Session, what: str, work: Callable[[Engine], Awaitable[T]], *, semantic: bool = True) -> T:
+    """Run the work of a command with an engine, as `engine_for` does."""
+
+    async def working() -> T:
+        async with engine_for(session, what, semantic=semantic) as engine:
+            return await work(engine)
+
+    return run(working())

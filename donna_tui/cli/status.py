@@ -1,17 +1,20 @@
-"""Implement `donna status` and `donna spaces`."""
+"""Implement `donna status`, `spaces` and `doctor`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
 from donna_tui.cli.output import ExitCode, emit, print_message
-from donna_tui.cli.session import open_session
+from donna_tui.cli.session import Session, find_session, open_session
 from donna_tui.config.agent_settings import AgentEmbedding, AgentSettings
 from donna_tui.config.load import load_trusted
+from donna_tui.ops.finding import Finding
 from donna_tui.platform.paths import app_paths
 from donna_tui.text.plural import plural
 
@@ -34,7 +37,7 @@ def status(space: SpaceOption = None, as_json: AsJson = False) -> None:
     if isinstance(config.embedding, AgentEmbedding) and config.embedding.first != "local":
         report = replace(report, model="on a server")
     why = config.not_indexed if isinstance(config, AgentSettings) else ""
-    emit({**report.fields(), "indexed": not why}, as_json=as_json, human=lambda: _status_lines(report))
+    emit({**report.fields(), "indexed": not why}, _status_lines(report), as_json=as_json)
     if why:
         print_message(f"donna: the memory of {session.space.agent} is not indexed: {why}")
         raise SystemExit(ExitCode.DEGRADED)
@@ -68,7 +71,7 @@ def spaces(as_json: AsJson = False) -> None:
     from donna_tui.ops.status import list_spaces
 
     rows = list_spaces(load_trusted().config, app_paths(os.environ))
-    emit({"spaces": [asdict(row) for row in rows]}, as_json=as_json, human=lambda: _space_lines(rows))
+    emit({"spaces": [asdict(row) for row in rows]}, _space_lines(rows), as_json=as_json)
 
 
 def _space_lines(rows: list[SpaceRow]) -> Iterator[str]:
@@ -83,3 +86,46 @@ def _state(row: SpaceRow) -> str:
     if row.state == "indexed":
         return plural(row.notes, "note") + (f", maintained by {row.maintainer}" if row.maintainer else "")
     return f"not indexed ({row.message})" if row.message else "not indexed yet"
+
+
+_SIGNS = {"ok": "✓", "warn": "!", "fail": "✗"}
+
+
+@app.command("doctor")
+def doctor(
+    repair: Annotated[bool, typer.Option("--repair", help="Set a damaged index aside and build a new one.")] = False,
+    space: SpaceOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Examine the installation, the model, the vault and the index."""
+    from donna_tui.ops.doctor import examine
+
+    session = find_session(space)
+    findings = examine(session.space if session else None, session.config if session else None, app_paths(os.environ))
+    repairs = list(_repair(session, findings)) if repair and session else []
+    findings += repairs
+
+    def lines() -> Iterator[str]:
+        for each in findings:
+            yield f"{_SIGNS[each.state]} {each.id}: {each.message}"
+            if each.hint:
+                yield f"    {each.hint}"
+
+    problems = [asdict(each) for each in findings if each.state != "ok"]
+    emit({"findings": [asdict(each) for each in findings], "problems": problems}, lines(), as_json=as_json)
+    if repairs:
+        raise SystemExit(ExitCode.FINE if all(each.state == "ok" for each in repairs) else ExitCode.FAILED)
+    if any(each.state == "fail" for each in findings):
+        raise SystemExit(ExitCode.FAILED)
+    if any(each.state == "warn" for each in findings):
+        raise SystemExit(ExitCode.DEGRADED)
+
+
+def _repair(session: Session, findings: list[Finding]) -> Iterator[Finding]:
+    """Restore text from files of unfinished writes, and move a damaged index aside."""
+    from donna_tui.ops.doctor import repair, restore_orphans
+
+    if any(each.id == "leftovers" for each in findings):
+        yield from restore_orphans(session.space, session.config)
+    if any(each.state == "fail" and each.id != "vault" for each in findings):
+        yield repair(session.space)

@@ -79,11 +79,7 @@ def task_list(
 ) -> None:
     """List tasks, earliest deadline first."""
     tasks = _tasks(open_session(space), everything=everything)
-    emit(
-        {"count": len(tasks), "tasks": [asdict(task) for task in tasks]},
-        as_json=as_json,
-        human=lambda: map(_line, tasks),
-    )
+    emit({"count": len(tasks), "tasks": [asdict(task) for task in tasks]}, map(_line, tasks), as_json=as_json)
     require_found(tasks, "no tasks")
 
 
@@ -104,7 +100,6 @@ def _read(session: Session, path: str) -> VaultNote | None:
 
 
 def today() -> str:
-    """Return the local day in ISO 8601."""
     return datetime.date.today().isoformat()
 
 

@@ -60,12 +60,10 @@ def demo() -> None:
 
 
 def next_demo(paths: AppPaths) -> Path:
-    """Return the folder for a fresh demo vault."""
-
     def drafts(folder: Path) -> Mapping[str, str] | None:
-        from donna_tui.cli.demo import drafts_of_demo
+        from donna_tui.cli.demo import drafts_in
 
-        return drafts_of_demo(paths, folder)
+        return drafts_in(paths.space_state(folder))
 
     return demo_folder(paths, drafts)
 
@@ -73,11 +71,8 @@ def next_demo(paths: AppPaths) -> Path:
 def require_terminal() -> None:
     """Raise SpaceError (`no_terminal`) unless stdin and stdout are a capable terminal."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or os.environ.get("TERM") == "dumb":
-        raise SpaceError(
-            Reason.NO_TERMINAL,
-            "the full-screen app needs a terminal",
-            hint="in scripts use donna search, donna index, donna status",
-        )
+        hint = "in scripts use donna search, donna index, donna status"
+        raise SpaceError(Reason.NO_TERMINAL, "the full-screen app needs a terminal", hint=hint)
 
 
 def _open(session: Session | None, *, is_demo: bool = False) -> None:

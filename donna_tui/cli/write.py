@@ -49,7 +49,10 @@ def write(
     try:
         plan = writer.planner.write(path, content, seen=expecting(etag), replace=replace)
     except VaultWriteError as error:
-        raise _with_next_step(error, path, etag) from error
+        if error.reason is not Reason.CONFLICT or etag is not None:
+            raise
+        hint = "to change it, give the version that you read: --etag, as printed by `donna get --json`"
+        raise VaultWriteError(Reason.CONFLICT, f"the note {path} already exists", hint=hint, path=path) from error
     carry_out(writer, dataclasses.replace(plan, may_track=track), agreed=agreed, as_json=as_json)
 
 
@@ -98,7 +101,6 @@ def _refuse_etag(path: str, etag: str | None) -> None:
 
 
 def open_writer_of(space: str | None, *, allowlist: Sequence[str] | None = None) -> VaultWriter:
-    """Open the writer of a space."""
     return writer_for(open_session(space), allowlist=allowlist)
 
 
@@ -112,7 +114,6 @@ def writer_for(session: Session, *, allowlist: Sequence[str] | None = None) -> V
 
 
 def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> None:
-    """Apply one operation, and print the outcome."""
     try:
         outcome = writer.apply(plan)
     except VaultWriteError as error:
@@ -123,14 +124,11 @@ def carry_out(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -
         else:
             raise
         outcome = writer.apply(plan)
-    emit(_fields(plan, outcome), as_json=as_json, human=lambda: _summary_lines(plan, outcome))
+    emit(_fields(plan, outcome), _summary_lines(plan, outcome), as_json=as_json)
 
 
 def carry_out_if_agreed(writer: VaultWriter, plan: Plan, *, agreed: bool, as_json: bool) -> bool:
-    """Apply one operation after showing its diff; return whether it was applied.
-
-    Raises DonnaError without consent and without a terminal.
-    """
+    """Apply one operation after showing its diff; return whether the user agreed, as `agreed_to` does."""
     if not agreed_to(plan, agreed=agreed, as_json=as_json):
         print_message("Nothing was changed.")
         return False
@@ -144,16 +142,13 @@ def agreed_to(plan: Plan, *, agreed: bool, as_json: bool) -> bool:
         return True
     if not _can_ask(as_json):
         raise DonnaError(
-            Reason.USAGE,
-            f"{plan.subject}: needs confirmation: add --yes",
-            hint="--yes does it without asking",
+            Reason.USAGE, f"{plan.subject}: needs confirmation: add --yes", hint="--yes does it without asking"
         )
     emit_lines(clean_line(line) for change in plan.changes for line in diff_lines(change))
     return _confirmed(f"{clean_line(plan.subject)}? [y/N] ")
 
 
 def diff_lines(change: Change) -> list[str]:
-    """Return the lines of a change in the format of `git diff`."""
     return as_unified(diff_bytes(change.path, change.before, change.after)).splitlines()
 
 
@@ -182,7 +177,6 @@ def _with_consent(plan: Plan, error: VaultWriteError, as_json: bool) -> Plan:
 
 
 def _confirmed(question: str) -> bool:
-    """Ask a yes-or-no question on the terminal."""
     sys.stderr.write(question)
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
@@ -201,13 +195,6 @@ def _content(source: str) -> str:
 
 def _seen(etag: str | None) -> Seen:
     return whatever if etag is None else expecting(etag)
-
-
-def _with_next_step(error: VaultWriteError, path: str, etag: str | None) -> VaultWriteError:
-    if error.reason is not Reason.CONFLICT or etag is not None:
-        return error
-    hint = "to change it, give the version that you read: --etag, as printed by `donna get --json`"
-    return VaultWriteError(Reason.CONFLICT, f"the note {path} already exists", hint=hint, path=path)
 
 
 def _fields(plan: Plan, outcome: Outcome) -> dict[str, Any]:
@@ -234,12 +221,6 @@ def _summary_lines(plan: Plan, outcome: Outcome) -> list[str]:
     linked = plan.linked if outcome.kind is OperationKind.MOVE else 0
     links = [f"links rewritten in {linked} {'note' if linked == 1 else 'notes'}"] if linked > 0 else []
     unread = [f"  not read: {path}" for path in plan.unread] if len(plan.unread) > SHOWN_IN_REMARKS else []
-    return [summary, *links, *plan.remarks, *unread, *_private_note_message(outcome)]
-
-
-def _private_note_message(outcome: Outcome) -> list[str]:
-    """Return a message about private notes whose change is not in the branch."""
-    if not outcome.record_only:
-        return []
     names = ", ".join(outcome.record_only[:3]) + (" …" if len(outcome.record_only) > 3 else "")
-    return [f"private and not in git: {names}. Undo works; the branch does not contain this change"]
+    private = [f"private and not in git: {names}. Undo works; the branch does not contain this change"]
+    return [summary, *links, *plan.remarks, *unread, *(private if outcome.record_only else [])]

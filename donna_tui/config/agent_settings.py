@@ -52,7 +52,6 @@ class AgentSettings(MemoryConfig):
 
 
 def not_indexed(settings: AgentSettings) -> SpaceError:
-    """Return the error for a memory that is not indexed."""
     message = f"the memory of {settings.agent.id} is not indexed: {settings.not_indexed}"
     return SpaceError(Reason.NOT_INDEXED, message, hint="check agents in your settings; donna spaces lists them")
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AfterValidator, AliasChoices, Field, StringConstraints, model_validator
 from pydantic.alias_generators import to_camel
@@ -30,6 +30,11 @@ PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 def both(name: str) -> AliasChoices:
     """Return the aliases of a name in snake case and in camel case."""
     return AliasChoices(name, to_camel(name))
+
+
+def _field(name: str, default: object, description: str, ge: float | None = None, le: float | None = None) -> Any:
+    """Define a setting that may also be written in camel case."""
+    return Field(default, validation_alias=both(name), description=description, ge=ge, le=le)
 
 
 def _place(path: Path) -> Path:
@@ -60,21 +65,13 @@ class StoreConfig(Block):
 class RemoteConfig(Block):
     """The server of the provider openai: OpenAI's own, or a compatible one."""
 
-    base_url: Server = Field(
-        OPENAI, validation_alias=both("base_url"), description="Its address; http:// only on this machine."
-    )
-    api_key_env: Variable | None = Field(
+    base_url: Server = _field("base_url", OPENAI, "Its address; http:// only on this machine.")
+    api_key_env: Variable | None = _field(
+        "api_key_env",
         None,
-        validation_alias=both("api_key_env"),
-        description="The environment variable that holds the key; for OpenAI's own server that is OPENAI_API_KEY.",
+        "The environment variable that holds the key; for OpenAI's own server that is OPENAI_API_KEY.",
     )
-    timeout_seconds: Number = Field(
-        30.0,
-        ge=0.1,
-        le=600,
-        validation_alias=both("timeout_seconds"),
-        description="The timeout of a call, in seconds.",
-    )
+    timeout_seconds: Number = _field("timeout_seconds", 30.0, "The timeout of a call, in seconds.", ge=0.1, le=600)
 
     @property
     def is_local(self) -> bool:
@@ -96,49 +93,39 @@ class ChunkingConfig(Block):
         80, ge=0, le=LONGEST_PASSAGE, description="Tokens that neighbours have in common; at most half of tokens."
     )
 
+    @property
+    def advances(self) -> bool:
+        return self.overlap * 2 <= self.tokens
+
 
 class SyncConfig(Block):
     """The times at which an agent's index is updated."""
 
-    on_session_start: Flag = Field(
-        True, validation_alias=both("on_session_start"), description="When a session begins."
-    )
-    on_search: Flag = Field(
-        True, validation_alias=both("on_search"), description="Before a search, if something may have changed."
-    )
+    on_session_start: Flag = _field("on_session_start", True, "When a session begins.")
+    on_search: Flag = _field("on_search", True, "Before a search, if something may have changed.")
     watch: Flag = Field(True, description="As files change, for as long as Donna runs.")
-    watch_debounce_ms: Whole = Field(
+    watch_debounce_ms: Whole = _field(
+        "watch_debounce_ms",
         1_500,
+        "How long files must be unchanged before they are indexed, in milliseconds.",
         ge=0,
         le=600_000,
-        validation_alias=both("watch_debounce_ms"),
-        description="How long files must be unchanged before they are indexed, in milliseconds.",
     )
-    interval_minutes: Number = Field(
-        0, ge=0, le=10_080, validation_alias=both("interval_minutes"), description="Interval in minutes; 0 for never."
-    )
-    search_deadline_ms: Whole = Field(
+    interval_minutes: Number = _field("interval_minutes", 0, "Interval in minutes; 0 for never.", ge=0, le=10_080)
+    search_deadline_ms: Whole = _field(
+        "search_deadline_ms",
         5_000,
+        "How long a search waits for that, in milliseconds; then it answers and says that it is stale.",
         ge=0,
         le=600_000,
-        validation_alias=both("search_deadline_ms"),
-        description="How long a search waits for that, in milliseconds; then it answers and says that it is stale.",
     )
 
 
 class QueryConfig(Block):
     """Limits on the results of an agent's searches."""
 
-    max_results: Whole = Field(
-        6, ge=1, le=1_024, validation_alias=both("max_results"), description="The default number of hits."
-    )
-    min_score: Number = Field(
-        0.35,
-        ge=0,
-        le=1,
-        validation_alias=both("min_score"),
-        description="The least cosine similarity of a semantic hit.",
-    )
+    max_results: Whole = _field("max_results", 6, "The default number of hits.", ge=1, le=1_024)
+    min_score: Number = _field("min_score", 0.35, "The least cosine similarity of a semantic hit.", ge=0, le=1)
 
 
 class MemorySearchConfig(Switch):
@@ -168,7 +155,6 @@ B = TypeVar("B", bound=Block)
 
 
 def may_be_agent(text: str) -> bool:
-    """Return whether this is a valid agent id."""
     return _ID.fullmatch(text) is not None
 
 
@@ -187,10 +173,8 @@ class AgentDefaults(Block):
     workspace: Place | None = Field(
         None, description="The folder of an agent, with {agentId} in its name: MEMORY.md and memory/ are read there."
     )
-    workspace_access: Access = Field(
-        "rw",
-        validation_alias=both("workspace_access"),
-        description="What an agent is allowed to do there; its memory is indexed only if it may write.",
+    workspace_access: Access = _field(
+        "workspace_access", "rw", "What an agent is allowed to do there; its memory is indexed only if it may write."
     )
     memory_search: MemorySearchConfig = Field(
         default_factory=MemorySearchConfig, validation_alias=both("memory_search")
@@ -202,9 +186,7 @@ class AgentConfig(Block):
 
     id: AgentId = Field(description="Its name, which --space takes.")
     workspace: Place | None = Field(None, description="Its folder, if not the one of agents.defaults.")
-    workspace_access: Access | None = Field(
-        None, validation_alias=both("workspace_access"), description="If not that of agents.defaults."
-    )
+    workspace_access: Access | None = _field("workspace_access", None, "If not that of agents.defaults.")
     memory_search: MemorySearchConfig = Field(
         default_factory=MemorySearchConfig,
         validation_alias=both("memory_search"),
@@ -246,22 +228,20 @@ class AgentsConfig(Block):
     @model_validator(mode="after")
     def _each_can_work(self) -> AgentsConfig:
         block = "agents.defaults.memory_search.chunking"
-        if not _advances(self.defaults.memory_search):
+        if not self.defaults.memory_search.chunking.advances:
             message = f"{block}.overlap must be at most half of {block}.tokens"
             raise related(message, f"{block}.overlap", f"{block}.tokens")
         places: dict[Path, str] = {}
         workspaces = [agent.workspace for agent in self.resolved() if agent.workspace]
         for agent in self.resolved():
-            if problem := _problem(agent, workspaces) or _shared(agent, places):
+            if problem := _problem(agent, workspaces, places):
                 raise related(f"agents.list: {agent.id}: {problem}", "agents.list")
         return self
 
     def resolved(self) -> tuple[Agent, ...]:
-        """Return every agent, with its own settings merged over the defaults."""
         return tuple(self._resolved(each) for each in self.list)
 
     def agent(self, named: str) -> Agent | None:
-        """Return the agent with this id, or None."""
         return next((agent for agent in self.resolved() if agent.id == named), None)
 
     def _resolved(self, own: AgentConfig) -> Agent:
@@ -277,7 +257,6 @@ class AgentsConfig(Block):
 
 
 def _over(base: B, own: B) -> B:
-    """Merge the settings given in `own` over those of `base`."""
     given = {name: (getattr(base, name), getattr(own, name)) for name in own.model_fields_set}
     return base.model_copy(
         update={name: _over(low, high) if isinstance(high, Block) else high for name, (low, high) in given.items()}
@@ -288,26 +267,14 @@ def _filled(template: Path | None, agent: str) -> Path | None:
     return None if template is None else Path(PLACEHOLDER.sub(agent, str(template)))
 
 
-def _advances(search: MemorySearchConfig) -> bool:
-    return search.chunking.overlap * 2 <= search.chunking.tokens
-
-
-def _problem(agent: Agent, workspaces: Sequence[Path]) -> str:
-    if not _advances(agent.search):
+def _problem(agent: Agent, workspaces: Sequence[Path], places: dict[Path, str]) -> str:
+    """Return what is wrong with an agent; with another one in `places` it would share an index, and so its memory."""
+    if not agent.search.chunking.advances:
         return "memory_search.chunking.overlap must be at most half of tokens"
-    if agent.store and any(_real(agent.store).is_relative_to(_real(workspace)) for workspace in workspaces):
-        return "memory_search.store.path must not be in a workspace"
-    return ""
-
-
-def _real(path: Path) -> Path:
-    """Resolve a path and its symbolic links as far as they exist."""
-    return Path(os.path.realpath(path))
-
-
-def _shared(agent: Agent, places: dict[Path, str]) -> str:
-    """Return the problem if two agents share an index, by which they would see each other's memory."""
     if agent.store is None:
         return ""
-    other = places.setdefault(_real(agent.store), agent.id)
+    store = Path(os.path.realpath(agent.store))  # with symbolic links resolved as far as they exist
+    if any(store.is_relative_to(os.path.realpath(each)) for each in workspaces):
+        return "memory_search.store.path must not be in a workspace"
+    other = places.setdefault(store, agent.id)
     return "" if other == agent.id else f"memory_search.store.path is that of {other} too; put {{agentId}} in it"

@@ -54,8 +54,7 @@ class CalendarConfig(Block):
         None, description="google: the JSON file of your OAuth client (desktop app)."
     )
     notes: Notes = Field(
-        "meetings",
-        description="Which entries get a draft automatically: meetings with other people, all, or none.",
+        "meetings", description="Which entries get a draft automatically: meetings with other people, all, or none."
     )
 
     @model_validator(mode="after")
@@ -77,8 +76,4 @@ def _distinct(calendars: tuple[CalendarConfig, ...]) -> tuple[CalendarConfig, ..
     return calendars
 
 
-Calendars = Annotated[
-    tuple[CalendarConfig, ...],
-    Field(max_length=MOST_CALENDARS),
-    AfterValidator(_distinct),
-]
+Calendars = Annotated[tuple[CalendarConfig, ...], Field(max_length=MOST_CALENDARS), AfterValidator(_distinct)]

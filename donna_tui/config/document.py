@@ -35,7 +35,6 @@ class Origin:
 
 
 def invalid(origin: Origin, problem: str, *, hint: str | None = None) -> ConfigError:
-    """Return the error for an unusable value or name at `origin`."""
     return ConfigError(Reason.CONFIG_INVALID, f"{origin}: {problem}", hint=hint)
 
 
@@ -72,22 +71,17 @@ class Document:
         return Origin(self.origin.layer, self.origin.source, self.lines.get(place))
 
 
-def parse_value(text: str, origin: Origin) -> object:
-    """Parse a single value written as YAML, such as `[a, b]`. Raises ConfigError."""
-    return _Builder(text, origin).build()
-
-
 def parse_document(text: str, origin: Origin) -> Document:
     """Parse the text of a settings file. Raises ConfigError for invalid YAML and for anything but a mapping."""
-    builder = _Builder(text, origin)
+    builder = Builder(text, origin)
     data = builder.build()
     if not isinstance(data, dict | None):
         raise invalid(origin, "the file must contain blocks of settings, such as 'retrieval:'")
     return Document(origin, data or {}, builder.lines)
 
 
-class _Builder:
-    """Build plain values from parser events."""
+class Builder:
+    """Parse the value that a text contains as YAML, such as `[a, b]`. `lines` are those of its parts."""
 
     def __init__(self, text: str, origin: Origin) -> None:
         self._text = text
@@ -95,7 +89,7 @@ class _Builder:
         self.lines: dict[Place, int] = {}
 
     def build(self) -> object:
-        """Return the only value in the text, or None if it is empty."""
+        """Return the only value in the text, or None if it is empty. Raises ConfigError."""
         try:
             self._loader = _Loader(self._text)
             return self._whole()

@@ -24,12 +24,10 @@ SPACE_FOLDER = ".donna"
 
 
 def space_file(root: Path) -> Path:
-    """Return the path of the settings file of the space at `root`."""
     return root / SPACE_FOLDER / FILE_NAME
 
 
 def is_folder(path: Path) -> bool:
-    """Return whether `path` is an accessible folder."""
     return os.path.isdir(path)  # noqa: PTH112 - unlike Path.is_dir, it never raises
 
 
@@ -107,10 +105,7 @@ def add_item(file: Path, key: str, item: Mapping[str, Any]) -> None:
 
 
 def with_item(text: str, key: str, item: Mapping[str, Any], origin: Origin) -> str:
-    """Append one item to the list at `key` in `text`. Comments, order and spelling of the rest are kept.
-
-    Raises ConfigError if the text is not valid YAML, or has another value than a list there.
-    """
+    """Append one item to the list at `key` in `text`, and keep the rest. Raises ConfigError if that is not possible."""
     before = parse_document(text, origin).data  # bounded, as for every settings file
     listed = before.get(key)
     if listed is not None and not isinstance(listed, list):

@@ -1,23 +1,23 @@
-"""Merge the configuration from its layers, and record the origin of each value."""
+"""Read the configuration from its layers, merge them, and record the origin of each value."""
 
 from __future__ import annotations
 
 import difflib
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
 from donna_tui.config.agent_settings import settings_of
-from donna_tui.config.document import Layer, Origin, Place, invalid, shown
+from donna_tui.config.blocks import FromSpace
+from donna_tui.config.document import Builder, Document, Layer, Origin, Place, invalid, shown
 from donna_tui.config.files import FILE_NAME, read_file, read_space_file
-from donna_tui.config.layers import LayerValue, Values, from_document, from_environment, from_overrides, with_space
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.schema import SETTINGS, nearest_inside, raw_value
+from donna_tui.config.schema import ROOT, SETTINGS, Group, Setting, nearest_inside, raw_value
 from donna_tui.platform.paths import app_paths, resource
 from donna_tui.types.errors import ConfigError
 
@@ -50,12 +50,10 @@ class LoadedConfig:
 
 
 def packaged_file() -> Path:
-    """Return the path of the file with all defaults."""
     return resource("config", FILE_NAME)
 
 
 def user_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the path of the user's own settings file, which need not exist."""
     return app_paths(environ).config / FILE_NAME
 
 
@@ -73,7 +71,7 @@ def load_config(
     document = read_space_file(root) if root else None
     if document is None:
         return trusted
-    return _checked(with_space(base, from_document(document)) | on_top)
+    return _checked(_with_space(base, _from_document(document)) | on_top)
 
 
 def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
@@ -83,10 +81,7 @@ def load_trusted(environ: Mapping[str, str] = os.environ) -> LoadedConfig:
 
 
 def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedConfig | None:
-    """Load the settings of an agent; its block is the origin of each deviation. Return None if there is no such agent.
-
-    Raises ConfigError.
-    """
+    """Load the settings of an agent, whose block is the origin of each deviation, or None. Raises ConfigError."""
     loaded = load_trusted(environ)
     agent = loaded.config.agents.agent(named)
     if agent is None:
@@ -98,13 +93,9 @@ def load_agent(named: str, environ: Mapping[str, str] = os.environ) -> LoadedCon
 
 def _trusted_layers(environ: Mapping[str, str], overrides: Mapping[str, object]) -> tuple[Values, Values]:
     """Return the values of the trusted files, and the values that override every file."""
-    base = _from_file(packaged_file(), "default") | _from_file(user_file(environ), "user")
-    return base, from_environment(environ) | from_overrides(overrides)
-
-
-def _from_file(file: Path, layer: Layer) -> Values:
-    document = read_file(file, layer)
-    return from_document(document) if document else {}
+    documents = (read_file(packaged_file(), "default"), read_file(user_file(environ), "user"))
+    base = {name: value for each in documents if each for name, value in _from_document(each).items()}
+    return base, _from_environment(environ) | _from_overrides(overrides)
 
 
 def _checked(values: Values) -> LoadedConfig:
@@ -127,9 +118,10 @@ def _nested(values: Values) -> dict[str, Any]:
 
 
 def _explained(error: ErrorDetails, values: Values) -> ConfigError:
-    """Convert the first validation error to a ConfigError with its origin."""
-    if error["type"] == "related":
-        return _conflict(error, values)
+    if error["type"] == "related":  # at the setting that was set last, of those that exclude each other
+        parts = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
+        latest = max(parts, key=lambda given: _LAYERS.index(given.origin.layer))
+        return invalid(latest.origin, error["msg"])
     identifier, inside = _split(error["loc"])
     inner_names = [part for part in inside if isinstance(part, str) and part != "[key]"]
     subject = shown(".".join((identifier, *inner_names)))
@@ -147,13 +139,6 @@ def _split(location: Place) -> tuple[str, Place]:
     raise KeyError(location)
 
 
-def _conflict(error: ErrorDetails, values: Values) -> ConfigError:
-    """Return the error for settings that exclude each other, at the origin that was set last."""
-    parts: list[LayerValue] = [values[identifier] for identifier in error["ctx"]["ids"] if identifier in values]
-    latest = max(parts, key=lambda given: _LAYERS.index(given.origin.layer))
-    return invalid(latest.origin, error["msg"])
-
-
 def _problem(error: ErrorDetails) -> str:
     if error["type"] == "secret":  # the given value must not be shown
         return error["msg"]
@@ -165,3 +150,174 @@ def _problem(error: ErrorDetails) -> str:
         return f"must be {' or '.join(choices)}, not {given}{question}"
     words = _PLAIN.get(error["type"]) or re.sub(r"^\w+ should ", "must ", error["msg"].removeprefix("Value error, "))
     return f"{words}, not {given}"
+
+
+PREFIX = "DONNA_"
+
+_FLAGS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True)
+class LayerValue:
+    """A value from a layer, not validated yet. `below` is the list to which this one was appended."""
+
+    value: object
+    origin: Origin
+    inner: Mapping[Place, Origin] = field(default_factory=dict)
+    below: LayerValue | None = None
+
+    def place_of(self, inside: Place) -> Origin:
+        """Return the origin of a part of the value, such as one item of a list."""
+        if self.below is not None and isinstance(self.below.value, list) and inside and isinstance(inside[0], int):
+            index = inside[0] - len(self.below.value)
+            if index < 0:
+                return self.below.place_of(inside)
+            inside = (index, *inside[1:])
+        while inside and inside not in self.inner:
+            inside = inside[:-1]
+        return self.inner.get(inside, self.origin)
+
+
+Values = dict[str, LayerValue]
+"""Values by the id of their setting."""
+
+
+def _from_document(document: Document) -> Values:
+    """Return the values set by a file. Raises ConfigError for names that do not exist or are set twice."""
+    values: Values = {}
+    for place, identifier, value in _leaves(document, ROOT, document.data, ()):
+        _add(values, identifier, LayerValue(value, document.at(place), _inner(document, place, value)))
+    return values
+
+
+def _from_environment(environ: Mapping[str, str]) -> Values:
+    """Return the values set by variables like `DONNA_RETRIEVAL__DEFAULT_K`. Raises ConfigError.
+
+    A variable is a setting if it contains two underscores, or names a setting outside all blocks. `DONNA_HOME` is
+    neither.
+    """
+    values: Values = {}
+    for variable, text in environ.items():
+        if not variable.startswith(PREFIX):
+            continue
+        name = variable.removeprefix(PREFIX)
+        origin = Origin("environment", variable)
+        if "__" in name or isinstance(ROOT.names.get(name.lower()), Setting):
+            _add(values, *_single(name.lower().split("__"), text, origin))
+            continue
+        for block in ROOT.names:
+            if name.lower().startswith(f"{block}_"):
+                meant = f"{PREFIX}{name[: len(block)]}__{name[len(block) + 1 :]}"
+                raise invalid(origin, f"not a setting; did you mean {meant}, with two underscores?")
+    return values
+
+
+def _from_overrides(overrides: Mapping[str, object]) -> Values:
+    """Return the values given on the command line, by dotted name, converted like variables. Raises ConfigError."""
+    values: Values = {}
+    for name, value in overrides.items():
+        _add(values, *_single(name.split("."), value, Origin("command line", shown(name))))
+    return values
+
+
+def _with_space(base: Values, space: Values) -> Values:
+    """Apply the file in the space to `base`. Raises ConfigError for a change that an untrusted vault may not make."""
+    merged = dict(base)
+    for identifier, given in space.items():
+        match SETTINGS[identifier].from_space:
+            case None:
+                raise invalid(
+                    given.origin,
+                    f"a file in the vault may not set {identifier}",
+                    hint="Set it in your own file; `donna config path` names it.",
+                )
+            case FromSpace.REPLACE:
+                merged[identifier] = given
+            case FromSpace.APPEND:
+                below = base[identifier]
+                items = [*_items(below, identifier), *_items(given, identifier)]
+                merged[identifier] = LayerValue(items, given.origin, given.inner, below)
+            case FromSpace.NARROW:
+                allowed = _items(base[identifier], identifier)
+                for index, item in enumerate(_items(given, identifier)):
+                    if item not in allowed:
+                        problem = f"a file in the vault may only shorten {identifier}, and {shown(item)} is not in it"
+                        raise invalid(given.place_of((index,)), problem)
+                merged[identifier] = given
+    return merged
+
+
+def _add(values: Values, identifier: str, given: LayerValue) -> None:
+    if identifier in values:
+        raise invalid(given.origin, f"{identifier} is set twice, here and in {values[identifier].origin}")
+    values[identifier] = given
+
+
+def _inner(document: Document, place: Place, value: object) -> dict[Place, Origin]:
+    if not isinstance(value, list | dict):
+        return {}
+    depth = len(place)
+    return {each[depth:]: document.at(each) for each in document.lines if each[:depth] == place}
+
+
+def _items(given: LayerValue, identifier: str) -> list[object]:
+    if not isinstance(given.value, list):
+        raise invalid(given.origin, f"{identifier} must be a list, not {shown(given.value)}")
+    return given.value
+
+
+def _leaves(
+    document: Document, group: Group, data: Mapping[str, object], around: Place
+) -> Iterator[tuple[Place, str, object]]:
+    for name, value in data.items():
+        place = (*around, name)
+        member = _member(group, name, document.at(place))
+        if isinstance(member, Setting):
+            yield place, member.id, value
+        elif isinstance(value, bool) and member.is_switch:
+            yield place, f"{member.id}.enabled", value
+        elif isinstance(value, dict):
+            yield from _leaves(document, member, value, place)
+        elif value is not None:
+            raise invalid(document.at(place), f"{member.id} is a block of settings, not {shown(value)}")
+
+
+def _single(path: Sequence[str], value: object, origin: Origin) -> tuple[str, LayerValue]:
+    member: Setting | Group = ROOT
+    for name in path:
+        if isinstance(member, Setting):
+            raise invalid(origin, f"{member.id} is a setting, there is nothing below it")
+        member = _member(member, name, origin)
+    if isinstance(member, Group):
+        if not member.is_switch:
+            raise invalid(origin, f"{member.id} is a block of settings; name one of them")
+        member = SETTINGS[f"{member.id}.enabled"]
+    if isinstance(value, str):
+        value = _converted(member.kind, value, origin)
+    return member.id, LayerValue(value, origin)
+
+
+def _converted(kind: Any, text: str, origin: Origin) -> object:
+    """Convert text to the type of a setting; text that does not fit is kept, and fails validation."""
+    if kind is tuple and not text.lstrip().startswith("["):
+        return [item.strip() for item in text.split(",") if item.strip()]
+    if kind in (tuple, dict):
+        return Builder(text, origin).build()
+    if kind is bool:
+        return _FLAGS.get(text.lower(), text)
+    if kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            return text
+    return text
+
+
+def _member(group: Group, name: str, origin: Origin) -> Setting | Group:
+    if member := group.names.get(name):
+        return member
+    full = shown(f"{group.id}.{name}" if group.id else name)
+    nearest = group.nearest(name)
+    question = f"; did you mean {nearest}?" if nearest else ""
+    known = ", ".join(member.id.rpartition(".")[2] for member in group.members)
+    raise invalid(origin, f"{full} is not a setting{question}", hint=f"Known here: {known}.")

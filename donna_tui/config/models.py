@@ -35,13 +35,7 @@ Hour = Annotated[
     ),
 ]
 Minute = Annotated[
-    Whole,
-    Field(
-        ge=0,
-        le=59,
-        validation_alias=AliasChoices("minute", "minute_utc"),
-        description="Minute of that hour.",
-    ),
+    Whole, Field(ge=0, le=59, validation_alias=AliasChoices("minute", "minute_utc"), description="Minute of that hour.")
 ]
 Weekday = Annotated[Whole, Field(ge=0, le=6, description="Day on which it runs: 0 is Monday, 6 is Sunday.")]
 OFF_AT_FIRST = "Whether it is drafted automatically at its hour; `donna draft new` drafts one at any time."
@@ -276,10 +270,7 @@ class RetrievalConfig(Block):
     """Number and minimum quality of the hits of a search."""
 
     default_k: Annotated[Whole, FromSpace.REPLACE] = Field(
-        8,
-        ge=1,
-        validation_alias=AliasChoices("default_k", "top_k"),
-        description="The default number of hits.",
+        8, ge=1, validation_alias=AliasChoices("default_k", "top_k"), description="The default number of hits."
     )
     min_score: Annotated[Number, FromSpace.REPLACE] = Field(
         0.25, ge=0, le=1, description="The least cosine similarity of a semantic hit; keyword hits are never cut."

@@ -127,10 +127,7 @@ def models_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_routes(environ: Mapping[str, str] = os.environ) -> Routes:
-    """Load the configured models: the packaged file, overridden by the user's file.
-
-    Raises ConfigError with file, line and name for any invalid setting.
-    """
+    """Load the packaged models and those of the user. Raises ConfigError with file, line and name of a setting."""
     packaged, own = resource("config", MODELS_NAME), models_file(environ)
     documents = [each for each in (read_file(packaged, "default"), read_file(own, "user")) if each]
     data = {name: value for document in documents for name, value in document.data.items()}
@@ -157,14 +154,10 @@ def _explained(error: ErrorDetails, document: Document) -> ConfigError:
         near = difflib.get_close_matches(str(place[-1]), known, n=1)
         question = f"; did you mean {near[0]}?" if near else ""
         return invalid(origin, f"{name} is not a setting{question}", hint=f"Known here: {', '.join(known)}.")
-    return invalid(origin, f"{name} {_problem(error)}")
-
-
-def _problem(error: ErrorDetails) -> str:
-    given = error["input"]
-    words = _words(error)
-    hidden = error["loc"][-1] in _SECRET or isinstance(given, dict | Route)
-    return words if hidden or error["type"] == "missing" else f"{words}, not {shown(given)}"
+    given, words = error["input"], _words(error)
+    hidden = place[-1] in _SECRET or isinstance(given, dict | Route)
+    problem = words if hidden or error["type"] == "missing" else f"{words}, not {shown(given)}"
+    return invalid(origin, f"{name} {problem}")
 
 
 def _words(error: ErrorDetails) -> str:

@@ -14,10 +14,9 @@ from donna_tui.calendar.sources import source_for, sources_for
 from donna_tui.calendar.values import local_zone
 from donna_tui.config.load import load_trusted, user_file
 from donna_tui.drafts.passages import paths_of_keys
-from donna_tui.drafts.queue import Entry, keys_of, meeting_row
+from donna_tui.drafts.queue import keys_of, meeting_row
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, key_of
 from donna_tui.engine.space_context import SpaceContext
-from donna_tui.memory.database import MemoryDb
 from donna_tui.types.drafts import CalendarRow, Meeting, MeetingRow
 from donna_tui.types.errors import DonnaError, Reason
 
@@ -36,12 +35,13 @@ class CalendarService:
 
     async def meetings(self, start: float, end: float) -> tuple[MeetingRow, ...]:
         """List the meetings that begin between two Unix times, in order, with the state of their notes."""
-
-        def with_entries(db: MemoryDb) -> tuple[list[Meeting], dict[str, Entry], frozenset[str]]:
-            meetings = meetings_between(db.database, start, end)
-            return meetings, keys_of(db.database, TEMPLATE), series_without_notes(db.database)
-
-        found, known, without_notes = await self._db.run(with_entries)
+        found, known, without_notes = await self._db.run(
+            lambda db: (
+                meetings_between(db.database, start, end),
+                keys_of(db.database, TEMPLATE),
+                series_without_notes(db.database),
+            )
+        )
         keys = [key_of(each) for each in found]
         notes = await self._context.read(lambda index: paths_of_keys(index, keys))
         now = datetime.datetime.fromtimestamp(self._context.clock(), datetime.UTC)
@@ -49,7 +49,6 @@ class CalendarService:
         return tuple(replace(row, unwanted=self._why_no_draft(row.meeting, without_notes)) for row in rows)
 
     async def meetings_between(self, start: float, end: float) -> list[Meeting]:
-        """List the meetings that begin between two Unix times, in order."""
         return await self._db.run(lambda db: meetings_between(db.database, start, end))
 
     async def meeting(self, event_id: str) -> Meeting:
@@ -75,7 +74,6 @@ class CalendarService:
         await self._db.run(lambda db: want_notes(db, meeting, wanted=wanted))
 
     async def calendars(self) -> tuple[CalendarRow, ...]:
-        """List the followed calendars."""
         return tuple(await self._db.run(lambda db: calendar_rows(db.database)))
 
     async def add_calendar(self, where: str, name: str = "", *, username: str = "", password: str = "") -> CalendarRow:
@@ -96,5 +94,4 @@ class CalendarService:
         return next((row for row in rows if row.name == config.name), CalendarRow(name=config.name, kind="ics"))
 
     async def refresh(self) -> None:
-        """Read all calendars now."""
         await self.following.refresh(everything=True)

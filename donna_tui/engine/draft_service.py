@@ -1,34 +1,30 @@
-"""List, preview, approve and reject drafts, and read the calendar, for screens and commands."""
+"""List, preview, approve and reject drafts for screens and commands, and draft notes in the background."""
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import datetime
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from donna_tui.calendar.mirror import meeting_of
+from donna_tui.calendar.poller import MeetingEndPoller
 from donna_tui.drafts import queue
-from donna_tui.drafts.approval import (
-    Approver,
-    combined,
-    corrections_of,
-    head_of,
-    start_in,
-    target_of,
-    with_lines,
-)
+from donna_tui.drafts.approval import Approver, combined, corrections_of, head_of, start_in, target_of, with_lines
 from donna_tui.drafts.blocks import claims_of, hunks_of
 from donna_tui.drafts.passages import is_noted, notes_of_key
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry
+from donna_tui.drafts.schedule import cadences, follow
 from donna_tui.drafts.skills.meeting_note import TEMPLATE, title_of
 from donna_tui.drafts.writer import WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.skill_runner import SkillRunner
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import VaultThread, writer_of
+from donna_tui.memory.database import db_path
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.drafts import Draft, DraftRow, DraftState, Meeting, Preview
 from donna_tui.types.errors import DonnaError, Reason
@@ -41,10 +37,7 @@ MOST_REVIVED = 20
 
 
 class DraftService:
-    """The API of the Review screen, and of the drafts of meetings. Every method raises only DonnaError.
-
-    A person reviews each decision, so its writes are allowed anywhere in the vault.
-    """
+    """The API of the Review screen. Every method raises only DonnaError. Writes are reviewed, so allowed anywhere."""
 
     def __init__(self, context: SpaceContext, calendar: CalendarService, skills: SkillRunner) -> None:
         config = context.config
@@ -86,31 +79,22 @@ class DraftService:
     async def draft(self, identity: str) -> Draft:
         """Return a draft with its text as it is on disk now, and the passages that it cites."""
         entry = await self._entry(identity)
-        rest = entry.rest
-        if entry.state != DraftState.WAITING:
-            text = entry.original
-            return Draft(
-                row=await self._row(entry),
-                text=text,
-                etag="",
-                evidence=rest.passages,
-                claims=claims_of(text, rest.statements),
-                remarks=rest.remarks,
-            )
-        note = await self._run(self._approver.note_of, entry)
-        return Draft(
+        rest, waits = entry.rest, entry.state == DraftState.WAITING
+        note = await self._run(self._approver.note_of, entry) if waits else None
+        text = note.text if note else entry.original
+        shown = Draft(
             row=await self._row(entry),
-            text=note.text,
-            etag=note.etag,
-            before=await self._run(self._approver.before, entry),
+            text=text,
+            etag=note.etag if note else "",
             evidence=rest.passages,
-            claims=claims_of(note.text, rest.statements),
-            hunks=hunks_of(note.text),
+            claims=claims_of(text, rest.statements),
             remarks=rest.remarks,
         )
+        if note is None:
+            return shown
+        return replace(shown, before=await self._run(self._approver.before, entry), hunks=hunks_of(text))
 
     async def plan_approval(self, identity: str, *, without: frozenset[int] = frozenset()) -> Plan:
-        """Plan the approval of a draft without the hunks of these numbers."""
         return await self._run(self._approver.plan_approval, await self._entry(identity), without)
 
     async def approve(self, identity: str, plan: Plan) -> Outcome:
@@ -121,25 +105,20 @@ class DraftService:
         return outcome
 
     async def plan_approvals(self, without: Mapping[str, frozenset[int]]) -> dict[str, Plan | DonnaError]:
-        """Plan the approval of several drafts, each without its hunks of these numbers. A draft that cannot be approved
-        maps to its error.
-
-        Any of the plans can be left out of `approve_all`.
-        """
+        """Plan approvals that are independent, each without some hunks. One that is impossible maps to its error."""
         planned: dict[str, Plan | DonnaError] = {}
         for identity, left_out in without.items():
             before = [plan for plan in planned.values() if isinstance(plan, Plan)]
+            made = {change.path for each in before for change in each.changes if change.before is None}
+            made &= {target_of(each) for each in before}
             try:
-                planned[identity] = await self._run(self._planned_beside, before, await self._entry(identity), left_out)
+                entry = await self._entry(identity)
+                plan = await self._run(self._approver.plan_approval, entry, left_out, made)
+                await self._run(combined, (*before, plan))  # raises on a collision
+                planned[identity] = plan
             except DonnaError as error:
                 planned[identity] = error
         return planned
-
-    def _planned_beside(self, before: Sequence[Plan], entry: Entry, left_out: frozenset[int]) -> Plan:
-        made = {change.path for each in before for change in each.changes if change.before is None}
-        plan = self._approver.plan_approval(entry, left_out, made & {target_of(each) for each in before})
-        combined((*before, plan))  # raises on a collision
-        return plan
 
     async def approve_all(self, plans: Mapping[str, Plan]) -> Outcome:
         """Apply approvals that were planned together, as one operation."""
@@ -167,7 +146,6 @@ class DraftService:
         return await self._run(self._approver.plan_rejection, await self._entry(identity))
 
     async def reject(self, identity: str, plan: Plan) -> Outcome:
-        """Apply a reviewed rejection."""
         entry = await self._entry(identity)
         outcome = await self._run(self._writer.apply, plan)
         await self._decide(entry, DraftState.REJECTED)
@@ -205,24 +183,16 @@ class DraftService:
         await self._skills.again(entry)
 
     async def write_new(self, skill: str, day: datetime.date, *, person: str = "") -> list[WriteResult]:
-        """Write the drafts of a scheduled skill for a local day, or for the week that contains it.
-
-        `person` names the person of a profile, which is written whether or not it is due.
-        """
+        """Write the drafts of a skill for a day or its week; `person` names a profile, which need not be due."""
         return await self._skills.write(skill, day, person)
 
     async def write_today(self, skill: str) -> DraftRow | None:
-        """Write the draft of a skill for today or this week. Return None if there is nothing to write about.
-
-        A draft that exists is returned as it is now.
-        """
+        """Write the draft of a skill for today or this week, or return the existing one; None without content."""
         today = datetime.datetime.fromtimestamp(self._context.clock(), self._skills.zone).date()
-        results = await self.write_new(skill, today)
-        for result in results:
+        for result in await self.write_new(skill, today):
             if result.draft:
                 entry = await self._entry(result.draft)
-                revived = await self._revived(entry) if entry.state in queue.DECIDED else entry
-                return await self._row(revived)
+                return await self._row(await self._revived(entry) if entry.state in queue.DECIDED else entry)
         return None
 
     # Meetings
@@ -241,7 +211,10 @@ class DraftService:
 
     async def write_now(self, event_id: str) -> DraftRow:
         """Write the draft of a meeting now, whether or not it has ended. Raises DonnaError if it was cancelled."""
-        return (await self._entry((await self._skills.draft_meeting(event_id)).draft)).row()
+        meeting = await self._calendar.meeting(event_id)
+        if meeting.cancelled:
+            raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
+        return (await self._entry((await self._skills.meetings.run(meeting)).draft)).row()
 
     async def follow_calendar(self) -> None:
         """Update waiting drafts to the calendar, whose meetings may have changed since they were written.
@@ -304,14 +277,10 @@ class DraftService:
         return await self._context.read(lambda index: is_noted(index, meeting.event_id, meeting.series_id, str(starts)))
 
     async def close(self) -> None:
-        """Wait for pending writes."""
         await self._thread.close()
 
     async def _followed(self, entry: Entry) -> Entry:
-        """Return the current state of a waiting draft: it may have been moved, approved by hand, or deleted.
-
-        Raises DonnaError if the vault itself is missing, which says nothing about the draft.
-        """
+        """Return the state of a waiting draft on disk: moved, approved by hand, or deleted. Raises `root_missing`."""
         try:
             return await self._as_on_disk(entry)
         except DonnaError as error:
@@ -327,9 +296,7 @@ class DraftService:
         return replace(entry, state=DraftState.GONE.value, detail="Its note was deleted or moved outside Donna.")
 
     async def _as_on_disk(self, entry: Entry) -> Entry:
-        """Return a waiting draft whose note exists; a note without the draft mark was approved by hand, or just before
-        a crash.
-        """
+        """Return a draft whose note exists; without its draft mark it was approved by hand, or just before a crash."""
         note = await self._run(self._approver.note_of, entry)
         if note.frontmatter.data.get(DRAFT_KEY):
             return entry
@@ -360,3 +327,60 @@ class DraftService:
 
     async def _save(self, entry: Entry) -> Entry:
         return await self._db.run(lambda db: queue.save(db, entry))
+
+
+POLL_SECONDS = 10.0
+
+CUT_SHORT_SECONDS = 900.0
+"""Seconds after which a draft that was begun counts as cut short."""
+
+
+class DraftScheduler:
+    """The background drafting of one engine, with its services. Created on first use: its imports are slow."""
+
+    def __init__(self, context: SpaceContext) -> None:
+        self._context = context
+        self.calendar = CalendarService(context)
+        self._skills = SkillRunner(context, self.calendar)
+        self.drafts = DraftService(context, self.calendar, self._skills)
+
+    async def follow(self) -> None:
+        """Draft around meetings and at the configured hours, and retry failed drafts, until cancelled."""
+        context, zone = self._context, self.calendar.zone
+        config, memory = context.config, db_path(context.space.state)
+        wanted = list(cadences(config.skills))
+        while not (config.calendars or wanted or memory.exists()):
+            await asyncio.sleep(POLL_SECONDS)  # there is nothing to draft yet
+        poller = MeetingEndPoller(
+            context.memory.db,
+            self.calendar.following,
+            self._dispatch,
+            context.hub,
+            config.skills.meeting_note,
+            context.clock,
+            self.drafts.follow_calendar,
+        )
+        now = datetime.datetime.now(zone)
+        await self._retry(at_start=True)
+
+        async def write(skill: str, day: datetime.date) -> None:
+            await self._skills.write(skill, day)
+
+        async with asyncio.TaskGroup() as group:
+            group.create_task(poller.run(), name="donna-calendar-poller")
+            group.create_task(follow(wanted, write, self._retry, zone, now), name="donna-hours")
+
+    async def _retry(self, *, at_start: bool = False) -> None:
+        """Resume failed or unfinished drafts; recent ones may be of another process, except at the start."""
+        now = time.time()
+        begun_before = now if at_start else now - CUT_SHORT_SECONDS
+        for entry in await self._context.memory.db.run(lambda db: queue.due_again(db.database, now, begun_before)):
+            with contextlib.suppress(DonnaError):  # such as a meeting that is in no calendar any more
+                await self.drafts.again(entry)
+
+    async def _dispatch(self, meeting: Meeting) -> None:
+        if not await self.calendar.why_no_draft(meeting) and not await self.drafts.has_note(meeting):
+            await self._skills.meetings.run(meeting)
+
+    async def close(self) -> None:
+        await self.drafts.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.engine.freshness import Freshness, unindexed
+from donna_tui.engine.freshness import Freshness
 from donna_tui.engine.index_lease import IndexLease
 from donna_tui.engine.model_manager import ModelManager
 from donna_tui.engine.passages import Passage, passage_in
@@ -37,8 +37,7 @@ from donna_tui.vault.paths import check_relative
 
 if TYPE_CHECKING:
     from donna_tui.engine.calendar_service import CalendarService
-    from donna_tui.engine.draft_scheduler import DraftScheduler
-    from donna_tui.engine.draft_service import DraftService
+    from donna_tui.engine.draft_service import DraftScheduler, DraftService
     from donna_tui.engine.memory_service import MemoryService
     from donna_tui.engine.neighbours import Neighbours
     from donna_tui.engine.vault_service import VaultService
@@ -126,7 +125,6 @@ class Engine:
                 self._tasks.start("serving metrics", lambda: serve_metrics(self.hub, port))
 
     def _search_scorer(self) -> Scorer | None:
-        """Return the cross-encoder that reranks hits, if reranking is enabled."""
         settings = self._config.retrieval
         if not settings.reranker_enabled or settings.reranker_model is None:
             return None
@@ -159,9 +157,7 @@ class Engine:
 
     @property
     def drafts(self) -> DraftService:
-        """Return the service that lists, previews, approves and rejects drafts. Raises SpaceError if nothing is
-        indexed.
-        """
+        """Return the service that previews and decides drafts. Raises SpaceError if nothing is indexed."""
         self.context.require_indexed()
         return self._drafting().drafts
 
@@ -178,25 +174,16 @@ class Engine:
         return self.context.router
 
     def warm_up(self) -> None:
-        """Import and open in advance what `notes` and `drafts` need, on any thread: it takes longer than a key press
-        may.
-        """
-        import donna_tui.engine.draft_scheduler  # noqa: F401
+        """Import and open in advance what `notes` and `drafts` need: it takes longer than a key press may."""
+        import donna_tui.engine.draft_service  # noqa: F401
 
         if self._started and self._watch:
             self._vault()
 
     def _build_drafting(self) -> DraftScheduler:
-        from donna_tui.engine.draft_scheduler import DraftScheduler
+        from donna_tui.engine.draft_service import DraftScheduler
 
         return DraftScheduler(self.context)
-
-    async def _draft(self) -> None:
-        """Draft in the background, once the model is loaded or known to be absent and the index has caught up."""
-        await self.model_known.wait()
-        if self.context.maintainer:
-            await self.context.maintainer.caught_up()
-        await self._drafting().follow()
 
     def _build_maintainer(self) -> IndexMaintainer:
         return IndexMaintainer(self.context.pipeline_parts(), self.hub, self.context.searcher, self._input_hash)
@@ -214,6 +201,13 @@ class Engine:
         if self._watch and not self.space.agent:
             self._tasks.start("drafting", self._draft)
 
+    async def _draft(self) -> None:
+        """Draft in the background, once the model is loaded or known to be absent and the index has caught up."""
+        await self.model_known.wait()
+        if self.context.maintainer:
+            await self.context.maintainer.caught_up()
+        await self._drafting().follow()
+
     async def stop(self) -> None:
         """Stop all work and close everything. Unfinished work is found again at the next start."""
         if not self._started:
@@ -226,7 +220,8 @@ class Engine:
         for each in (self._drafting, self._vault, self._neighbours):
             if each.made:
                 await each.made.close()
-        await self.context.close_memory()
+        if "memory" in self.context.__dict__:  # it was opened
+            await self.context.memory.close()
         await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))
@@ -260,16 +255,11 @@ class Engine:
     # Queries
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
-        """Subscribe to every event; the listener runs on the thread that posts it. Return the function that
-        unsubscribes.
-        """
+        """Subscribe to every event; the listener runs on the thread that posts it. Return how to unsubscribe."""
         return self.hub.subscribe(listener)
 
     async def search_fresh(self, request: SearchRequest, deadline_seconds: float | None = None) -> SearchOutcome:
-        """Update the index within the deadline (by default the configured one), then answer a question.
-
-        The outcome reports whether it is stale. Raises DatabaseError.
-        """
+        """Update the index within the deadline, then search; the outcome may be stale. Raises DatabaseError."""
         async with self._waking:
             if self._asleep and not self.context.not_indexed:
                 await self.start()
@@ -285,7 +275,9 @@ class Engine:
     async def search(self, request: SearchRequest) -> SearchOutcome:
         """Search the current index, or report that nothing is indexed. Raises DatabaseError."""
         if why := self.context.not_indexed:
-            return unindexed(request, why)
+            return SearchOutcome(
+                request=request, mode=request.mode, hits=(), note=why.message, reason=why.reason, indexed=False
+            )
         try:
             own = await self.context.searcher.search(request)
             return await self._neighbours().search(self.context.searcher, request, own) if request.everywhere else own
@@ -304,19 +296,13 @@ class Engine:
         return await self.context.searcher.why_not(path, request)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:
-        """Match a query against the names of notes and headings as a subsequence, best first.
-
-        An empty query returns the most recently changed notes. Raises DatabaseError.
-        """
+        """Match a query against names of notes and headings, best first; without one return the newest notes."""
         from donna_tui.search.names import switch
 
         return await self.context.read(lambda database: switch(database, query, limit, Filters().user_id))
 
     async def recent_notes(self, limit: int) -> tuple[NameMatch, ...]:
-        """Return the most recently changed notes from the index, or from the folder while the index has fewer.
-
-        Raises DatabaseError or VaultReadError.
-        """
+        """Return the newest notes, from the folder while the index has fewer. Raises DatabaseError, VaultReadError."""
         found = await self.names("", limit)
         if len(found) >= limit or self.context.maintainer is None or self.context.maintainer.is_caught_up:
             return found
@@ -332,10 +318,7 @@ class Engine:
         return await self.context.read(lambda database: tasks_due(database, today, limit))
 
     async def example_question(self) -> str:
-        """Return a question, made from a heading, that a note of the vault answers; empty if there is none.
-
-        Raises DatabaseError.
-        """
+        """Return a question made from a heading that a note answers; empty without one. Raises DatabaseError."""
         from donna_tui.engine.start_page import answered_question, question_candidates
 
         day = datetime.date.fromtimestamp(self.context.clock())
@@ -345,7 +328,6 @@ class Engine:
         )
 
     async def questions(self) -> tuple[str, ...]:
-        """Return the questions of earlier searches, latest first."""
         return await asyncio.to_thread(self._questions.questions)
 
     async def save_question(self, text: str) -> tuple[str, ...]:
@@ -353,20 +335,15 @@ class Engine:
         return await asyncio.to_thread(self._questions.add, text)
 
     async def passage(self, path: str, start_line: int, end_line: int, space: str = "") -> Passage:
-        """Read the section around some lines from disk, or the context of a hit that is not a note.
-
-        `space` is this space or another one that was searched. Raises VaultReadError.
-        """
+        """Read the section around some lines from disk, or the context of another hit. Raises VaultReadError."""
         if self._is_here(space):
             return await passage_in(self._lease.readers, self.context.client, path, (start_line, end_line))
         return await self._neighbours().passage(space, path, (start_line, end_line))
 
     async def folders(self) -> tuple[str, ...]:
-        """Return all folders that hold indexed notes, sorted."""
         return await self.context.read(folders_of)
 
     async def sources(self) -> tuple[str, ...]:
-        """Return the kinds of documents in the index."""
         return await self.context.read(sources_of)
 
     def absolute_path(self, path: str, space: str = "") -> Path:
@@ -387,7 +364,6 @@ class Engine:
         return Neighbours(self.space, self.context.paths)
 
     async def retry(self, path: str = "") -> None:
-        """Retry a failed note, or all of them."""
         if self.context.maintainer:
             await self.context.maintainer.retry(path)
 
@@ -411,7 +387,6 @@ class Engine:
 
     @property
     def database(self) -> Path:
-        """Return the index file in use."""
         return self._lease.database
 
     @property

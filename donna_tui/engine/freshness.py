@@ -9,7 +9,6 @@ from donna_tui.engine.space_context import SpaceContext
 from donna_tui.ingest.reconcile import differing
 from donna_tui.platform.supervisor import set_within
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
-from donna_tui.types.search import SearchOutcome, SearchRequest
 
 LATE = "stale: the index could not be updated in time"
 DIFFERS = "stale: files have changed since the index was updated"
@@ -31,7 +30,8 @@ class SingleFlight:
         """Wait for that run; cancelling the wait does not cancel the run. Raises the errors of `work`."""
         if self._next is None:
             self._next = asyncio.create_task(self._round(self._running))
-            self._next.add_done_callback(_heard)
+            # retrieve the exception of an abandoned run, so that asyncio does not log it; the next search raises it
+            self._next.add_done_callback(lambda task: task.cancelled() or task.exception())
         await asyncio.shield(self._next)
 
     async def _round(self, before: asyncio.Task[None] | None) -> None:
@@ -41,17 +41,10 @@ class SingleFlight:
         await self._work()
 
     async def stop(self) -> None:
-        """Cancel the running work and wait until it has ended."""
         tasks = [task for task in (self._running, self._next) if task]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _heard(task: asyncio.Task[None]) -> None:
-    """Retrieve the exception of an abandoned run, so that asyncio does not log it; the next search raises it again."""
-    if not task.cancelled():
-        task.exception()
 
 
 class Freshness:
@@ -63,10 +56,7 @@ class Freshness:
         self._single_flight = SingleFlight(self._update)
 
     async def stale(self, seconds: float | None) -> str:
-        """Wait until the index is up to date, at most the given or else the configured number of seconds.
-
-        Return why it is stale, or an empty text if it is not.
-        """
+        """Wait until the index is up to date, for at most the given or configured seconds; return why it is stale."""
         patience = self._context.policy.deadline_seconds if seconds is None else max(0.0, seconds)
         try:
             return await self._stale(asyncio.get_running_loop().time() + patience)
@@ -76,7 +66,8 @@ class Freshness:
     async def _stale(self, deadline: float) -> str:
         if self._context.maintainer is None:
             return await self._wait_for_owner(deadline)
-        if not self._due:
+        policy = self._context.policy
+        if not (policy.on_search or (policy.on_start and not self._begun)):  # at each search, or the first of a session
             return DIFFERS if await self._lacking() else ""
         brought = await self._brought(deadline)
         if brought and not self._context.model.known.is_set():  # vectors are missing until it is
@@ -87,12 +78,6 @@ class Freshness:
             return LATE
         maintainer = self._context.maintainer
         return MISSING if maintainer and maintainer.indexes.active.deletions.held else ""
-
-    @property
-    def _due(self) -> bool:
-        """Return whether this search has to update the index: always, or only the first of a session."""
-        policy = self._context.policy
-        return policy.on_search or (policy.on_start and not self._begun)
 
     async def _brought(self, deadline: float) -> bool:
         try:
@@ -112,10 +97,7 @@ class Freshness:
             await maintainer.indexes.active.wait_until_idle()
 
     async def _wait_for_owner(self, deadline: float) -> str:
-        """Wait until the process that maintains the index has included the changes that exist at the time of the call.
-
-        Later changes are ignored: under constant writing there would always be one more.
-        """
+        """Wait until the owner of the index has included all changes up to now; there may always be later ones."""
         loop = asyncio.get_running_loop()
         pause = FIRST_POLL_SECONDS
         lacking = await self._known_to_differ()
@@ -130,13 +112,10 @@ class Freshness:
         return ""
 
     async def _known_to_differ(self) -> frozenset[str] | None:
-        """Return the notes whose index entries differ from the disk, or None while the tables are being created.
-
-        Raises DatabaseError and VaultReadError.
-        """
+        """Return the notes that differ from the index; None while it is created. Raises DonnaError."""
         client = self._context.client
         try:
-            return await self._context.readers.run(lambda database, _: frozenset(differing(client, database)))
+            return await self._context.read(lambda database: frozenset(differing(client, database)))
         except DatabaseError as error:
             if error.reason is not Reason.BUSY:
                 raise
@@ -147,15 +126,7 @@ class Freshness:
         maintainer, client = self._context.maintainer, self._context.client
         if maintainer and maintainer.indexes.active.working:
             return True
-        return await self._context.readers.run(lambda database, _: any(differing(client, database)))
+        return await self._context.read(lambda database: any(differing(client, database)))
 
     async def close(self) -> None:
-        """Stop the work that was begun for a search."""
         await self._single_flight.stop()
-
-
-def unindexed(request: SearchRequest, why: DonnaError) -> SearchOutcome:
-    """Return the outcome for a memory that is not indexed."""
-    return SearchOutcome(
-        request=request, mode=request.mode, hits=(), note=why.message, reason=why.reason, indexed=False
-    )

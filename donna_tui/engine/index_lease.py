@@ -24,9 +24,7 @@ POLL_SECONDS = 0.05
 
 
 class IndexLease:
-    """The lease of a space's index. `build` creates a maintainer that is not open yet; `begun` is called once it is
-    open.
-    """
+    """The lease of a space's index. `build` creates a closed maintainer; `begun` is called once it is open."""
 
     def __init__(
         self,
@@ -38,18 +36,15 @@ class IndexLease:
         *,
         stays: bool,
     ) -> None:
-        self._stays = stays
         self._space, self._what, self._hub, self._build, self._begun = space, what, hub, build, begun
+        self._stays = stays
         self._lock = SpaceLock(space.state)
         self._readers: Readers | None = None
         self.maintainer: IndexMaintainer | None = None
         self.trouble: DatabaseError | None = None
 
     async def begin(self) -> None:
-        """Take the lease if possible, else open the index for reading.
-
-        Raises DatabaseError, or SpaceError if there is no index to read yet.
-        """
+        """Take the lease if possible, else read. Raises DatabaseError, or SpaceError if there is no index yet."""
         until = time.monotonic() + PATIENCE_SECONDS
         while not await self._try_acquire():
             made = current_generation(self._space.state) is not None
@@ -131,7 +126,6 @@ class IndexLease:
 
     @property
     def database(self) -> Path:
-        """Return the index file in use."""
         if self.maintainer:
             return self.maintainer.indexes.active.path
         return index_path(self._space.state, current_generation(self._space.state) or 1)

@@ -30,13 +30,7 @@ from donna_tui.memory.facts import (
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, redo_session, undo_session
 from donna_tui.memory.importers import Import, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
-from donna_tui.memory.listing import (
-    count_memories,
-    id_of_passage,
-    list_memories,
-    memory_of_fact,
-    one_memory,
-)
+from donna_tui.memory.listing import count_memories, id_of_passage, list_memories, memory_of_fact, one_memory
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
@@ -135,7 +129,6 @@ class MemoryService:
         return importing.report
 
     async def users(self) -> list[str]:
-        """Return the users that have conversations, the owner first."""
         return await self.db.run(lambda db: users_of(db.database))
 
     async def compress_due(self) -> tuple[MemoryChunk, ...]:
@@ -174,17 +167,14 @@ class MemoryService:
         return await self._context.read(lambda index: list_memories(index, filters, limit, skip))
 
     async def count(self, wanted: MemoryFilter | None = None) -> int:
-        """Count the memories that match a filter."""
         filters = wanted or MemoryFilter()
         return await self._context.read(lambda index: count_memories(index, filters))
 
     async def memory(self, identity: str) -> MemoryChunk | None:
-        """Return one memory by its id, as the index has it now."""
         source, _, source_id = identity.partition(":")
         return await self._context.read(lambda index: one_memory(index, source, source_id))
 
     async def tasks(self, *, everything: bool = False) -> list[TaskRow]:
-        """List open tasks, or all of them, earliest deadline first."""
         return await self._context.read(lambda index: list_tasks(index, everything=everything))
 
     # Remembering
@@ -200,10 +190,7 @@ class MemoryService:
         pinned: bool = False,
         patience: float = PATIENCE_SECONDS,
     ) -> tuple[MemoryChunk, ...]:
-        """Remember a text (`ingest` of seed 002); return its memories.
-
-        They have their importance if they are indexed within `patience` seconds.
-        """
+        """Remember a text; return its memories, with importance if they are indexed within `patience` seconds."""
         request = RememberRequest(text, user_id, session_id, memory_type_hint, sensitive=sensitive, pinned=pinned)
         splitter = await self._splitter()
         facts = await self.db.change(lambda db: remember(db, request, splitter, time.time()))
@@ -226,10 +213,7 @@ class MemoryService:
         return tuple(fact.content for fact, _ in replaced)
 
     async def answer_suggestion(self, identity: str, *, accepted: bool) -> Suggestion:
-        """Remember a preference that was offered, or never offer it again.
-
-        Raises DonnaError (`missing`) if there is no open suggestion of that id.
-        """
+        """Remember a preference that was offered, or never offer it again. Raises DonnaError (`missing`)."""
 
         def answer(db: MemoryDb) -> Suggestion | None:
             with db.change():
@@ -245,7 +229,6 @@ class MemoryService:
         return found
 
     async def replaced_by_text(self, text: str) -> tuple[str, ...]:
-        """Return the preferences that remembering this text would replace."""
         return tuple(held.content for held, _ in await self.would_replace(text))
 
     async def log_correction(self, correction: Correction) -> bool:
@@ -269,10 +252,7 @@ class MemoryService:
         await self.db.change(put)
 
     async def correct(self, identity: str, corrected: str, *, query: str = "", original: str = "") -> Correction:
-        """Correct a memory or a hit. A remembered fact is replaced; no note is written.
-
-        `original` is the wrong passage where the memory has several, as a note does.
-        """
+        """Correct a memory or a passage of it, `original`. A remembered fact is replaced; no note is written."""
         memory = await self.memory(identity)
         if memory is None:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
@@ -319,7 +299,6 @@ class MemoryService:
         return await self.db.change(lambda db: redo_session(db, session_id, time.time()))
 
     async def restore(self, identity: str) -> bool:
-        """Undo a `forget` that was not for good."""
         target = await self._target(identity)
         return await self.db.change(lambda db: forget(db, target, None))
 
@@ -336,7 +315,6 @@ class MemoryService:
 
     @property
     def token_budget(self) -> int:
-        """Return the default token limit of a recall."""
         return self._context.config.recall.token_budget
 
     async def recall(
@@ -380,7 +358,6 @@ class MemoryService:
 
     @staticmethod
     def prompt(result: RecallResult) -> str:
-        """Render the `<memory>` block of a recall."""
         return assemble(result.memories)
 
     # The index
@@ -409,7 +386,6 @@ class MemoryService:
             request_check(maintainer)
 
     async def close(self) -> None:
-        """Back up changes if a backup is due, and close the memory."""
         await self.db.close()
 
     async def _splitter(self) -> TextSplitter:

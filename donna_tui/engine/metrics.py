@@ -100,13 +100,11 @@ class Metrics:
         }
 
     def __call__(self, event: EngineEvent) -> None:
-        """Count one event."""
         count = self._count.get(type(event))
         if count:
             count(event)
 
     def page(self) -> str:
-        """Render all metrics in the text format of Prometheus, version 0.0.4."""
         return generate_latest(self._registry).decode()
 
     def _counter(self, name: str, help_text: str, *labels: str) -> Series[Counter]:

@@ -26,26 +26,17 @@ class ModelLoader:
 
     def __init__(self, config: EmbeddingConfig, cache: Path, hub: EventHub) -> None:
         self._config, self._cache, self.hub = config, cache, hub
-        self._cancelled = threading.Event()
+        self.cancelled = threading.Event()
+        """Set to cancel the download and the preparation of the model."""
         self.failure: DonnaError | None = None
         self.phase: ModelPhase | None = None
 
-    @property
-    def passing(self) -> bool:
-        """Return whether the last failure is transient, such as an unreachable server."""
-        return isinstance(self.failure, ModelAwayError) and self.failure.passing
-
-    def cancel(self) -> None:
-        """Cancel the download and preparation of the model."""
-        self._cancelled.set()
-
     async def install(self) -> None:
-        """Download and prepare the model's weights. Raises DonnaError, after reporting it."""
         from donna_tui.embedding.download import configured_sources
 
         with self._reporting():
             sources = configured_sources()
-            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self._cancelled)
+            await asyncio.to_thread(install_model, self._cache, sources, self._on_phase, self.cancelled)
 
     async def load(self) -> EmbeddingService | None:
         """Load the model. Return None if there is none or it cannot be used, after reporting it."""
@@ -61,7 +52,7 @@ class ModelLoader:
 
     async def _build(self) -> EmbeddingService:
         """Build on a thread, which cannot be cancelled: a model that is ready after a cancellation is closed."""
-        work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self._cancelled)
+        work = asyncio.to_thread(build_embedding_service, self._config, self._cache, self._on_phase, self.cancelled)
         building = asyncio.create_task(work)
         try:
             return await asyncio.shield(building)
@@ -86,14 +77,11 @@ class ModelLoader:
                 hint = "check its permissions and the free space"
                 raise DonnaError(Reason.IO_ERROR, message, hint=hint) from error
         except DonnaError as error:
-            self._report(error)
+            self.failure = error
+            phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
+            self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
+            self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
             raise
-
-    def _report(self, error: DonnaError) -> None:
-        self.failure = error
-        phase = ModelPhase.MISSING if error.reason is Reason.MODEL_MISSING else ModelPhase.FAILED
-        self.hub.post(ModelStateChanged(phase=phase, detail=error.message))
-        self.hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
 
 
 RETRY_SECONDS = 30.0
@@ -121,10 +109,7 @@ class ModelManager:
             self._wanted.set()
 
     async def load(self) -> None:
-        """Load the model; a long-lived program retries an unreachable server until it answers.
-
-        A long-lived program answers a query that was asked before the start first.
-        """
+        """Load the model, after the first query; a long-lived program retries an unreachable server."""
         await self._wanted.wait()
         if self._context.stays:
             await self._context.searcher.first_answer()
@@ -132,15 +117,14 @@ class ModelManager:
             await asyncio.sleep(RETRY_SECONDS)
 
     async def install(self) -> None:
-        """Download, prepare and load the model. Raises DonnaError if that fails."""
         await self._loader.install()
         await self._loaded()
 
     async def _loaded(self) -> bool:
         """Try to load once; return whether no retry is needed."""
         before, self._service = self._service, await self._loader.load()
+        failure = self._loader.failure
         if self._service is None:
-            failure = self._loader.failure
             if failure is None or failure.reason is Reason.MODEL_MISSING:
                 self._context.searcher.use(None, NO_MODEL, Reason.MODEL_MISSING)
             else:
@@ -154,7 +138,8 @@ class ModelManager:
         if self._service:
             model = self._service.provider.version_tag
             self._context.hub.post(ModelStateChanged(phase=ModelPhase.READY, model=model))
-        return self._service is not None or not (self._context.stays and self._loader.passing)
+        is_passing = isinstance(failure, ModelAwayError) and failure.passing  # such as an unreachable server
+        return self._service is not None or not (self._context.stays and is_passing)
 
     async def at_best(self) -> None:
         """Wait until the first query is answered, and by meaning if the model is loaded soon."""
@@ -169,7 +154,6 @@ class ModelManager:
             await maintainer.use_model(self._service)
 
     def heard(self, event: EngineEvent) -> None:
-        """Follow a swap of the index."""
         if isinstance(event, IndexSwapped):
             self.follow()
 
@@ -195,9 +179,7 @@ class ModelManager:
             await set_within(self.known, 0.1)
 
     async def _is_spare(self) -> bool:
-        """Return whether the model need not be loaded: it is available, and all passages have vectors or another
-        process maintains the index.
-        """
+        """Return whether no model is needed: it is available, and no passage of this process lacks a vector."""
         embedding, cache = self._context.config.embedding, self._context.paths.cache
         model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):
@@ -214,10 +196,8 @@ class ModelManager:
             await set_within(self.known, 0.05)
 
     def cancel(self) -> None:
-        """Cancel the loading of the model."""
-        self._loader.cancel()
+        self._loader.cancelled.set()
 
     async def close(self) -> None:
-        """Release the model."""
         if self._service:
             await self._service.close()

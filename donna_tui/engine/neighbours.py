@@ -41,8 +41,6 @@ class Neighbour:
 
 
 class Neighbours:
-    """The other spaces of one engine."""
-
     def __init__(self, here: Space, paths: AppPaths) -> None:
         self._here, self._paths = here, paths
         self._open: dict[Path, Neighbour] = {}
@@ -59,7 +57,6 @@ class Neighbours:
         return _together(own, outcomes, silent)
 
     async def passage(self, space: str, path: str, lines: tuple[int, int]) -> Passage:
-        """Read the context of some lines of another space. Raises VaultReadError."""
         neighbour = self._of(space)
         return await passage_in(neighbour.readers, neighbour.client, path, lines)
 
@@ -69,11 +66,9 @@ class Neighbours:
         return _named(neighbour.name, await searcher.more_like(hit, request, neighbour.readers))
 
     def root_of(self, space: str) -> Path:
-        """Return the folder of a space that was searched. Raises VaultReadError."""
         return self._of(space).space.root
 
     async def close(self) -> None:
-        """Close everything that was opened."""
         readers = [*(each.readers for each in self._open.values()), *self._left]
         self._open, self._left = {}, []
         for each in readers:
@@ -96,9 +91,7 @@ class Neighbours:
         ]
 
     def _opened(self, space: Space, config: MemoryConfig, name: str) -> Neighbour | None:
-        """Open a space; return None without an index. Readers of a replaced index may be in use, and are closed at the
-        end.
-        """
+        """Open a space; None without an index. Readers of a replaced index may be in use, and are closed at the end."""
         generation, known = current_generation(space.state), self._open.pop(space.state, None)
         path = index_path(space.state, generation or 1)
         file = _file(path)
@@ -162,9 +155,7 @@ def _named(space: str, outcome: SearchOutcome) -> SearchOutcome:
 
 
 def _together(own: SearchOutcome, outcomes: list[SearchOutcome], silent: list[str]) -> SearchOutcome:
-    """Merge outcomes by rank score. The best hit of each space ranks near 1, so the scores of a space are scaled by the
-    similarity of its best hit, relative to the best of all.
-    """
+    """Merge outcomes by rank score, scaled by the similarity of each space's best hit, which always ranks near 1."""
     most = max((_likeness(each) for each in outcomes), default=0.0)
     hits: list[Hit] = []
     near: list[Hit] = []

@@ -13,7 +13,7 @@ from donna_tui.index.documents import linking_to
 from donna_tui.index.readers import Readers
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import Section, split_sections
+from donna_tui.text.markdown import split_sections
 from donna_tui.vault.client import VaultClient, VaultNote
 
 LONGEST_PASSAGE = 16_000
@@ -44,20 +44,19 @@ class Passage:
 def read_passage(
     client: VaultClient, path: str, start_line: int, end_line: int, linked_from: tuple[str, ...] = ()
 ) -> Passage:
-    """Read a note from disk and mark lines `start_line` to `end_line`, clamped to its present length.
-
-    Raises VaultReadError.
-    """
+    """Read a note from disk and mark some lines, clamped to its present length. Raises VaultReadError."""
     note = client.read(path)
     starts = line_starts(note.text)
     first = max(1, min(start_line, len(starts)))
     last = max(first, min(end_line, len(starts)))
-    section = section_at(note, starts[first - 1])
+    sections = split_sections(note.text, note.body_start)
+    inside = [each for each in sections if each.start <= starts[first - 1]]
+    section = inside[-1] if inside else next(iter(sections), None)  # the frontmatter belongs to the first
     low, high = _window(note, starts[first - 1], starts[last] if last < len(starts) else len(note.text))
     return Passage(
         path=path,
         title=note.title,
-        heading_path=section.heading_path,
+        heading_path=section.heading_path if section else (),
         text=note.text[low:high].rstrip("\r\n"),
         start_line=line_of(starts, low),
         end_line=line_of(starts, max(low, high - 1)),
@@ -67,14 +66,6 @@ def read_passage(
         linked_from=linked_from,
         sensitive=note.sensitivity is not Sensitivity.PUBLIC,
     )
-
-
-def section_at(note: VaultNote, offset: int) -> Section:
-    """Return the section of a note that contains an offset; the frontmatter belongs to the first."""
-    sections = split_sections(note.text, note.body_start)
-    inside = [section for section in sections if section.start <= offset]
-    whole = Section((), 0, 0, len(note.text), 1, 1, 0)
-    return inside[-1] if inside else (sections[0] if sections else whole)
 
 
 def _window(note: VaultNote, low: int, high: int) -> tuple[int, int]:
@@ -168,10 +159,7 @@ def _passage(
 
 
 async def passage_in(readers: Readers, client: VaultClient, path: str, lines: tuple[int, int]) -> Passage:
-    """Read the section around some lines (1-based, inclusive) from disk, or the context of a hit that is not a note.
-
-    Raises VaultReadError.
-    """
+    """Read the section around some lines from disk, or the context of a hit that is no note. Raises VaultReadError."""
     remembered = await readers.run(lambda database, _: read_remembered(database, path))
     if remembered and not remembered.note:
         return remembered.passage

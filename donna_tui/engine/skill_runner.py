@@ -42,7 +42,6 @@ class SkillRunner:
 
     @cached_property
     def client(self) -> VaultClient:
-        """Return the reader of all notes."""
         return vault_client(self._context.config, self._context.space.root)
 
     @cached_property
@@ -63,7 +62,6 @@ class SkillRunner:
 
     @cached_property
     def meetings(self) -> MeetingNoteSkill:
-        """Return the skill that drafts the notes of meetings."""
         config = self._context.config
         return MeetingNoteSkill(
             writer=self.writer,
@@ -92,22 +90,10 @@ class SkillRunner:
             raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
 
     async def again(self, entry: Entry) -> None:
-        """Write a draft that failed or was cut short. Raises DonnaError if there is no source to draft from."""
         await self.writer.carry_out(await self.run_of(entry))
 
-    async def draft_meeting(self, event_id: str) -> WriteResult:
-        """Write the draft of a meeting now. Raises DonnaError if it is in no calendar, or was cancelled."""
-        meeting = await self._calendar.meeting(event_id)
-        if meeting.cancelled:
-            raise DonnaError(Reason.USAGE, "this meeting was cancelled: no note is written")
-        return await self.meetings.run(meeting)
-
     async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
-        """Write the drafts of a skill for a local day, or for the week that contains it.
-
-        `who` names the person of a profile, which is written whether or not it is due. Raises DonnaError if the page of
-        that person is not written by Donna.
-        """
+        """Write the drafts of a skill for a day or its week; `who` names a profile, due or not. Raises DonnaError."""
         if skill in DATED_SKILLS:
             return [await self.writer.carry_out(DATED_SKILLS[skill](self._cadence, day))]
         if who:
@@ -134,7 +120,6 @@ class SkillRunner:
 
     @cached_property
     def _drafter(self) -> Drafter:
-        """Return the configured model, or the extractive drafter if there is none."""
         router = self._context.router
         route = router.route(ALIAS) if router else None
         if router is None or route is None:

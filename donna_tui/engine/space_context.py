@@ -57,7 +57,6 @@ class SpaceContext:
 
     @property
     def policy(self) -> SyncPolicy:
-        """Return when the index is updated before a search."""
         return policy_of(self.config)
 
     @cached_property
@@ -74,7 +73,6 @@ class SpaceContext:
         return not_indexed(config) if isinstance(config, AgentSettings) and config.not_indexed else None
 
     def require_indexed(self) -> None:
-        """Raise SpaceError if nothing is indexed."""
         if why := self.not_indexed:
             raise why
 
@@ -106,10 +104,7 @@ class SpaceContext:
 
     @cached_property
     def splitter(self) -> TextSplitter:
-        """Return the token counter of the configured model, and its window in tokens.
-
-        Raises ModelError if the model's tokenizer cannot be read.
-        """
+        """Return the model's token counter and its window. Raises ModelError without a readable tokenizer."""
         embedding = self.config.embedding
         served = isinstance(embedding, AgentEmbedding) and embedding.first != "local"
         own = embedding.provider == MODEL_NAME and not served
@@ -163,8 +158,3 @@ class SpaceContext:
         from donna_tui.llm.router import ModelRouter
 
         return ModelRouter(routes, CallLedger(self.memory.db), self.hub)
-
-    async def close_memory(self) -> None:
-        """Close the memory if it was opened."""
-        if "memory" in self.__dict__:
-            await self.memory.close()

@@ -13,7 +13,7 @@ from donna_tui.index.names import NAMED_SOURCE, NameKind
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.types.memory import TaskRow
 from donna_tui.types.search import ME, NameMatch, SearchOutcome, SearchRequest
-from donna_tui.vault.client import Entry, VaultClient
+from donna_tui.vault.client import VaultClient
 
 SOON_DAYS, OVERDUE_DAYS = 7, 90
 """Days before and after its due date in which a task is shown."""
@@ -38,9 +38,9 @@ class Candidate:
 
 def latest_on_disk(client: VaultClient, limit: int) -> tuple[NameMatch, ...]:
     """Return the most recently changed notes by a walk over the folder. Raises VaultReadError if it is missing."""
-    notes = [entry for entry in client.scan() if entry.reason is None and entry.stat is not None]
-    newest = sorted(notes, key=_changed_at, reverse=True)[:limit]
-    return tuple(NameMatch.of_file(entry.path, _changed_at(entry) / 1e9) for entry in newest)
+    notes = [entry.stat for entry in client.scan() if entry.reason is None and entry.stat is not None]
+    newest = sorted(notes, key=lambda stat: stat.mtime_ns, reverse=True)[:limit]
+    return tuple(NameMatch.of_file(stat.path, stat.mtime_ns / 1e9) for stat in newest)
 
 
 def tasks_due(database: Database, today: datetime.date, limit: int) -> tuple[TaskRow, ...]:
@@ -76,9 +76,7 @@ _ALL_KINDS = ", ".join(str(int(kind)) for kind in NameKind)
 
 
 def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
-    """Yield headings of the latest public notes, with title and path of their note, that are not a name of another
-    note.
-    """
+    """Yield headings of the latest public notes that are not a name of another note, with their title and path."""
     yield from database.rows(
         "SELECT n.name, d.title, d.source_id FROM (SELECT id, title, source_id FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL AND NOT sensitive"
@@ -91,9 +89,7 @@ def _own_headings(database: Database) -> Iterator[tuple[str, str, str]]:
 
 
 def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
-    """Make a question from a heading, with its score; 0 for a heading that is too short or too long, or looks like
-    data.
-    """
+    """Make a question from a heading, with its score; 0 for one that is too short or long, or looks like data."""
     words = len(heading.split())
     if not 2 <= words <= 8 or _DIGIT.search(heading) or any(mark in heading for mark in "{}|:\"'`[]*<>"):
         return 0, Candidate("", path)
@@ -107,7 +103,3 @@ def _candidate(heading: str, title: str, path: str) -> tuple[int, Candidate]:
 def _begun_small(text: str) -> str:
     """Lower the first letter for the middle of a sentence, unless the first word is an acronym."""
     return text if text[1:2].isupper() else text[:1].lower() + text[1:]
-
-
-def _changed_at(entry: Entry) -> int:
-    return entry.stat.mtime_ns if entry.stat is not None else 0

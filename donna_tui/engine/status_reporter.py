@@ -58,7 +58,6 @@ class Measurement:
 
 
 async def worth_reporting() -> None:
-    """Wait until a command has taken long enough to report progress."""
     await asyncio.sleep(REPORT_SECONDS)
 
 
@@ -75,9 +74,7 @@ async def measure(maintainer: IndexMaintainer | None, readers: Readers) -> Measu
             return replace(counted, coverage=with_waiting(counted.coverage, database, new, moved))
 
     return replace(
-        await pipeline.readers.run(counted_with_waiting),
-        queued=pipeline.queued,
-        last_reconcile=pipeline.last_reconcile,
+        await pipeline.readers.run(counted_with_waiting), queued=pipeline.queued, last_reconcile=pipeline.last_reconcile
     )
 
 
@@ -121,7 +118,6 @@ class StatusReporter:
             self._moved.clear()
 
     async def refresh(self) -> None:
-        """Count now and publish the progress."""
         self._latest = await self._measure()
         coverage, rate = self._latest.coverage, self.problem_log.throughput()[1]
         self._hub.post(
@@ -138,9 +134,7 @@ class StatusReporter:
         )
 
     def _seconds_left(self) -> float | None:
-        """Estimate from the waiting chunks and the present rate; a waiting note counts as many chunks as notes had on
-        average.
-        """
+        """Estimate from the waiting chunks and the present rate; a waiting note counts as an average one."""
         coverage, rate = self._latest.coverage, self.problem_log.throughput()[1]
         per_note = coverage.chunks / coverage.text if coverage.text else 1.0
         waiting = coverage.chunks - coverage.chunks_embedded + self._latest.queued * per_note
@@ -149,12 +143,10 @@ class StatusReporter:
         return waiting / rate if rate > 0 else None
 
     def close(self) -> None:
-        """Unsubscribe from the hub."""
         for unsubscribe in self._unsubscribe:
             unsubscribe()
 
     def status(self, *, space: str, root: Path, database: Path, owner: str, log_file: Path) -> Status:
-        """Return the complete status."""
         search, keyword, semantic = self.problem_log.latencies()
         latest = self._latest
         return Status(

@@ -6,11 +6,11 @@ import asyncio
 import codecs
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.index.database import Database
@@ -19,24 +19,12 @@ from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.events import EventHub, ProblemRaised, VaultWritten
-from donna_tui.types.notes import BlameLine, Destination, Edit, NoteLinks, NoteRow, NoteState, NoteText
+from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, NoteState, NoteText
 from donna_tui.vault.client import Entry
-from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.open import open_writer, vault_client
-from donna_tui.vault.write.changes import (
-    Change,
-    Clash,
-    Operation,
-    OperationKind,
-    Outcome,
-    Plan,
-    Revision,
-    Version,
-    etag_of,
-    expecting,
-)
+from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of, expecting
 from donna_tui.vault.write.file_names import EVERYWHERE
 from donna_tui.vault.write.writer import LOCAL_ACTOR, VaultWriter, Written
 
@@ -53,7 +41,6 @@ class VaultThread:
         self._executor = ThreadPoolExecutor(1, thread_name_prefix=name)
 
     async def run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a function on this thread, after those that were passed before."""
         with _disk_errors():
             return await asyncio.get_running_loop().run_in_executor(self._executor, lambda: work(*args, **kwargs))
 
@@ -63,7 +50,6 @@ class VaultThread:
             return await asyncio.to_thread(work, *args, **kwargs)
 
     async def close(self) -> None:
-        """Wait for pending work."""
         await asyncio.to_thread(self._executor.shutdown, wait=True)
 
 
@@ -75,11 +61,19 @@ def _disk_errors() -> Iterator[None]:
         raise DonnaError(Reason.IO_ERROR, f"the vault cannot be read or written ({error.strerror})") from error
 
 
-class VaultService:
-    """The API of the Vault screen. Every method raises only DonnaError.
+def _on_thread(
+    find: Callable[[VaultService], Callable[P, T]],
+) -> Callable[Concatenate[VaultService, P], Coroutine[Any, Any, T]]:
+    """Make a method of the service that runs a method of its writer, or of its unsaved edits, on its thread."""
 
-    A person reviews each change, so changes are allowed anywhere in the vault.
-    """
+    async def method(service: VaultService, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await service._run(find(service), *args, **kwargs)
+
+    return method
+
+
+class VaultService:
+    """The API of the Vault screen. Every method raises only DonnaError. A person reviews each change, at any path."""
 
     def __init__(self, context: SpaceContext) -> None:
         config, space = context.config, context.space
@@ -91,9 +85,7 @@ class VaultService:
         self._run = self._thread.run
 
     async def recover(self) -> None:
-        """Finish or drop interrupted writes; one that cannot be finished now is reported as a problem and retried
-        later.
-        """
+        """Finish or drop interrupted writes; one that cannot be finished now is reported, and retried later."""
         try:
             trouble: DonnaError | None = await self._run(self._writer.recover)
         except DonnaError as error:
@@ -107,15 +99,12 @@ class VaultService:
         return await self._run(self._rows, known)
 
     async def read_note(self, path: str) -> NoteText:
-        """Read the text of a note as it is on disk now."""
         return await self._run(self._note, path)
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
-        """Resolve the target of a link that is written in a note."""
         return await self._thread.aside(self._writer.links.follow, note, written, is_wiki=is_wiki)
 
     async def links(self, path: str) -> NoteLinks:
-        """Return the links of a note, and the lines of other notes that link to it."""
         return await self._thread.aside(self._writer.links.links, path)
 
     async def history(self, path: str = "", limit: int = 200, skip: int = 0) -> tuple[Revision, ...]:
@@ -123,12 +112,7 @@ class VaultService:
         return tuple(await self._run(self._writer.history.revisions, path, limit=limit, skip=skip))
 
     async def revision_changes(self, commit: str) -> tuple[Change, ...]:
-        """Return the changes of a commit in the vault."""
         return tuple(await self._run(self._writer.history.changes, commit))
-
-    async def outside_change(self, path: str) -> Change | None:
-        """Compare git's version of a note with the one on disk; None if they are the same."""
-        return await self._run(self._writer.history.outside_change, path)
 
     async def blame(self, path: str, first_line: int, last_line: int) -> tuple[BlameLine, ...]:
         """Return the commit of each line (1-based, inclusive). Lines that are not in git yet have no commit."""
@@ -143,115 +127,39 @@ class VaultService:
         return await self._run(self._writer.planner.delete, path, seen=expecting(etag), links=True, unlinks=unlinks)
 
     async def plan_move(self, src: str, dst: str, etag: str) -> Plan:
-        """Plan the move of a note, including rewritten links."""
         return await self._run(self._writer.planner.move, src, dst, seen=expecting(etag))
 
-    async def plan_delete_all(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
-        """Plan the deletion of several notes and folders."""
-        return await self._run(self._writer.selection.delete, paths, unlinks=unlinks)
-
-    async def plan_move_folder(self, src: str, dst: str) -> Plan:
-        """Plan to move a folder with all its notes, and to update the links to them."""
-        return await self._run(self._writer.selection.move_folder, src, dst)
-
-    async def plan_move_into(self, paths: Sequence[str], folder: str) -> Plan:
-        """Plan to move several notes and folders into a folder."""
-        return await self._run(self._writer.selection.move_into, paths, folder)
-
-    async def why_not_new(self, path: str, besides: str = "") -> str:
-        """Return why a note cannot be created at a path, or another one moved there; empty if it can."""
-        return await self._run(self._writer.why_not_new, path, besides)
-
-    async def empty_folders(self) -> tuple[str, ...]:
-        """List the folders without any file."""
-        return await self._run(self._writer.empty_folders)
-
-    async def create_folder(self, path: str) -> None:
-        """Create an empty folder."""
-        await self._run(self._writer.create_folder, path)
-
-    async def remove_folder(self, path: str) -> bool:
-        """Remove an empty folder. Return whether it was removed."""
-        return await self._run(self._writer.remove_folder, path)
-
-    async def plan_undo(self, n: int = 1) -> Plan:
-        """Plan the undo of the last `n` operations."""
-        return await self._run(self._writer.restorer.undo, n)
-
-    async def plan_undo_one(self, operation: str) -> Plan:
-        """Plan to revert one operation, whatever was done to other notes since."""
-        return await self._run(self._writer.restorer.undo_one, operation)
-
-    async def plan_redo(self, n: int = 1) -> Plan:
-        """Plan the redo of the last `n` undone operations."""
-        return await self._run(self._writer.restorer.redo, n)
-
-    async def conflict(self, path: str) -> Conflict:
-        """Return a conflict copy and its note, both as they are now."""
-        return await self._run(self._writer.resolver.conflict, path)
-
-    async def plan_resolution(self, conflict: Conflict, keep: Keep) -> Plan:
-        """Plan to keep one version, or both, and drop the copy."""
-        return await self._run(self._writer.resolver.plan, conflict, keep)
-
-    async def apply_plan(self, plan: Plan) -> Outcome:
-        """Apply a reviewed plan."""
-        return await self._run(self._writer.apply, plan)
-
-    async def commit_version(self, path: str) -> Version:
-        """Commit the current version of a note before another program may change it."""
-        return await self._run(self._writer.commit_version, path)
-
-    async def plan_since(self, version: Version) -> Plan:
-        """Plan a commit of the changes that another program made to a note since that version, as they are on disk."""
-        return await self._run(self._writer.plan_since, version)
-
-    async def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """Plan a commit of outside edits of these notes, as they are on disk."""
-        return await self._run(self._writer.plan_outside, paths)
-
-    async def undoable(self) -> tuple[Operation, ...]:
-        """List the operations that can be undone, newest first."""
-        return await self._run(self._writer.undoable)
-
-    async def redoable(self) -> tuple[Operation, ...]:
-        """List the operations that can be redone, last undone first."""
-        return await self._run(self._writer.redoable)
-
-    async def clashes(self, kind: OperationKind, n: int = 1) -> tuple[Clash, ...]:
-        """Return the conflicts of an undo or redo that was refused with `undo_conflict`."""
-        return await self._run(self._writer.restorer.clashes, kind, n)
-
-    async def create_repository(self) -> None:
-        """Create the git repository, with the user's consent."""
-        await self._run(self._writer.init_if_missing)
-
-    async def waiting_edits(self) -> tuple[Edit, ...]:
-        """List edits that were begun and not written, including those of a program that was stopped."""
-        return await self._run(self._unsaved.edits)
-
-    async def save_edit(self, edit: Edit) -> None:
-        """Store an edit that is not written yet."""
-        await self._run(self._unsaved.store, edit)
-
-    async def begin_edit(self, edit: Edit) -> Path:
-        """Create a copy of an edit for an editor, which persists until the edit is kept, written or dropped."""
-        return await self._run(self._unsaved.begin, edit)
+    outside_change = _on_thread(lambda own: own._writer.history.outside_change)
+    whereabouts = _on_thread(lambda own: own._writer.history.whereabouts)
+    plan_delete_all = _on_thread(lambda own: own._writer.selection.delete)
+    plan_move_folder = _on_thread(lambda own: own._writer.selection.move_folder)
+    plan_move_into = _on_thread(lambda own: own._writer.selection.move_into)
+    why_not_new = _on_thread(lambda own: own._writer.why_not_new)
+    empty_folders = _on_thread(lambda own: own._writer.empty_folders)
+    create_folder = _on_thread(lambda own: own._writer.create_folder)
+    remove_folder = _on_thread(lambda own: own._writer.remove_folder)
+    plan_undo = _on_thread(lambda own: own._writer.restorer.undo)
+    plan_undo_one = _on_thread(lambda own: own._writer.restorer.undo_one)
+    plan_redo = _on_thread(lambda own: own._writer.restorer.redo)
+    clashes = _on_thread(lambda own: own._writer.restorer.clashes)
+    undoable = _on_thread(lambda own: own._writer.undoable)
+    redoable = _on_thread(lambda own: own._writer.redoable)
+    conflict = _on_thread(lambda own: own._writer.resolver.conflict)
+    plan_resolution = _on_thread(lambda own: own._writer.resolver.plan)
+    apply_plan = _on_thread(lambda own: own._writer.apply)
+    commit_version = _on_thread(lambda own: own._writer.commit_version)
+    plan_since = _on_thread(lambda own: own._writer.plan_since)
+    plan_outside = _on_thread(lambda own: own._writer.plan_outside)
+    create_repository = _on_thread(lambda own: own._writer.init_if_missing)
+    waiting_edits = _on_thread(lambda own: own._unsaved.edits)
+    save_edit = _on_thread(lambda own: own._unsaved.store)
+    begin_edit = _on_thread(lambda own: own._unsaved.begin)
+    drop_edit = _on_thread(lambda own: own._unsaved.drop)
 
     async def edited_text(self, copy: Path) -> str:
-        """Read the text that the editor saved in that copy."""
         return await self._run(edited_text, copy)
 
-    async def whereabouts(self, path: str) -> str:
-        """Describe in a sentence why a note no longer exists; empty if unknown."""
-        return await self._run(self._writer.history.whereabouts, path)
-
-    async def drop_edit(self, path: str) -> None:
-        """Drop the edit of a note."""
-        await self._run(self._unsaved.drop, path)
-
     async def close(self) -> None:
-        """Wait for pending writes."""
         await self._thread.close()
 
     def _rows(self, known: dict[str, frozenset[NoteState]]) -> tuple[NoteRow, ...]:
@@ -306,7 +214,6 @@ def writer_of(context: SpaceContext, allowlist: tuple[str, ...] | None = None) -
 
 
 def announce(hub: EventHub) -> Callable[[Written], None]:
-    """Return the callback of a writer that posts each operation to the hub."""
 
     def post(written: Written) -> None:
         outcome = written.outcome
@@ -335,7 +242,6 @@ def report_to(hub: EventHub) -> Callable[[DonnaError], None]:
 
 
 def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]]:
-    """Return the states of each indexed, draft or sensitive note."""
     files = file_states(database)
     states: dict[str, set[NoteState]] = {path: set() for path, file in files.items() if file.state == "indexed"}
     rows = database.rows(
@@ -357,9 +263,7 @@ def _known_notes(database: Database, key: str) -> dict[str, frozenset[NoteState]
 def _row(
     entry: Entry, known: dict[str, frozenset[NoteState]], outside: dict[str, bool], marked: frozenset[str]
 ) -> NoteRow:
-    """Return the row of an entry. A private note that git does not track has no outside edit, since it is excluded on
-    purpose.
-    """
+    """Return the row of an entry. A private note that git does not track is excluded on purpose, not edited outside."""
     states = set(known.get(entry.path, {NoteState.PENDING}))
     if entry.reason is not None:
         states = {NoteState.CONFLICT if entry.reason is Reason.CONFLICT_COPY else NoteState.NOT_INDEXED}

@@ -115,7 +115,6 @@ class FrontDoor:
             each.close()
 
     async def sweep_forever(self) -> None:
-        """Sweep until cancelled."""
         while True:
             await asyncio.sleep(1.0)
             self.sweep()

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from donna_tui.index.documents import Document, embedded_title
-from donna_tui.text.chunker import SPECIAL_TOKENS, Chunk, context_of
-from donna_tui.text.semantic import LEAST_TOKENS, MOST_TOKENS, chunk_semantic
+from donna_tui.text.chunker import LEAST_TOKENS, MOST_TOKENS, SPECIAL_TOKENS, Chunk, chunk_semantic, context_of
 from donna_tui.text.tokens import TokenCounter
 
 LEAST_ROOM = 16

@@ -16,20 +16,29 @@ from donna_tui.config.agent_settings import AgentSettings, not_indexed
 from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding.files import MODEL_NAME
 from donna_tui.index.database import Database, open_database
+from donna_tui.index.files import file_states
 from donna_tui.index.generations import check_integrity, current_generation, index_path, set_aside
 from donna_tui.index.migrations import has_vector_table
 from donna_tui.index.vectors import vector_counts
+from donna_tui.memory.database import db_path, erasure_mark
 from donna_tui.memory.tokens import CL100K, prompt_tokens
 from donna_tui.ops.finding import Finding
 from donna_tui.ops.models import examine_models
-from donna_tui.ops.promises import examine_promises
 from donna_tui.ops.status import is_model_available, maintainer_of, read_report
 from donna_tui.platform.paths import AppPaths
 from donna_tui.platform.spaces import Space, SpaceLock
+from donna_tui.safety.classify import Sensitivity
 from donna_tui.search.query import STOP_WORDS
 from donna_tui.text.plural import plural
 from donna_tui.text.words import segments, spaced
-from donna_tui.types.errors import DonnaError, Reason
+from donna_tui.types.errors import DatabaseError, DonnaError, Reason, VaultReadError, VaultWriteError
+from donna_tui.vault.client import VaultClient
+from donna_tui.vault.edit_drafts import EditDrafts
+from donna_tui.vault.git.operations import each_operation
+from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.open import indexed_client, open_writer
+from donna_tui.vault.write.changes import OperationKind
+from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
 
 MOST_IGNORED = 1_000_000
 """Most characters that are read of Syncthing's list of ignored files."""
@@ -146,9 +155,8 @@ def _syncs_git(root: Path, shared: Path) -> bool:
 
 def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:
     maintainer = maintainer_of(space)
-    yield Finding(
-        "maintainer", "ok", f"index maintained by {maintainer}" if maintainer else "no process maintains the index"
-    )
+    message = f"index maintained by {maintainer}" if maintainer else "no process maintains the index"
+    yield Finding("maintainer", "ok", message)
     generation = current_generation(space.state)
     if generation is None:
         yield Finding("index", "warn", "there is no index yet", "donna index")
@@ -159,11 +167,9 @@ def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Find
     except DonnaError as error:
         yield Finding("index", "fail", error.message, error.hint or "", error.reason)
         return
-    files = [problem for problem in report.problems if problem.path]
-    if files:
-        yield Finding(
-            "files", "warn", f"{plural(len(files), 'file needs', 'files need')} attention", "donna status lists them"
-        )
+    if files := sum(bool(problem.path) for problem in report.problems):
+        need = plural(files, "file needs", "files need")
+        yield Finding("files", "warn", f"{need} attention", "donna status lists them")
 
 
 def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
@@ -178,9 +184,21 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
                 "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
                 " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
             )
-        for name, count, what in _mismatches(database):
+        held, wanted = vector_counts(database) if database.vec_available and has_vector_table(database) else (0, 0)
+        for name, count, what in (
+            ("chunks", database.value(_WITHOUT_NOTE), "passages have no note"),
+            ("embeddings", database.value(_WITHOUT_VECTOR), "passages have no vector"),
+            ("vector table", abs(held - wanted), "vectors are missing or superfluous"),
+        ):
             if count:
                 yield Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
+
+
+_WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"
+_WITHOUT_VECTOR = (
+    "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
+    " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
+)
 
 
 SAMPLE = 300
@@ -215,26 +233,6 @@ def _is_english(text: str) -> bool | None:
     return sum(word in STOP_WORDS for word in words) / len(words) >= ENGLISH
 
 
-def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
-    """Yield each invariant of an index: what it is about, the number of exceptions, and what they are."""
-    yield (
-        "chunks",
-        database.value("SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"),
-        "passages have no note",
-    )
-    yield (
-        "embeddings",
-        database.value(
-            "SELECT count(*) FROM memory_chunks c WHERE embedding_version NOT IN ('', 'failed')"
-            " AND NOT EXISTS (SELECT 1 FROM embeddings e WHERE e.embed_hash = c.embed_hash)"
-        ),
-        "passages have no vector",
-    )
-    if database.vec_available and has_vector_table(database):
-        held, wanted = vector_counts(database)
-        yield "vector table", abs(held - wanted), "vectors are missing or superfluous"
-
-
 def repair(space: Space) -> Finding:
     """Move the index aside, so that the next start rebuilds it from the vault. Nothing else is changed."""
     lock = SpaceLock(space.state)
@@ -248,3 +246,126 @@ def repair(space: Space) -> Finding:
         return Finding("repair", "ok", f"the index was set aside as {aside.name}; the next start builds a new one")
     finally:
         lock.release()
+
+
+def examine_promises(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """Report about writing and history, then about index and vault."""
+    yield from _history(space, config)
+    for path in find_orphans(space.root):
+        message = f"{path} is from an unfinished write, and may contain the only copy of a text"
+        yield Finding("leftovers", "warn", message, "donna doctor --repair restores it")
+    yield from _edits(space)
+    generation = current_generation(space.state)
+    index = None if generation is None else index_path(space.state, generation)
+    for file in filter(None, (db_path(space.state), index)):
+        if erasure_mark(file).exists():
+            message = f"erased text may still be in {file.name}-wal: another program is reading it"
+            yield Finding("erasure", "warn", message, "quit the other Donna; the next start completes it")
+    if index is not None:  # an unreadable one is reported elsewhere
+        with (
+            contextlib.suppress(DatabaseError, VaultReadError),
+            contextlib.closing(open_database(index, read_only=True)) as database,
+        ):
+            yield from _truth(indexed_client(config, space.root), database)
+
+
+def _history(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    writer = open_writer(config, space)
+    try:
+        place = writer.repo.find()
+        if place is None:
+            yield Finding("history", "ok", "the vault has no git repository; Donna asks before creating one")
+            return
+        if trouble := writer.recover():
+            message = f"{trouble.path}: {trouble.message}"
+            yield Finding("writes", "warn", message, trouble.hint or "", trouble.reason)
+        else:
+            yield Finding("writes", "ok", "there are no interrupted writes")
+        yield from _operations(writer.repo)
+        if any(place.git_dir.glob("*.sync-conflict-*")) or any(place.git_dir.glob("refs/**/*.sync-conflict-*")):
+            # which copies the repository file by file, and so corrupts it sooner or later
+            hint = "exclude .git from the sync program"
+            yield Finding("sync", "warn", "a sync program writes into the .git folder", hint)
+    except DonnaError as error:
+        yield Finding("history", "fail", error.message, error.hint or "", error.reason)
+
+
+def _operations(repo: GitRepo) -> Iterator[Finding]:
+    """Check that git has the bytes before and after every operation, and list text displaced by interrupted writes."""
+    records = list(each_operation(repo, repo.record()))
+    records_kept = [each for each in records if each.kind is OperationKind.KEPT]
+    operations = [each for each in records if each.kind is not OperationKind.KEPT]
+    blobs = [{b for each in one.changes for b in (each.before, each.after) if b} for one in operations]
+    known = repo.existing(sorted(set().union(*blobs)))
+    lost = sum(not needed <= known for needed in blobs)
+    if lost:
+        hint = "their notes are not affected, but these operations cannot be undone"
+        message = f"git lost data of {plural(lost, 'operation')}"
+        yield Finding("operations", "fail", message, hint, Reason.UNDO_CONFLICT)
+    else:
+        yield Finding("operations", "ok", f"{plural(len(operations), 'operation')}, all complete in git")
+    if records_kept:
+        newest = records_kept[0]
+        many = f"{len(records_kept)} interrupted writes had displaced text, which is saved"
+        yield Finding("saved text", "ok", f"{many}; the newest was in {newest.paths[0]}", f"donna diff {newest.id}")
+
+
+def restore_orphans(space: Space, config: MemoryConfig) -> Iterator[Finding]:
+    """Restore the text of such files to the name of its note if that is free, or else to a copy next to it."""
+    try:
+        for each in open_writer(config, space).restore_orphans():
+            yield _restored(each)
+    except DonnaError as error:
+        yield Finding("repair", "fail", error.message, error.hint or "", error.reason)
+
+
+def _restored(what: Restored | VaultWriteError) -> Finding:
+    if isinstance(what, VaultWriteError):
+        return Finding("repair", "fail", f"{what.path}: {what.message}", what.hint or "", what.reason)
+    if what.fate is Fate.REMOVED:
+        return Finding("repair", "ok", f"{what.path} was removed: its text is in the note or in git")
+    if what.fate is Fate.RESTORED:
+        return Finding("repair", "ok", f"{what.note} is restored from {what.path}")
+    hint = "compare it with the note beside it, then delete the one that you do not need"
+    return Finding("repair", "ok", f"the text of {what.path} is in {what.note} now", hint)
+
+
+def _edits(space: Space) -> Iterator[Finding]:
+    """Report edits in an editor or on the screen that are not written."""
+    unsaved = EditDrafts(space.state / "edits")
+    for edit in unsaved.edits():
+        hint = "open it in the Vault screen: e continues it, X discards it"
+        yield Finding("edits", "warn", f"unsaved edit of {edit.path}", hint)
+    for copy in unsaved.copies():
+        if not copy.is_open and (copy.text is None or copy.beside):
+            beside = f", with {', '.join(copy.beside)}" if copy.beside else ""
+            message = f"an editor left a copy of {copy.begun.path} that it did not finish{beside}"
+            yield Finding("edits", "warn", message, f"open it in the same editor: {copy.file}")
+
+
+def _truth(client: VaultClient, database: Database) -> Iterator[Finding]:
+    """Check that the index matches the notes of the vault, and marks the private ones."""
+    states = file_states(database)
+    private = {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE sensitive")}
+    known = {path for path, state in states.items() if state.state == "indexed"}
+    off, secret = set(known), set[str]()
+    for path in client.list():
+        off.discard(path)
+        with contextlib.suppress(VaultReadError):
+            note = client.read(path)
+            if path not in known or states[path].etag != note.etag:
+                off.add(path)
+            if note.sensitivity is not Sensitivity.PUBLIC:
+                secret.add(path)
+    if off:
+        differ = plural(len(off), "note differs", "notes differ")
+        yield Finding("notes", "warn", f"{differ} from the index", "donna index")
+    else:
+        yield Finding("notes", "ok", f"the index is up to date with {plural(len(known), 'note')}")
+    unknown = (secret & known) - private - off
+    if unknown:
+        are = plural(len(unknown), "private note is", "private notes are")
+        yield Finding("private", "fail", f"{are} not marked so in the index", "donna index --full")
+    else:
+        are = plural(len(secret), "note is", "notes are")
+        yield Finding("private", "ok", f"{are} private, and marked so in the index")

@@ -35,16 +35,12 @@ class _Row(BaseModel):
 
 
 class GoldRow(_Row):
-    """A gold place in a file of questions."""
-
     path: str
     heading_path: tuple[str, ...] = ()
     lines: tuple[int, int] | None = None
 
 
 class QuestionRow(_Row):
-    """A line of a file of questions."""
-
     id: str
     query: str
     gold: tuple[GoldRow, ...] = ()
@@ -64,17 +60,12 @@ class QuestionRow(_Row):
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSet:
-    """A named set of questions for each vault."""
-
     name: str
     vaults: dict[Path, list[Question]]
 
 
 def read_set(folder: Path) -> EvaluationSet:
-    """Read the set in a folder with `queries*.jsonl` and `vault/` or `vaults/*/`; any other folder is a vault.
-
-    Raises DonnaError with the file and line of an invalid question.
-    """
+    """Read the set in a folder with `queries*.jsonl` and vaults, or any other folder as a vault. Raises DonnaError."""
     files = sorted(folder.glob("queries*.jsonl"))
     if not folder.is_dir():
         raise DonnaError(Reason.USAGE, f"there is no folder {folder}")
@@ -137,7 +128,6 @@ class Grep:
         self._stretches = [stretch for note in _notes(client) for stretch in _stretches(note)]
 
     def search(self, question: Question, k: int) -> list[ResultRange]:
-        """Return the best chunks, best first."""
         words = {word for term in parse_query(question.text).terms for word in _WORD.findall(term.casefold())}
         found: list[tuple[int, int, ResultRange]] = []
         for place, text in self._stretches:
@@ -177,8 +167,6 @@ class TurnGold(_Row):
 
 
 class TurnQuestion(_Row):
-    """A line of a file of questions."""
-
     id: str
     query: str
     vault: str

@@ -38,7 +38,6 @@ async def request_one_word(router: ModelRouter, alias: Alias) -> CompletionMetad
 
 
 def examine_models(environ: Mapping[str, str] = os.environ) -> Iterator[Finding]:
-    """Report the settings of models.yaml in plain words."""
     try:
         routes = load_routes(environ)
     except ConfigError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from donna_tui.config.agent_settings import settings_of, workspace_of
@@ -11,7 +11,7 @@ from donna_tui.config.models import MemoryConfig
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepared_model
 from donna_tui.engine.status_reporter import file_bytes
-from donna_tui.index.database import Database, open_database
+from donna_tui.index.database import open_database
 from donna_tui.index.exact_scan import ExactScan
 from donna_tui.index.generations import current_generation, index_path, recipe_of
 from donna_tui.index.vector_backend import reading_vectors
@@ -24,24 +24,20 @@ from donna_tui.types.status import Coverage, Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceReport:
-    """The state of a space. `watcher` is the process that maintains the index.
-
-    `unindexed` are (path, state, reason, message) of the files that are not indexed.
-    """
+    """The state of a space. `watcher` maintains the index; `unindexed` are (path, state, reason, message)."""
 
     space: Space
     database: str
-    database_bytes: int
-    coverage: Coverage
-    embedding: str
-    vector_engine: str
     model: str
     watcher: str
-    problems: tuple[Problem, ...]
-    unindexed: tuple[tuple[str, str, str, str], ...]
+    database_bytes: int = 0
+    coverage: Coverage = field(default_factory=Coverage)
+    embedding: str = ""
+    vector_engine: str = ""
+    problems: tuple[Problem, ...] = ()
+    unindexed: tuple[tuple[str, str, str, str], ...] = ()
 
     def fields(self) -> dict[str, Any]:
-        """Return the report as JSON: one object with the list `problems`."""
         return {
             "space": self.space.name,
             "root": str(self.space.root),
@@ -69,25 +65,19 @@ def read_report(space: Space, paths: AppPaths) -> SpaceReport:
     """Read the index of a space without changing it. Raises DatabaseError if it exists and cannot be read."""
     generation = current_generation(space.state)
     path = index_path(space.state, generation or 1)
+    empty = SpaceReport(space=space, database=str(path), model=is_model_available(paths), watcher=maintainer_of(space))
     if generation is None or not path.exists():
-        return _report(space, paths, path=str(path), database=None)
+        return empty
     with contextlib.closing(open_database(path, read_only=True)) as database:
-        return _report(space, paths, path=str(path), database=database)
-
-
-def _report(space: Space, paths: AppPaths, *, path: str, database: Database | None) -> SpaceReport:
-    return SpaceReport(
-        space=space,
-        database=path,
-        database_bytes=file_bytes(database.path) if database else 0,
-        coverage=count(database) if database else Coverage(),
-        embedding=recipe_of(database).embedding if database else "",
-        vector_engine=reading_vectors(database, ExactScan(), stays=False).name if database else "",
-        model=is_model_available(paths),
-        watcher=maintainer_of(space),
-        problems=file_problems(database) if database else (),
-        unindexed=tuple(database.rows(_UNINDEXED)) if database else (),
-    )
+        return replace(
+            empty,
+            database_bytes=file_bytes(database.path),
+            coverage=count(database),
+            embedding=recipe_of(database).embedding,
+            vector_engine=reading_vectors(database, ExactScan(), stays=False).name,
+            problems=file_problems(database),
+            unindexed=tuple(database.rows(_UNINDEXED)),
+        )
 
 
 _UNINDEXED = "SELECT path, state, reason, message FROM file_states WHERE state <> 'indexed' ORDER BY path"
@@ -121,11 +111,7 @@ State = Literal["indexed", "not_indexed", "failed"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpaceRow:
-    """A row of the list of spaces.
-
-    `id` is the value for --space; `reason` and `message` explain why it is not indexed; `maintainer` is the process
-    that maintains its index.
-    """
+    """A row of the list of spaces. `id` is for --space; `reason` and `message` say why it is not indexed."""
 
     id: str
     kind: Literal["vault", "agent"]

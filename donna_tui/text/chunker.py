@@ -1,13 +1,10 @@
-"""Split notes into passages at headings and sentences, and compose the text that is embedded.
-
-No passage is longer than the model's window, and none is without text.
-"""
+"""Split notes into passages at headings and sentences, and plain text at paragraphs and sentences."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from donna_tui.text.lines import line_of, line_starts
@@ -29,7 +26,6 @@ def skip_space(text: str, offset: int) -> int:
 
 
 def trim_end(text: str, start: int, end: int) -> int:
-    """Return the end of `text[start:end]` without trailing white space."""
     return start + len(text[start:end].rstrip())
 
 
@@ -216,13 +212,17 @@ def chunk_markdown(
     chunks: list[Chunk] = []
     bare: list[Section] = []
     for section in split_sections(text, start):
-        body = _body_start(section)
+        # a heading too long for a heading path counts as text
+        is_long = section.body_start - section.start > HEADING_CHARS
+        body = section.start if is_long else section.body_start
         if not _TEXT.search(text, body, section.end):
             bare.append(section)
             continue
-        begin = next((each.start for each in bare if not _is_above(each, section)), section.start)
+        path = section.heading_path
+        others = (each.start for each in bare if each.heading_path != path[: len(each.heading_path)])
+        begin = next(others, section.start)
         bare.clear()
-        context = context_of(title, section.heading_path, max_tokens)
+        context = context_of(title, path, max_tokens)
         cutter = _Cutter(text, begin, section.end, context, counter, max_tokens)
         for low, high, tokens in cutter.passages(overlap):
             if not _TEXT.search(text, max(low, body), high):  # a heading, or the delimiter row of a table
@@ -230,7 +230,7 @@ def chunk_markdown(
             chunks.append(
                 Chunk(
                     index=len(chunks),
-                    heading_path=section.heading_path,
+                    heading_path=path,
                     text=text[low:high],
                     start=low,
                     end=high,
@@ -240,16 +240,6 @@ def chunk_markdown(
                 )
             )
     return chunks
-
-
-def _is_above(other: Section, section: Section) -> bool:
-    """Return whether the heading path of a section repeats another section's heading."""
-    return other.heading_path == section.heading_path[: len(other.heading_path)]
-
-
-def _body_start(section: Section) -> int:
-    """Return where the text of a section begins; a heading too long for a heading path counts as text."""
-    return section.start if section.body_start - section.start > HEADING_CHARS else section.body_start
 
 
 class _Cutter:
@@ -269,7 +259,6 @@ class _Cutter:
         """The offset of each token of the section, if the section is too long for one passage."""
 
     def passages(self, overlap: int) -> Iterator[tuple[int, int, int]]:
-        """Yield start, end and token count of each passage."""
         if self._start == self._end:
             return
         if self._end - self._start <= self._most_chars:
@@ -277,9 +266,6 @@ class _Cutter:
             if tokens <= self._window:
                 yield self._start, self._end, tokens
                 return
-        yield from self._several(overlap)
-
-    def _several(self, overlap: int) -> Iterator[tuple[int, int, int]]:
         self._tokens = list(token_starts(self._text, self._start, self._end, self._counter))
         budget = max(1, self._window - len(self._counter.spans(self._context.line)))
         shared = min(overlap, budget // 2)
@@ -292,7 +278,12 @@ class _Cutter:
             end, tokens = cut
             yield start, end, tokens
             fresh = skip_space(self._text, end)
-            start = self._next_start(start, end, shared) if shared else fresh
+            if shared:  # repeat up to as many tokens
+                first = bisect_left(self._tokens, end) - shared
+                low = max(self._tokens[max(0, first)], end - self._most_chars // 4, start + 1)
+                start = skip_space(self._text, overlap_start(self._text, low, end))
+            else:
+                start = fresh
 
     def _cut(self, start: int, fresh: int, budget: int) -> tuple[int, int] | None:
         """Return the end and token count of the passage from `start`, of which the text from `fresh` on is new.
@@ -324,11 +315,101 @@ class _Cutter:
             return None
         return trim_end(self._text, start, cut or forced_cut(self._text, middle, limit))
 
-    def _next_start(self, start: int, end: int, shared: int) -> int:
-        """Return the start of the next passage after `start`–`end`, so that it repeats up to `shared` tokens."""
-        first = bisect_left(self._tokens, end) - shared
-        low = max(self._tokens[max(0, first)], end - self._most_chars // 4, start + 1)
-        return skip_space(self._text, overlap_start(self._text, low, end))
-
     def _count(self, start: int, end: int) -> int:
         return len(self._counter.spans(self._context.embed(self._text[start:end])))
+
+
+LEAST_TOKENS, MOST_TOKENS = 50, 300
+
+Span = tuple[int, int]
+"""Half-open character offsets."""
+
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n\s*")
+_SENTENCE_GAP = re.compile(r"[.!?][\"'”’»)\]]*\s+")
+
+
+def chunk_semantic(
+    text: str, counter: TokenCounter, *, least: int = LEAST_TOKENS, most: int = MOST_TOKENS
+) -> list[Span]:
+    """Split into trimmed pieces of at most `most` tokens; those below `least` are merged if they fit."""
+    pieces = _Pieces(text, counter, most)
+    return pieces.merged(pieces.sentences(), least)
+
+
+class _Pieces:
+    def __init__(self, text: str, counter: TokenCounter, most: int) -> None:
+        self._text, self._counter, self._most = text, counter, most
+        self._most_chars = CHARS_PER_TOKEN * most
+        self._tokens = list(token_starts(text, 0, len(text), counter))
+
+    def sentences(self) -> Iterator[Span]:
+        """Yield paragraphs; the sentences of those that are too long; parts of sentences that are too long."""
+        for paragraph in self._paragraphs():
+            if self._fits(*paragraph):
+                yield paragraph
+                continue
+            for low, high in self._sentences_of(*paragraph):
+                yield from [(low, high)] if self._fits(low, high) else self._parts(low, high)
+
+    def merged(self, pieces: Iterable[Span], least: int) -> list[Span]:
+        """Join each short piece to the next one, or if that does not fit to the previous one."""
+        joined: list[Span] = []
+        for low, high in pieces:
+            if joined and self._count(*joined[-1]) < least:
+                if self._fits(joined[-1][0], high):
+                    joined[-1] = (joined[-1][0], high)
+                    continue
+                self._join_last(joined)
+            joined.append((low, high))
+        if joined and self._count(*joined[-1]) < least:
+            self._join_last(joined)
+        return joined
+
+    def _join_last(self, joined: list[Span]) -> None:
+        """Join the last piece to the one before it, if that fits."""
+        if len(joined) > 1 and self._fits(joined[-2][0], joined[-1][1]):
+            _, end = joined.pop()
+            joined[-1] = (joined[-1][0], end)
+
+    def _paragraphs(self) -> Iterator[Span]:
+        start = skip_space(self._text, 0)
+        for found in _PARAGRAPH_END.finditer(self._text, start):
+            yield start, trim_end(self._text, start, found.start())
+            start = found.end()
+        end = trim_end(self._text, start, len(self._text))
+        if start < end:
+            yield start, end
+
+    def _sentences_of(self, low: int, high: int) -> Iterator[Span]:
+        start = low
+        for found in _SENTENCE_GAP.finditer(self._text, low, high):
+            if found.end() < high and self._text[found.end()].isupper():
+                yield start, trim_end(self._text, start, found.end())
+                start = found.end()
+        if start < high:
+            yield start, high
+
+    def _parts(self, low: int, high: int) -> Iterator[Span]:
+        while low < high:
+            end = self._furthest(low, high)
+            yield low, end
+            low = min(skip_space(self._text, end), high)
+
+    def _furthest(self, low: int, high: int) -> int:
+        """Return where a part ends, counting its tokens again, which may differ after a split word."""
+        after = bisect_left(self._tokens, low) + self._most
+        limit = self._tokens[after] if after < len(self._tokens) else high
+        limit = max(low + 1, min(limit, low + self._most_chars, high))
+        while True:
+            middle = (low + limit) // 2
+            cut = limit if limit == high else best_cut(self._text, low, middle, limit)
+            end = trim_end(self._text, low, cut or forced_cut(self._text, middle, limit))
+            if end - low <= 1 or len(self._counter.spans(self._text[low:end])) <= self._most:
+                return max(end, low + 1)
+            limit = low + max(1, (end - low) // 2)
+
+    def _fits(self, low: int, high: int) -> bool:
+        return high - low <= self._most_chars and self._count(low, high) <= self._most
+
+    def _count(self, low: int, high: int) -> int:
+        return bisect_left(self._tokens, high) - bisect_left(self._tokens, low)

@@ -19,10 +19,7 @@ class Match:
 
 
 def fuzzy_match(query: str, candidate: str) -> Match | None:
-    """Match the letters of `query` as a subsequence, ignoring case, accents and spaces, or return None.
-
-    A contiguous match beats a scattered one; starts of words and short candidates score higher.
-    """
+    """Match a subsequence, ignoring case, accents and spaces; contiguous letters and starts of words score higher."""
     letters = [letter for letter in folded(query) if not letter.isspace()]
     text = folded(candidate[:_MOST_CHARACTERS])
     found = text.find("".join(letters))
@@ -100,10 +97,7 @@ def nearest(text: str, candidates: Iterable[str]) -> str:
 
 
 def edit_distance(left: str, right: str, most: int) -> int:
-    """Return the optimal string alignment distance, row by row; `most` + 1 if it is larger than `most`.
-
-    The distance counts insertions, deletions, replacements, and swaps of adjacent letters.
-    """
+    """Return the optimal string alignment distance (with swaps of adjacent letters), at most `most` + 1."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

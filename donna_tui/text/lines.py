@@ -22,7 +22,6 @@ def each_line(text: str, start: int = 0) -> Iterator[tuple[int, int, int]]:
 
 
 def split_lines(text: str, *, keep_ends: bool = False) -> list[str]:
-    """Return the lines of a text, with or without their line breaks."""
     return [text[start : after if keep_ends else end] for start, end, after in each_line(text)]
 
 

@@ -43,12 +43,10 @@ class Heading:
 
 
 def headings(text: str, start: int = 0) -> list[Heading]:
-    """Return the headings of `text` from the line start `start` on, in order and in linear time."""
     return list(_Scanner(text).headings(start))
 
 
 def opening_heading(text: str) -> Heading | None:
-    """Return the heading that `text` begins with, or None."""
     scanner = _Scanner(text)
     heading = next(scanner.headings(0, first_block=True), None)
     return heading if heading and heading.start == 0 else None
@@ -73,7 +71,6 @@ class _Scanner:
         self._last_formula_mark = text.rfind("$$")
 
     def headings(self, start: int, *, first_block: bool = False) -> Iterator[Heading]:
-        """Yield headings in order; with `first_block`, stop once the first block cannot be a heading."""
         for low, high, after in each_line(self._text, start):
             heading = self._line(low, high, after)
             if heading:
@@ -106,7 +103,7 @@ class _Scanner:
 
     def _block(self, content: str, low: int, after: int) -> Heading | None:
         heading = _atx(content, low, after) or self._setext(content, low, after)
-        if heading:
+        if heading or (self._conflict and content == "======="):
             self._interrupt()
             return heading
         opens = _OPENERS.get(content[0])
@@ -140,18 +137,18 @@ class _Scanner:
         words = " ".join(paragraph[start:end].strip(" \t") for start, end, _ in each_line(paragraph))
         return Heading(1 if mark == "=" else 2, words, self._paragraph, after)
 
-    def _equals(self, content: str, after: int) -> bool:
-        if self._conflict and content == "=======":
-            self._interrupt()
-            return True
-        return False
-
     def _fence(self, content: str, after: int) -> bool:
         mark = content[0]
         length = len(content) - len(content.lstrip(mark))
         if length < 3 or (mark == "`" and mark in content[length:]):
             return False
-        return self._open(lambda line: _closes_fence(line, mark, length))
+
+        def closes(line: str) -> bool:
+            content = line.lstrip(" ")
+            indent, content = len(line) - len(content), content.rstrip(" \t")
+            return indent < CODE_INDENT and len(content) >= length and not content.strip(mark)
+
+        return self._open(closes)
 
     def _html(self, content: str, after: int) -> bool:
         if content.startswith("<<<<<<< "):
@@ -221,7 +218,6 @@ _OPENERS: dict[str, Callable[[_Scanner, str, int], bool]] = {
     ">": _Scanner._quote,
     "%": _Scanner._comment,
     "$": _Scanner._formula,
-    "=": _Scanner._equals,
     "-": _Scanner._rule_or_item,
     "*": _Scanner._rule_or_item,
     "_": _Scanner._rule_or_item,
@@ -245,14 +241,6 @@ def _atx(content: str, low: int, after: int) -> Heading | None:
 def _columns(space: str, column: int = 0) -> int:
     """Return the columns that `space` occupies when it begins at `column`, with tab stops every four columns."""
     return len((" " * column + space).expandtabs(4)) - column if "\t" in space else len(space)
-
-
-def _closes_fence(line: str, mark: str, length: int) -> bool:
-    content = line.lstrip(" ")
-    if len(line) - len(content) >= CODE_INDENT:
-        return False
-    content = content.rstrip(" \t")
-    return len(content) >= length and not content.strip(mark)
 
 
 def _is_rule(content: str) -> bool:
@@ -333,7 +321,6 @@ _DELIMITER_ROW = re.compile(r"[ \t|:-]*-[ \t|:-]*\Z")
 
 
 def _table_cells(table: re.Match[str]) -> str:
-    """Return the cells of a table on one line, without the empty ones."""
     rows = [row for row in table.group().splitlines() if not _DELIMITER_ROW.match(row)]
     cells = [cell.strip() for row in rows for cell in _CELL_END.split(row)]
     return " · ".join(filter(None, cells)) + "\n"

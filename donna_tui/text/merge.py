@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
-from donna_tui.text.lines import each_line
+from donna_tui.text.lines import split_lines
 
 MOST_EDITS = 1_000
 """Limit of the edits searched for; beyond it, only items that occur once on both sides are used as anchors."""
@@ -61,7 +61,6 @@ def common_runs(left: Sequence[Hashable], right: Sequence[Hashable], most_edits:
 
 
 def _shared_ends(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[int, int]:
-    """Return the lengths of the common prefix and, after it, the common suffix."""
     most = min(len(left), len(right))
     start = next((index for index in range(most) if left[index] != right[index]), most)
     most -= start
@@ -114,22 +113,18 @@ def _at(reach: array[int], index: int) -> int:
 
 
 def _between_anchors(left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
-    """Yield pairs of equal items, aligned by the items that occur once on both sides."""
+    """Yield pairs of equal items, aligned by the items that occur once on both sides (patience diff)."""
+    once = {item for item, number in Counter(left).items() if number == 1}
+    once &= {item for item, number in Counter(right).items() if number == 1}
+    place = {item: index for index, item in enumerate(right) if item in once}
+    anchors = _longest_rising([(index, place[item]) for index, item in enumerate(left) if item in once])
     x = y = 0
-    for a, b in (*_anchors(left, right), (len(left), len(right))):
+    for a, b in (*anchors, (len(left), len(right))):
         inside = _shortest(left[x:a], right[y:b], _MOST_EDITS_IN_A_GAP)
         yield from ((x + i, y + j) for i, j in inside or ())
         if a < len(left):
             yield a, b
         x, y = a + 1, b + 1
-
-
-def _anchors(left: list[int], right: list[int]) -> list[tuple[int, int]]:
-    """Return the items that occur once on both sides, as many as have the same order (patience diff)."""
-    once = {item for item, number in Counter(left).items() if number == 1}
-    once &= {item for item, number in Counter(right).items() if number == 1}
-    place = {item: index for index, item in enumerate(right) if item in once}
-    return _longest_rising([(index, place[item]) for index, item in enumerate(left) if item in once])
 
 
 def _longest_rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -173,15 +168,11 @@ class Merge:
 
     @property
     def is_clean(self) -> bool:
-        """Return whether there is no conflict."""
         return not self.collisions
 
 
 def merge_texts(base: str, mine: str, theirs: str) -> Merge:
-    """Apply everything that `mine` changed in `base` to `theirs` (the diff3 algorithm).
-
-    Edits of adjacent lines conflict, unless both are the same.
-    """
+    """Apply what `mine` changed in `base` to `theirs` (diff3). Edits of adjacent lines conflict unless equal."""
     merged: list[str] = []
     collisions: list[tuple[int, int]] = []
     line = 1
@@ -212,7 +203,7 @@ def _ended(line: str) -> str:
 
 def _stretches(base: str, mine: str, theirs: str) -> Iterator[tuple[list[str], list[str] | None, list[str], list[str]]]:
     """Yield what precedes each shared stretch (mine, the merged lines or None, theirs), and the stretch itself."""
-    old, own, other = ([text[start:after] for start, _, after in each_line(text)] for text in (base, mine, theirs))
+    old, own, other = (split_lines(text, keep_ends=True) for text in (base, mine, theirs))
     here = (0, 0, 0)
     for start, size in shared_stretches(old, own, other):
         parts = old[here[0] : start[0]], own[here[1] : start[1]], other[here[2] : start[2]]
@@ -246,12 +237,5 @@ def _shift(run: Run) -> int:
 
 def has_conflict_markers(data: bytes) -> bool:
     """Return whether there is a conflict marked by git: all three markers in order. Takes linear time."""
-    if b"<<<<<<<" not in data:
-        return False
-    wanted = 0
-    for line in data.splitlines():
-        if _MARKERS[wanted].match(line):
-            wanted += 1
-        if wanted == len(_MARKERS):
-            return True
-    return False
+    lines = iter(data.splitlines() if b"<<<<<<<" in data else ())
+    return all(any(marker.match(line) for line in lines) for marker in _MARKERS)

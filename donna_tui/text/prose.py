@@ -28,11 +28,7 @@ Span = tuple[int, int]
 
 
 def prose(text: str, start: int = 0) -> Iterator[Span]:
-    """Yield each paragraph, heading or table row from the line start `start` on, as half-open offsets. Takes linear
-    time.
-
-    The markers of quotes and lists are outside the span on its first line, and inside on the others.
-    """
+    """Yield each paragraph, heading or table row from `start` on, without the markers of quotes and lists before it."""
     scanner = _Scanner(text)
     for low, high, _ in each_line(text, start):
         yield from scanner.line(low, high)
@@ -54,7 +50,6 @@ class _Scanner:
         self._paragraph: Span | None = None
 
     def line(self, low: int, high: int) -> Iterator[Span]:
-        """Process one line; yield the blocks that it ends or contains."""
         self._low, self._high = low, high
         self._shown = self._text[low:high].expandtabs(CODE_INDENT)
         column, matched = self._continued()

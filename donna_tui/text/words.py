@@ -39,15 +39,12 @@ def is_unspaced(char: str) -> bool:
 
 
 def spaced(text: str) -> str:
-    """Remove unspaced scripts and emoji from a text."""
+    """Remove unspaced scripts and emoji."""
     return text if text.isascii() else _EMOJI.sub(" ", _UNSPACED.sub(" ", text))
 
 
 def segments(text: str) -> list[str]:
-    """Return the bigrams of each unspaced stretch of `text`, in order, then a word for each emoji.
-
-    A single character is a segment by itself.
-    """
+    """Return the bigrams of each unspaced stretch, or its single character, in order, then a word for each emoji."""
     if text.isascii():
         return []
     pairs = [segment for run in _UNSPACED.findall(text) for segment in _pairs(run)]
@@ -89,9 +86,7 @@ _ACCENTS = re.compile("[\u0300-\u036f]")
 
 
 def holds_phrase(phrase: str, *texts: str | None) -> bool:
-    """Return whether one of some texts contains the words of a phrase in sequence, ignoring case, accents
-    and Markdown.
-    """
+    """Return whether a text has the words of a phrase in sequence, ignoring case, accents and Markdown."""
     pattern = _pattern(phrase)
     return pattern is None or any(pattern.search(_folded(text)) for text in texts if text)
 

@@ -23,8 +23,7 @@ from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.file_names import check_place, find_twin
 from donna_tui.vault.write.files import changed_meanwhile, vault_errors
 from donna_tui.vault.write.orphans import UPLOAD
-from donna_tui.webdav.preimages import Keep, Touched, preserve_nothing
-from donna_tui.webdav.upload import Item, Upload
+from donna_tui.webdav.upload import Item, Keep, Touched, Upload, preserve_nothing
 
 MOST_KNOWN = 100_000
 """Maximum number of files whose classification is cached."""
@@ -152,10 +151,7 @@ class ServedTree:
             os.fsync(folder)
 
     def move(self, item: Item, path: str, replaced: Item | None) -> None:
-        """Move a file or folder to another path, replacing `replaced` if given.
-
-        Raises VaultWriteError: `conflict` for another version of either.
-        """
+        """Move a file or folder, replacing `replaced` if given. Raises VaultWriteError (`conflict`)."""
         source = self._place(item.path)
         target = self._place(path, is_new=replaced is None, besides=item.path)
         with source as (old_folder, old), target as (new_folder, new):

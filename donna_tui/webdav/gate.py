@@ -47,7 +47,6 @@ class Password:
 
     @classmethod
     def of(cls, text: str) -> Password:
-        """Hash a password; only its salted hash is kept."""
         salt = secrets.token_bytes(16)
         return cls(salt, _hash(text, salt))
 
@@ -62,7 +61,6 @@ class Password:
         return True
 
     def as_json(self) -> str:
-        """Return the salt and the hash as JSON."""
         return json.dumps({"salt": self._salt.hex(), "scrypt": self._digest.hex()})
 
     @classmethod
@@ -210,8 +208,7 @@ class Gate:
         return None
 
     def _stranger(self, environ: Environ) -> _Refusal | None:
-        header = environ.get("HTTP_AUTHORIZATION", "")
-        if header:
+        if header := environ.get("HTTP_AUTHORIZATION", ""):
             if self._is_right(environ, *_credentials(header)):
                 return None
             if self._failures.add(environ.get("REMOTE_ADDR", "")):
@@ -301,7 +298,6 @@ def _lock_seconds(header: str) -> int:
 
 
 def _name_of(host: str) -> str:
-    """Return the name in a Host header, without the port."""
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0].lower()

@@ -39,8 +39,6 @@ _STATUS = {
 
 
 class VaultProvider(DAVProvider):  # type: ignore[misc]  # wsgidav comes without types
-    """Provide one vault."""
-
     def __init__(self, tree: ServedTree, *, max_bytes: int, read_only: bool) -> None:
         super().__init__()
         self.tree = tree
@@ -94,10 +92,7 @@ class _Changing:
             raise DAVError(HTTP_FORBIDDEN, "the vault itself cannot be moved or deleted")
 
     def _refuse_existing(self, dest_path: str, *, but_file: bool = False) -> Item | None:
-        """Return the file at a destination.
-
-        Raises DAVError if a folder would be replaced, or would replace something.
-        """
+        """Return the file at a destination. Raises DAVError if a folder would be replaced, or would replace."""
         with _answered():
             there: Item | None = self.provider.tree.find(_relative(dest_path))
         if there is not None and (there.is_folder or not but_file):
@@ -261,7 +256,6 @@ def _resource(item: Item, environ: Environ) -> VaultFolder | VaultFile:
 
 @contextlib.contextmanager
 def _answered() -> Iterator[None]:
-    """Convert a DonnaError to a DAVError."""
     try:
         yield
     except DonnaError as error:

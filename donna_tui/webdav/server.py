@@ -54,21 +54,13 @@ class Address:
     certificate: Path | None = None
     key: Path | None = None
 
-    @property
-    def is_local(self) -> bool:
-        """Return whether only this machine can connect."""
-        return is_loopback(self.host)
-
     def check(self) -> None:
         """Raise DonnaError (`usage`) for an address at which a password would be sent in the clear."""
         if (self.certificate is None) != (self.key is None):
             raise DonnaError(Reason.USAGE, "--cert and --key must be given together", hint="--cert FILE --key FILE")
-        if not self.is_local and self.certificate is None:
-            raise DonnaError(
-                Reason.USAGE,
-                f"{self.host} can be reached by other machines, and without TLS they would read your password",
-                hint="give --cert and --key, or use 127.0.0.1 behind a tunnel",
-            )
+        if not is_loopback(self.host) and self.certificate is None:
+            message = f"{self.host} can be reached by other machines, and without TLS they would read your password"
+            raise DonnaError(Reason.USAGE, message, hint="give --cert and --key, or use 127.0.0.1 behind a tunnel")
 
 
 class _Tls(BuiltinSSLAdapter):
@@ -120,7 +112,6 @@ class Connection(HTTPConnection):
             yield
 
     def trust(self) -> None:
-        """Mark the connection as authenticated."""
         if self.visitor:
             self.server.door.trust(self.visitor)
         if self.reading:
@@ -201,7 +192,6 @@ class WebdavServer:
         self._ended = threading.Event()
 
     def open(self) -> str:
-        """Start listening and return the address of the vault. Raises DonnaError."""
         certificate, key = self._address.certificate, self._address.key
         try:
             if certificate is not None:
@@ -219,7 +209,6 @@ class WebdavServer:
         return f"{scheme}://{f'[{host}]' if ':' in host else quote(host)}:{port}{SHARE}/"
 
     def serve(self) -> None:
-        """Serve requests until `stop` is called."""
         sweeper = threading.Thread(target=self._sweep, name="donna-webdav-sweep", daemon=True)
         sweeper.start()
         try:

@@ -6,9 +6,10 @@ import json
 
 import yaml
 
+from docs.settings import default_file, markdown_reference
 from donna_tui.config.load import packaged_file
 from donna_tui.config.models import MemoryConfig
-from donna_tui.config.schema import SETTINGS, default_file, json_schema, markdown_reference, value_of
+from donna_tui.config.schema import SETTINGS, json_schema, value_of
 
 
 def test_the_shipped_file_is_fresh() -> None:

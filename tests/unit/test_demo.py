@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from donna_tui.calendar.mirror import meetings_between
-from donna_tui.cli.demo import drafts_of_demo, furnish_demo
+from donna_tui.cli.demo import drafts_in, furnish_demo
 from donna_tui.cli.session import Session, session_for
 from donna_tui.embedding import files as embedding_files
 from donna_tui.engine.engine import Engine
@@ -64,7 +64,7 @@ def furnished(paths: AppPaths) -> Session:
 
 
 def next_demo(paths: AppPaths) -> Path:
-    return demo_folder(paths, lambda folder: drafts_of_demo(paths, folder))
+    return demo_folder(paths, lambda folder: drafts_in(paths.space_state(folder)))
 
 
 def test_it_has_history_a_conflict_and_meetings_around_now_and_is_used_again(paths: AppPaths) -> None:
@@ -110,7 +110,7 @@ async def test_two_drafts_wait_and_do_not_count_as_a_change_until_a_person_touch
     assert next_demo(paths) == session.space.root
     furnished(paths)
     assert next_demo(paths) == session.space.root
-    waiting = drafts_of_demo(paths, session.space.root)
+    waiting = drafts_in(paths.space_state(session.space.root))
     assert waiting is not None
     note = session.space.root / min(waiting)
     note.write_text(f"{note.read_text()}My own line.\n")

@@ -6,7 +6,7 @@ import pytest
 
 from donna_tui.memory.facts import clean_text, preference_key, route
 from donna_tui.memory.scores import names_something, rarity, salience
-from donna_tui.text.semantic import chunk_semantic
+from donna_tui.text.chunker import chunk_semantic
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.memory import Importance, MemoryType, Signal
 

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_words_are_sanitised_line_by_line(capsys: pytest.CaptureFixture[str]) -> None:
-    emit({}, as_json=False, human=lambda: [HOSTILE, "fine"])
+    emit({}, [HOSTILE, "fine"], as_json=False)
     out, err = capsys.readouterr()
     assert err == ""
     assert len(out.splitlines()) == 2
@@ -27,7 +27,7 @@ def test_words_are_sanitised_line_by_line(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_json_is_one_ascii_line_that_says_ok(capsys: pytest.CaptureFixture[str]) -> None:
-    emit({"results": [HOSTILE, "ü"]}, as_json=True, human=list)
+    emit({"results": [HOSTILE, "ü"]}, (), as_json=True)
     out = capsys.readouterr().out
     assert out.isascii()
     assert out.count("\n") == 1
@@ -76,7 +76,7 @@ def test_reasons_have_exit_codes(reason: Reason, code: ExitCode) -> None:
 def test_a_narrow_encoding_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     raw = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii", errors="strict"))
-    emit({}, as_json=False, human=lambda: ["Übung › Ziel"])
+    emit({}, ["Übung › Ziel"], as_json=False)
     assert raw.getvalue() == b"\\xdcbung \\u203a Ziel\n"
 
 
@@ -88,7 +88,7 @@ def run(code: str, stdout: int | None = None) -> subprocess.CompletedProcess[byt
 def test_a_reader_that_left_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    result = run("emit({}, as_json=False, human=lambda: ['x' * 100] * 10_000)", stdout=writer)
+    result = run("emit({}, ['x' * 100] * 10_000, as_json=False)", stdout=writer)
     os.close(writer)
     assert (result.returncode, result.stderr) == (ExitCode.FINE, b"")
 
@@ -96,12 +96,12 @@ def test_a_reader_that_left_is_no_error() -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_result_that_cannot_be_written_is_a_failure() -> None:
     with Path("/dev/full").open("wb") as full:
-        result = run("emit({'x': 1}, as_json=True, human=lambda: [])", stdout=full.fileno())
+        result = run("emit({'x': 1}, [], as_json=True)", stdout=full.fileno())
     assert result.returncode == ExitCode.FAILED
     assert result.stderr.startswith(b"donna: the result cannot be written: ")
     assert b"Traceback" not in result.stderr
 
 
 def test_a_closed_stdout_is_no_error() -> None:
-    program = "import sys; sys.stdout = None; emit({}, as_json=True, human=lambda: [])"
+    program = "import sys; sys.stdout = None; emit({}, [], as_json=True)"
     assert run(program).returncode == ExitCode.FINE

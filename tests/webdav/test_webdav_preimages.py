@@ -13,7 +13,7 @@ from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.webdav.files import ServedTree
-from donna_tui.webdav.preimages import Preimages, Touched
+from donna_tui.webdav.upload import Preimages, Touched
 from tests.cli.running import Donna
 from tests.git_vaults import User, new_writer
 from tests.webdav.parts import Served, temporary_files

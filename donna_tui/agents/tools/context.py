@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -16,7 +16,9 @@ from donna_tui.safety.classify import Sensitivity
 from donna_tui.safety.terminal import clean_line
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
-from donna_tui.vault.client import Entry, NoteStat, VaultClient, VaultNote
+from donna_tui.types.memory import MemoryChunk
+from donna_tui.types.search import Hit
+from donna_tui.vault.client import NoteStat, VaultClient, VaultNote
 from donna_tui.vault.git.operations import new_session_id
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from donna_tui.vault.write.writer import VaultWriter
 
 T = TypeVar("T")
+R = TypeVar("R", Hit, MemoryChunk)
 
 NAME_OF_A_NOTE = "give the path of a note, ending with .md, as vault_list returns it; it lists the notes of a folder"
 _OF_THE_VAULT = frozenset({Reason.ROOT_MISSING, Reason.IO_ERROR})
@@ -35,10 +38,7 @@ Known = Mapping[str, FileState]
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The rights of this client: `sensitive` to see private notes, `executable` to write code that plugins execute.
-
-    Every method blocks.
-    """
+    """The rights of this client: to see private notes, and to write code that plugins execute. Every method blocks."""
 
     client: VaultClient
     sensitive: bool = False
@@ -58,13 +58,9 @@ class Access:
             if self.sensitive or error.reason in _OF_THE_VAULT:
                 raise
             raise missing() from None
-        if not self.may_see(note.sensitivity):
+        if not self.sensitive and note.sensitivity is not Sensitivity.PUBLIC:
             raise missing()
         return note
-
-    def may_see(self, sensitivity: Sensitivity) -> bool:
-        """Return whether this client may see a note of that sensitivity."""
-        return self.sensitive or sensitivity is Sensitivity.PUBLIC
 
     def sees(self, path: str) -> bool:
         """Return whether a note exists at this path that this client may see."""
@@ -75,22 +71,15 @@ class Access:
         return True
 
     def notes(self, known: Known, folder: str = "") -> Iterator[NoteStat]:
-        """Yield the notes below a folder that this client may see, in no order. Raises VaultReadError.
-
-        A note that is unchanged since the index found nothing private in it is not read again.
-        """
+        """Yield the visible notes below a folder; those that the index knows to be public are not read again."""
         for entry in self.client.scan(folder):
-            stat = self._seen(entry, known)
-            if stat:
+            stat = entry.stat
+            if entry.reason is not None or stat is None:
+                continue
+            state = known.get(stat.path)
+            unchanged = state is not None and state.same_stat(stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode)
+            if self.sensitive or unchanged or self.sees(stat.path):
                 yield stat
-
-    def _seen(self, entry: Entry, known: Known) -> NoteStat | None:
-        stat = entry.stat
-        if entry.reason is not None or stat is None:
-            return None
-        state = known.get(stat.path)
-        unchanged = state is not None and state.same_stat(stat.size, stat.mtime_ns, stat.ctime_ns, stat.inode)
-        return stat if self.sensitive or unchanged or self.sees(stat.path) else None
 
 
 def public_notes(database: Database) -> Known:
@@ -123,7 +112,6 @@ class Quota:
 
     @property
     def left(self) -> int:
-        """Return the number of writes left now."""
         since = self._clock() - QUOTA_SECONDS
         self._taken = [at for at in self._taken if at > since]
         return max(0, self.most - len(self._taken))
@@ -144,10 +132,7 @@ class Quota:
 
     @contextlib.contextmanager
     def taken(self) -> Iterator[None]:
-        """Count a write before it begins, so that a cancelled one counts as well, and give it back if it is refused.
-
-        Raises DonnaError (`quota`) if none is left.
-        """
+        """Count a write before it begins, also if cancelled; give it back if refused. Raises DonnaError (`quota`)."""
         self.take()
         try:
             yield
@@ -158,10 +143,7 @@ class Quota:
 
 @dataclass(slots=True)
 class ClientSession:
-    """One client from its first call to its last. `actor` is its name in the history of the vault.
-
-    `turn` serialises writes.
-    """
+    """One client from its first call to its last. `actor` names it in the history; `turn` serialises its writes."""
 
     actor: str
     quota: Quota = field(default_factory=Quota)
@@ -171,10 +153,7 @@ class ClientSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """A space as seen by one client. Without a writer nothing is written.
-
-    `results` is the default number of hits.
-    """
+    """A space as one client sees it. Without a writer nothing is written; `results` is the default number of hits."""
 
     engine: Engine
     access: Access
@@ -183,12 +162,18 @@ class ToolContext:
     results: int = 8
 
     async def read(self, query: Callable[[Database], T]) -> T:
-        """Run a query on the index."""
         return await self.engine.context.read(query)
 
     async def visible(self, notes: Collection[str]) -> set[str]:
         """Return which of some notes exist and may be seen by this client."""
         return await asyncio.to_thread(lambda: {note for note in notes if self.access.sees(note)})
+
+    async def public(self, found: Sequence[R], note_of: Callable[[R], str]) -> Sequence[R]:
+        """Return the results that this client may see now, as the index may be outdated. Some are of a note."""
+        if self.access.sensitive:
+            return found
+        seen = await self.visible({note for each in found if (note := note_of(each))})
+        return [each for each in found if not each.sensitive and (not (note := note_of(each)) or note in seen)]
 
 
 def actor_of(client: str) -> str:

@@ -1,23 +1,23 @@
-"""The tools `recall`, `remember`, `chat_add`, `memory_list`, `memory_forget`, `task_list` and `agenda`."""
+"""The tools for agents that search and recall the memory, change it, and list memories, tasks and meetings."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.calendar.values import local, local_zone, midnight
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
-from donna_tui.memory.facts import Fact
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
 from donna_tui.safety.terminal import clean, clean_line
+from donna_tui.search.citations import citation
 from donna_tui.search.query import readable
 from donna_tui.types.errors import DonnaError, Reason
-from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, RecallResult, SessionChange
-from donna_tui.types.search import MemorySource
+from donna_tui.types.memory import BadLine, MemoryChunk, MemoryFilter, SessionChange
+from donna_tui.types.search import Filters, Hit, MemorySource, SearchRequest
+from donna_tui.vault.note.read import iso_date
 
 INDEX_WAIT_SECONDS = 2.0
 """Maximum seconds that a call waits for the index to include its change; indexing continues regardless."""
@@ -58,9 +58,8 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
     """Convert a message to a turn. Raises DonnaError (`usage`) if it is empty, or its time is invalid."""
     at = moment_of(args.timestamp) if args.timestamp else datetime.datetime.now(datetime.UTC).timestamp()
     if at is None:
-        raise DonnaError(
-            Reason.USAGE, f"the timestamp of message {number} is not ISO 8601", hint="2026-03-12T09:30:00Z"
-        )
+        message = f"the timestamp of message {number} is not ISO 8601"
+        raise DonnaError(Reason.USAGE, message, hint="2026-03-12T09:30:00Z")
     made = made_turn(
         number,
         session=session,
@@ -77,7 +76,6 @@ def _turn(args: schemas.ChatTurn, session: str, title: str, number: int) -> NewT
 
 
 async def memory_list(space: ToolContext, args: schemas.MemoryListArgs) -> schemas.MemoryListOutput:
-    """Return a page of the memories, without notes."""
     wanted = MemoryFilter(
         types=args.types,
         sources=tuple(map(MemorySource, args.sources)) or LISTED,
@@ -92,7 +90,6 @@ async def memory_list(space: ToolContext, args: schemas.MemoryListArgs) -> schem
 
 
 def memory_row(memory: MemoryChunk) -> schemas.Memory:
-    """Convert a memory to a result row."""
     return schemas.Memory(
         id=memory.id,
         type=memory.memory_type,
@@ -109,10 +106,7 @@ def memory_row(memory: MemoryChunk) -> schemas.Memory:
 
 
 async def memory_forget(space: ToolContext, args: schemas.MemoryForgetArgs) -> schemas.MemoryForgetOutput:
-    """Forget a memory; the owner can restore it. Raises DonnaError.
-
-    A private memory gets the same answer as a missing one.
-    """
+    """Forget a memory; a private one gets the same answer as a missing one. Raises DonnaError."""
     session, service = space.session, space.engine.memory
     identity = readable(args.id)
     async with session.turn:
@@ -155,7 +149,6 @@ async def _tasks(space: ToolContext, *, done: bool = False) -> list[schemas.Task
 
 
 async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.AgendaOutput:
-    """Return the meetings of some days and the tasks due by then. Raises DonnaError (`usage`) for an invalid day."""
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=args.days)
@@ -189,7 +182,6 @@ def _day(text: str) -> datetime.date:
 
 
 async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.RecallOutput:
-    """Return the memories for a prompt, within a budget of tokens."""
     result = await space.engine.memory.recall(
         readable(args.query),
         top_k=args.top_k,
@@ -197,7 +189,7 @@ async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.Recall
         memory_types=args.types or None,
         remote=not space.access.sensitive,
     )
-    memories = await _visible_memories(space, result)
+    memories = await space.public(result.memories, _note_of)
     dropped = sum(each.tokens for each in result.memories) - sum(each.tokens for each in memories)
     return schemas.RecallOutput(
         memories=() if args.as_block else tuple(map(memory_row, memories)),
@@ -210,15 +202,14 @@ async def recall(space: ToolContext, args: schemas.RecallArgs) -> schemas.Recall
 
 
 async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.RememberOutput:
-    """Remember a text, as a private one if the client may read private notes.
-
-    Raises DonnaError (`conflict`) if it would replace a preference and the request does not allow that.
-    """
+    """Remember a text. Raises DonnaError (`conflict`) if it would replace a preference without permission."""
     session, private = space.session, space.access.sensitive
     async with session.turn:
         if not args.replace:
             held = await space.engine.memory.would_replace(args.text, memory_type_hint=args.type, sensitive=private)
-            _refuse_to_replace(held)
+            for old, fresh in held:
+                message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
+                raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
         with session.quota.taken():
             remembered = await space.engine.memory.remember(
                 args.text,
@@ -235,34 +226,71 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
     )
 
 
-def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
-    for old, fresh in held:
-        message = f"“{clean_line(fresh)}” would replace the preference “{clean_line(old.content)}”"
-        raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
-
-
 async def undo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
-    """Undo or redo what a session remembered, forgot and stored."""
     change = await (service.redo_session if redo else service.undo_session)(session_name(session))
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return change
 
 
 def session_name(session: str) -> str:
-    """Return the name of a session in memories."""
     return f"mcp:{session}"
 
 
-async def _visible_memories(space: ToolContext, result: RecallResult) -> list[MemoryChunk]:
-    """Return the memories whose notes are not private by now."""
-    if space.access.sensitive:
-        return list(result.memories)
-    seen = await space.visible({note for each in result.memories if (note := _note_of(each))})
-    return [each for each in result.memories if not each.sensitive and (not (note := _note_of(each)) or note in seen)]
-
-
 def _note_of(memory: MemoryChunk) -> str:
-    """Return the note that contains a memory, or an empty string."""
     if memory.source is MemorySource.TASK:
         return memory.source_id.rpartition("#")[0]
     return memory.source_id if memory.source is MemorySource.VAULT else ""
+
+
+async def memory_search(space: ToolContext, args: schemas.SearchArgs) -> schemas.SearchOutput:
+    filters = Filters(
+        sources=args.sources, path_prefix=readable(args.folder), sensitive=None if space.access.sensitive else False
+    )
+    request = SearchRequest(
+        text=readable(args.query),
+        k=args.max_results or space.results,
+        mode=args.mode,
+        filters=filters,
+        near_misses=args.near_misses,
+    )
+    outcome = await space.engine.search_fresh(request)
+    hits = [hit for hit in await space.public(outcome.hits, _note_of_hit) if _is_near_enough(hit, args.min_score)]
+    near = await space.public(outcome.near_misses, _note_of_hit) if args.near_misses else []
+    return schemas.SearchOutput(
+        results=tuple(map(_hit_row, hits)),
+        count=len(hits),
+        near_misses=tuple(map(_hit_row, near)),
+        mode=outcome.mode,
+        note=outcome.note,
+        filter_problems=tuple(clean_line(each.sentence) for each in outcome.filter_problems),
+        stale=outcome.stale,
+        indexed=outcome.indexed,
+    )
+
+
+def _note_of_hit(hit: Hit) -> str:
+    return hit.path if hit.source_type == MemorySource.VAULT else str(hit.metadata.get("note", ""))
+
+
+def _is_near_enough(hit: Hit, least: float | None) -> bool:
+    by_word = bool(hit.named) or hit.keyword_rank is not None
+    return least is None or by_word or (hit.score is not None and hit.score >= least)
+
+
+def _hit_row(hit: Hit) -> schemas.Hit:
+    return schemas.Hit(
+        path=hit.path,
+        start_line=hit.start_line,
+        end_line=hit.end_line,
+        snippet=clean_line(hit.snippet.text),
+        score=None if hit.score is None else round(hit.score, 4),
+        title=clean_line(hit.title),
+        date=iso_date(hit.dated_at),
+        type=clean_line(str(hit.metadata.get("type") or "")),
+        tags=tuple(clean_line(str(each)) for each in hit.metadata.get("tags") or ()),
+        draft=hit.draft,
+        sensitive=hit.sensitive,
+        heading_path=tuple(map(clean_line, hit.heading_path)),
+        source=hit.source_type,
+        citation=clean_line(citation(hit)),
+    )

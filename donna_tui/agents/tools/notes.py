@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 
 from donna_tui.agents.tools import schemas
@@ -72,9 +73,8 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
     below = await asyncio.to_thread(lambda: list(space.access.notes(known, folder)))
     found = [each for each in below if each.path not in drafts]
     depth = len(folder) + 1 if folder else 0
-    wanted = sorted(
-        (each for each in found if args.recursive or "/" not in each.path[depth:]), key=lambda each: each.path
-    )
+    shown = (each for each in found if args.recursive or "/" not in each.path[depth:])
+    wanted = sorted(shown, key=lambda each: each.path)
     notes = tuple(
         schemas.Note(path=each.path, size=each.size, modified=schemas.iso_time(each.mtime_ns / 1e9))
         for each in wanted[args.offset : args.offset + args.limit]
@@ -83,7 +83,6 @@ async def vault_list(space: ToolContext, args: schemas.ListArgs) -> schemas.List
 
 
 async def vault_links(space: ToolContext, args: schemas.LinkArgs) -> schemas.LinkOutput:
-    """Return the notes that a note links to, and those that link to it. Raises VaultReadError."""
     path = args.path.removeprefix(PREFIX)
     note = await asyncio.to_thread(space.access.read, path)
     known: Known = await space.read(public_notes)
@@ -198,10 +197,7 @@ async def vault_section(space: ToolContext, args: schemas.SectionArgs) -> schema
 
 
 def with_section(text: str, body_start: int, args: schemas.SectionArgs) -> str:
-    """Return the text of a note with one section changed.
-
-    Raises DonnaError (`missing`) if it has no such section, and (`usage`) if it has several of that name.
-    """
+    """Return a text with one section changed. Raises DonnaError: `missing` without it, `usage` if it is ambiguous."""
     wanted = tuple(args.heading_path)
     found = [each for each in split_sections(text, body_start) if each.heading_path == wanted]
     if len(found) > 1:
@@ -241,7 +237,9 @@ def _undoing(writer: VaultWriter, session: str, wanted: int | None) -> tuple[Pla
     except VaultWriteError as error:
         if error.reason in (Reason.NOTHING_TO_UNDO, Reason.NO_REPOSITORY):
             return None, error
-        raise _named(error) from None
+        # name the conflicting note: the notes of this session's operations are its own
+        message = f"{error.message} ({error.path})" if error.path else error.message
+        raise VaultWriteError(error.reason, message, hint=error.hint, path=error.path) from None
 
 
 def _writer(space: ToolContext) -> VaultWriter:
@@ -263,9 +261,7 @@ def _planned(space: ToolContext, writer: VaultWriter, args: schemas.WriteArgs) -
     try:
         plan = writer.planner.write(path, args.content, seen=expecting(args.etag), replace=args.replace)
     except VaultWriteError as error:
-        if (
-            args.etag is None and error.reason is Reason.CONFLICT
-        ):  # the error would name an invisible note with a similar name
+        if args.etag is None and error.reason is Reason.CONFLICT:  # it would name an invisible note of a similar name
             raise _not_free(path) from None
         raise
     for change in plan.changes:
@@ -289,7 +285,6 @@ def _check_version(space: ToolContext, path: str, etag: str | None) -> None:
 
 
 def _is_taken(space: ToolContext, path: str) -> bool:
-    """Return whether anything exists at the path."""
     try:
         space.access.client.stat(path)
     except VaultReadError as error:
@@ -318,12 +313,6 @@ def _check_inert(path: str, change: Change) -> None:
         message = "an agent is not allowed to write code that Obsidian plugins run: <% … %>, dataviewjs blocks, `$= …`"
         hint = "describe it in words; the owner can allow it: donna mcp --write --allow-code"
         raise VaultWriteError(Reason.EXECUTABLE, message, hint=hint, path=path)
-
-
-def _named(error: VaultWriteError) -> VaultWriteError:
-    """Name the conflicting note: the notes of this session's operations are its own."""
-    message = f"{error.message} ({error.path})" if error.path else error.message
-    return VaultWriteError(error.reason, message, hint=error.hint, path=error.path)
 
 
 async def _applied(space: ToolContext, writer: VaultWriter, plan: Plan) -> Outcome:
@@ -359,18 +348,13 @@ def _all_public(access: Access, row: DraftRow, draft: Draft) -> bool:
     front = parse_frontmatter(draft.text)
     if front.sensitivity(draft.text, access.client.sensitive_key) is not Sensitivity.PUBLIC:
         return False
-    there = [path for path in {row.path, row.target} if path and _exists(access, path)]
+    there: list[str] = []
+    for path in filter(None, {row.path, row.target}):
+        with contextlib.suppress(DonnaError):  # nothing is there
+            access.client.stat(path)
+            there.append(path)
     notes = {each.path for each in draft.evidence if each.source_type == MemorySource.VAULT}
     return all(access.sees(path) for path in (*there, *notes))
-
-
-def _exists(access: Access, path: str) -> bool:
-    """Return whether anything exists at the path, readable or not."""
-    try:
-        access.client.stat(path)
-    except DonnaError:
-        return False
-    return True
 
 
 def _row(row: DraftRow) -> schemas.Draft:

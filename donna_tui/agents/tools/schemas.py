@@ -31,6 +31,9 @@ NotePath = Annotated[
         description="Vault-relative, exactly as in `path` of a result, such as Projects/plan.md.",
     ),
 ]
+Folder = Annotated[
+    str, Field(max_length=LONGEST_PATH, description="Only notes below this folder, vault-relative, such as Projects.")
+]
 Offset = Annotated[int, Field(ge=0, description="The number of rows to skip: 0 for the first page.")]
 IsoTime = Annotated[str, Field(description="ISO 8601 in UTC, such as 2026-03-12T09:30:00Z; empty if unknown.")]
 Question = Annotated[str, Field(min_length=1, max_length=LONGEST_QUESTION, description="The question, in any words.")]
@@ -84,11 +87,7 @@ class SearchArgs(ToolArgs):
     sources: tuple[Literal["vault", "chat", "memory", "correction", "task", "draft"], ...] = Field(
         default=(), max_length=8, description="Only these kinds of documents; drafts are left out by default."
     )
-    folder: str = Field(
-        default="",
-        max_length=LONGEST_PATH,
-        description="Only notes below this folder, vault-relative, such as Projects.",
-    )
+    folder: Folder = ""
     near_misses: bool = Field(default=False, description="Include near misses where nothing is relevant.")
 
 
@@ -208,9 +207,7 @@ class RecallOutput(ToolOutput):
 class RememberArgs(ToolArgs):
     """The text to remember: one fact, decision or preference, in a self-contained sentence."""
 
-    text: Annotated[
-        str, Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
-    ]
+    text: str = Field(min_length=1, max_length=20_000, description="The sentence, with names and dates in full.")
     type: MemoryType | None = Field(
         default=None,
         description="procedural for a preference, semantic for a fact, episodic for an event, working for what is under"
@@ -261,11 +258,7 @@ class ReadOutput(ToolOutput):
 class ListArgs(ToolArgs):
     """Filters and page of a list of notes."""
 
-    folder: str = Field(
-        default="",
-        max_length=LONGEST_PATH,
-        description="Only notes below this folder, vault-relative, such as Projects.",
-    )
+    folder: Folder = ""
     recursive: bool = Field(default=True, description="Also those in folders below it.")
     offset: Offset = 0
     limit: Annotated[int, Field(ge=1, le=MOST_LISTED, description="The maximum number of rows.")] = 200
@@ -350,9 +343,7 @@ class WriteOutput(ToolOutput):
 class UndoArgs(ToolArgs):
     """The part of this session to undo."""
 
-    n: Annotated[int, Field(ge=1, le=1_000)] = Field(
-        default=1, description="The number of operations to undo, from the last."
-    )
+    n: int = Field(default=1, ge=1, le=1_000, description="The number of operations to undo, from the last.")
     everything: bool = Field(default=False, description="All of this session, also its changes of the memory.")
 
 
@@ -405,17 +396,12 @@ class ChatTurn(Row):
 class ChatAddArgs(ToolArgs):
     """Messages of the current conversation, in order. Messages added before are not stored twice."""
 
-    turns: Annotated[
-        tuple[ChatTurn, ...], Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
-    ]
-    session_id: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=LONGEST_NAME,
-            description="A name for this conversation that you choose once and use for each of its messages.",
-        ),
-    ]
+    turns: tuple[ChatTurn, ...] = Field(min_length=1, max_length=MOST_TURNS, description="The messages, oldest first.")
+    session_id: str = Field(
+        min_length=1,
+        max_length=LONGEST_NAME,
+        description="A name for this conversation that you choose once and use for each of its messages.",
+    )
     title: str = Field(
         default="", max_length=LONGEST_NAME, description="What the conversation is about, in a few words."
     )
@@ -462,14 +448,11 @@ class MemoryListOutput(ToolOutput):
 class MemoryForgetArgs(ToolArgs):
     """The memory to forget."""
 
-    id: Annotated[
-        str,
-        Field(
-            min_length=1,
-            max_length=LONGEST_PATH,
-            description="Exactly as in `id` of a result of recall or memory_list, such as memory:4f1c0a.",
-        ),
-    ]
+    id: str = Field(
+        min_length=1,
+        max_length=LONGEST_PATH,
+        description="Exactly as in `id` of a result of recall or memory_list, such as memory:4f1c0a.",
+    )
 
 
 class MemoryForgetOutput(ToolOutput):
