@@ -28,5 +28,4 @@ def is_this_machine(host: str) -> bool:
 
 
 def host_of(url: str) -> str:
-    """Return the host in the address of a server, or an empty string."""
     return urlsplit(url).hostname or ""

@@ -118,5 +118,4 @@ def resource(*parts: str) -> Path:
 
 
 def style_sheet(name: str) -> Path:
-    """Return the path of a style sheet. Raises FileNotFoundError."""
     return resource("styles", f"{name}.tcss")

@@ -105,11 +105,7 @@ class BlameLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An unsaved edit of a note.
-
-    `base` is the original text and `etag` the version of its file; None means a note that
-    does not exist yet.
-    """
+    """An unsaved edit of a note: `base` and `etag` are those it began with; None for a new note."""
 
     path: str
     base: str
