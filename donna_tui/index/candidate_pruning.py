@@ -56,12 +56,7 @@ class Level:
 
 
 def whole(database: Database) -> list[Range]:
-    """Return the range of all keys."""
     return [(1, last_chunk(database))]
-
-
-_THERE = "SELECT count(*) FROM {}_docsize WHERE id BETWEEN ? AND ?"
-"""Count rows in the FTS5 table of passage lengths, at a sixteenth of the cost of counting passages."""
 
 
 def choose_level(
@@ -136,12 +131,12 @@ class _Sample:
 
     @property
     def passages(self) -> float:
-        """Return the estimated number of chunks."""
-        there: list[int] = [self.database.value(_THERE.format(self.words), part) for part in self.parts]
+        """Return the estimated number of chunks, from the table of passage lengths: counting passages costs more."""
+        count = f"SELECT count(*) FROM {self.words}_docsize WHERE id BETWEEN ? AND ?"  # noqa: S608
+        there: list[int] = [self.database.value(count, part) for part in self.parts]
         return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
-        """Estimate the number of chunks that an FTS5 expression matches."""
         count = f"SELECT count(*) FROM {self.words} WHERE {self.words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         counts: list[int] = [self.database.value(count, (expression, *part)) for part in self.parts]
         return round(self.scale * sum(counts))

@@ -113,10 +113,7 @@ class ExactScan:
         return self._ids[rows], np.concatenate(parts) if parts else np.empty(0)
 
     def _load_block(self, database: Database) -> bool:
-        """Read the next entries of the log: the current vectors of the chunks that they name.
-
-        Return False if there were none.
-        """
+        """Read the vectors of the chunks that the next entries of the log name. Return False if there were none."""
         before, newest = log_bounds(database)
         start = max(self._seen, before)
         if newest <= start:

@@ -65,7 +65,6 @@ def file_state(database: Database, path: str) -> FileState | None:
 
 
 def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
-    """Return which of some paths have a state."""
     rows = database.rows(
         "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))", (json.dumps([*paths]),)
     )
@@ -101,5 +100,4 @@ def judge_again(database: Database, sensitive_key: str) -> None:
 
 
 def forget_state(database: Database, path: str) -> None:
-    """Delete the state of a file that was removed."""
     database.run("DELETE FROM file_states WHERE path = ?", (path,))

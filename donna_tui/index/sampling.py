@@ -20,7 +20,6 @@ Range: TypeAlias = tuple[int, int]
 
 
 def span(ranges: Sequence[Range]) -> int:
-    """Return the number of keys in some ranges."""
     return sum(last - first + 1 for first, last in ranges)
 
 

@@ -44,8 +44,6 @@ class Upserted:
 
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
-    """A chunk without a vector."""
-
     id: int
     document_id: str
     embed_hash: bytes
@@ -57,10 +55,7 @@ class PendingChunk:
 
 
 class MemoryStore:
-    """The write side of the index, for use by the thread that owns the writable connection.
-
-    `window` is the window of the model, in tokens.
-    """
+    """The write side of the index, for the thread that owns its connection. `window` is in tokens."""
 
     def __init__(
         self, database: Database, chunk: Callable[[Document], list[Chunk]], window: int = DEFAULT_WINDOW
@@ -95,8 +90,10 @@ class MemoryStore:
                 self._remove_chunks(existing.id)
             document_id = write_document(self.database, document, existing)
             rows = insert_chunks(self.database, document_id, document, fresh, self._window)
-            reused = self._attach_known_vectors(rows)
-        return Upserted(document_id, len(rows), reused, unchanged=False)
+            known = [row.id for row in rows if self._is_cached(row)] if self.version else []
+            if known:
+                self._stamp(known)
+        return Upserted(document_id, len(rows), reused=len(known), unchanged=False)
 
     def upsert_many(self, documents: Iterable[Document]) -> list[str]:
         """Upsert several documents, each in a separate transaction, so that a failure affects one document only."""
@@ -135,9 +132,9 @@ class MemoryStore:
         where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
         parameters = (user_id, source_type, source_type)
         with self.database.transaction():
-            rows = self.database.rows(f"SELECT id, chunk_id FROM memory_chunks WHERE {where}", parameters)  # noqa: S608
-            self.vectors.remove(self.database, [chunk_id for _, chunk_id in rows])
-            log_vectors(self.database, [each for each, _ in rows])
+            listed = f"SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE {where}"  # noqa: S608
+            rows = [ChunkRow(*row) for row in self.database.rows(listed, parameters)]
+            self._remove_vectors(rows)
             self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE {where}", parameters)  # noqa: S608
             self.database.run(
                 "DELETE FROM embeddings WHERE embed_hash NOT IN"
@@ -149,8 +146,7 @@ class MemoryStore:
         """Discard the vectors of a document, so that its chunks are embedded again."""
         with self.database.transaction():
             rows = chunks_of(self.database, document_id)
-            self.vectors.remove(self.database, [row.chunk_id for row in rows])
-            log_vectors(self.database, [row.id for row in rows])
+            self._remove_vectors(rows)
             self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE document_id = ?", (document_id,))
             self.database.run_many(
                 "DELETE FROM embeddings WHERE embed_hash = ?1 AND NOT EXISTS"
@@ -259,12 +255,12 @@ class MemoryStore:
         return known == (document.content_hash, document.title, document.sensitive)
 
     def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
+        renamed = existing.search_title != document.search_title
         with self.database.transaction():
-            if existing.search_title == document.search_title:
-                write_document(self.database, document, existing)
-            else:
+            if renamed:
                 forget_words(self.database, existing.id)
-                write_document(self.database, document, existing)
+            write_document(self.database, document, existing)
+            if renamed:
                 index_words(self.database, existing.id)
         count, embedded = self.database.rows(
             "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', ?))"
@@ -276,18 +272,13 @@ class MemoryStore:
     def _remove_chunks(self, document_id: str) -> list[ChunkRow]:
         rows = chunks_of(self.database, document_id)
         forget_words(self.database, document_id)
-        self.vectors.remove(self.database, [row.chunk_id for row in rows])
-        log_vectors(self.database, [row.id for row in rows])
+        self._remove_vectors(rows)
         self.database.run("DELETE FROM memory_chunks WHERE document_id = ?", (document_id,))
         return rows
 
-    def _attach_known_vectors(self, rows: Sequence[ChunkRow]) -> int:
-        """Assign the vectors cached for the same text to new chunks; return how many there were."""
-        if not self.version:
-            return 0
-        known = [row.id for row in rows if self._is_cached(row)]
-        self._stamp(known)
-        return len(known)
+    def _remove_vectors(self, rows: Sequence[ChunkRow]) -> None:
+        self.vectors.remove(self.database, [row.chunk_id for row in rows])
+        log_vectors(self.database, [row.id for row in rows])
 
     def _is_cached(self, chunk: PendingChunk | ChunkRow) -> bool:
         known = "SELECT 1 FROM embeddings WHERE embed_hash = ?"
