@@ -88,7 +88,6 @@ class IndexMaintainer:
         return self.indexes.active.is_read
 
     async def caught_up(self) -> None:
-        """Wait until the index has caught up."""
         while not self.is_caught_up:
             await asyncio.sleep(0.1)
 
@@ -182,6 +181,5 @@ class IndexMaintainer:
     async def _replace_damaged(self) -> None:
         while True:
             await self._damage.wait()
-            if await self.indexes.is_damaged():
-                await self.indexes.replace_damaged()
+            await self.indexes.replace_if_damaged()
             self._damage.clear()

@@ -72,7 +72,6 @@ class ProblemLog:
         self.reused = 0
 
     def __call__(self, event: EngineEvent) -> None:
-        """Record an event."""
         with self._lock:
             if isinstance(event, SearchDone):
                 self._search.append(event.latency_ms)
@@ -102,7 +101,6 @@ class ProblemLog:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return the current problems, oldest first."""
         with self._lock:
             return tuple(self._problems.values())
 
