@@ -42,7 +42,6 @@ class EditorCopy:
 
     @property
     def is_open(self) -> bool:
-        """Return whether another running process is waiting for the editor."""
         return self.owner != os.getpid() and _runs(self.owner)
 
 

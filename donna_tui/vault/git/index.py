@@ -65,14 +65,10 @@ def check_unstaged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequen
     """
     before = _stamp(place.git_dir / "index")
     changes = _of_branch(changes)
-    staged = _staged(repo, place, tip, changes)
-    if staged:
-        raise VaultWriteError(
-            Reason.GIT_BUSY,
-            "the staged text of this note differs from the file on disk",
-            hint="commit it, or unstage it: git restore --staged",
-            path=min(staged),
-        )
+    if staged := _staged(repo, place, tip, changes):
+        message = "the staged text of this note differs from the file on disk"
+        hint = "commit it, or unstage it: git restore --staged"
+        raise VaultWriteError(Reason.GIT_BUSY, message, hint=hint, path=min(staged))
     return before
 
 
@@ -147,10 +143,8 @@ def follow_tip(
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     changes = _of_branch(changes)
-    if not changes:
-        return True
     with contextlib.suppress(OSError, VaultWriteError):
-        while not _followed(repo, place, tip, changes, since):
+        while changes and not _followed(repo, place, tip, changes, since):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.02)

@@ -125,6 +125,12 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIO
             yield operation
 
 
+def newest_id(repo: GitRepo, record: str | None) -> str:
+    """Return the id of the newest operation of the chain that ends in `record`; empty if there is none."""
+    newest = next(each_operation(repo, record, limit=1), None)
+    return newest.id if newest else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Stacks:
     """The operations that can be undone and redone, the next one first."""

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from donna_tui.vault.git.index import COPY
@@ -55,7 +54,10 @@ def _abandoned_locks(place: RepoLocation, intent: Intent) -> list[Path]:
     """Return the locks of the branch that hold the commit of the intent, or have been empty since the write began."""
     empty: dict[Path, float] = {}
     ours: list[Path] = []
-    for lock in _branch_locks(place, intent):
+    locks = [place.git_dir / "HEAD.lock"]
+    if intent.ref != "HEAD":
+        locks.append(place.common_dir / f"{intent.ref}.lock")
+    for lock in locks:
         with contextlib.suppress(OSError, ValueError):
             data = read_small(lock)
             if data is None:
@@ -68,12 +70,6 @@ def _abandoned_locks(place: RepoLocation, intent: Intent) -> list[Path]:
     if empty:
         time.sleep(EMPTY_LOCK_SECONDS)
     return ours + [lock for lock, written in empty.items() if _is_unchanged(lock, written)]
-
-
-def _branch_locks(place: RepoLocation, intent: Intent) -> Iterator[Path]:
-    yield place.git_dir / "HEAD.lock"
-    if intent.ref != "HEAD":
-        yield place.common_dir / f"{intent.ref}.lock"
 
 
 def _is_unchanged(lock: Path, written: float) -> bool:

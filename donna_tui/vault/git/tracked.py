@@ -42,9 +42,6 @@ def unstorable(
     return refusals | {refusal.path: refusal for refusal in unstored}
 
 
-_RESTORING = (OperationKind.UNDO, OperationKind.REDO)
-
-
 def mark_untracked(
     repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
@@ -84,7 +81,7 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
     """Return whether an untracked private note may be committed: the user agreed, or an undo or redo restores it."""
     if change.after is None:
         return False
-    if plan.kind in _RESTORING:
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):
         return _was_removed_by_donna(repo, tip, change.path)
     if plan.may_track or _is_private(rules, change.path, change.after):
         return plan.may_track

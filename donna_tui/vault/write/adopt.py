@@ -10,7 +10,7 @@ from donna_tui.vault.git.history import History
 from donna_tui.vault.git.objects import blob_changes, blob_id
 from donna_tui.vault.git.repository import RepoLocation
 from donna_tui.vault.git.tracked import unstorable
-from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Version
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Plan, Version, in_line_ends_of
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
 from donna_tui.vault.write.protocol import WriteContext
 from donna_tui.vault.write.recovery import record_changes
@@ -31,7 +31,9 @@ class Adopter:
         if data is None:
             raise note_missing(path)
         change = Change(path=path, before=None, after=data)
-        self._check(place, change)
+        self._vault_state.rules.check(change)
+        if refusals := unstorable(self._context.repo, place, self._context.files, [change], {}):
+            raise next(iter(refusals.values()))
         committed = self._committed(place, path)
         if committed != blob_id(data, place.object_format):
             changes = blob_changes((change,), place.object_format)
@@ -53,23 +55,21 @@ class Adopter:
         before: bytes | None = version.data
         committed = self._committed(place, version.path)
         if committed != version.committed and committed is not None:
-            before = _in_the_form_of(now, self._context.repo.blobs([committed])[0])
+            before = self._context.repo.blobs([committed])[0]
+            before = None if before is None else in_line_ends_of(now, before)
         return _plan([self._change(version.path, before, now)])
 
     def outside(self, paths: Iterable[str]) -> Plan:
         """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
-        found = (self._history.outside_change(path) for path in paths)
-        edited = (each for each in found if each is not None and each.after is not None)
-        return _plan([self._change(each.path, _in_the_form_of(each.after, each.before), each.after) for each in edited])
+        edited = []
+        for each in map(self._history.outside_change, paths):
+            if each is not None and each.after is not None:
+                before = None if each.before is None else in_line_ends_of(each.after, each.before)
+                edited.append(self._change(each.path, before, each.after))
+        return _plan(edited)
 
     def _change(self, path: str, before: bytes | None, after: bytes | None) -> Change:
         return Change(path=path, before=before, after=after, mode=self._vault_state.mode(path, after))
-
-    def _check(self, place: RepoLocation, change: Change) -> None:
-        self._vault_state.rules.check(change)
-        refusals = unstorable(self._context.repo, place, self._context.files, [change], {})
-        if refusals:
-            raise next(iter(refusals.values()))
 
     def _committed(self, place: RepoLocation, path: str) -> str | None:
         commit = self._context.repo.tip().commit
@@ -84,11 +84,3 @@ def _plan(changes: list[Change]) -> Plan:
     remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
     subject = f"Edit {name}{others}"
     return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
-
-
-def _in_the_form_of(now: bytes | None, before: bytes | None) -> bytes | None:
-    """Return the committed bytes of a note, with the line endings that the file has on disk."""
-    if before is None or now is None or b"\r" in before:
-        return before
-    is_crlf = now.count(b"\r\n") == now.count(b"\n") > 0
-    return before.replace(b"\n", b"\r\n") if is_crlf else before

@@ -364,11 +364,9 @@ def _check_access(old: os.stat_result, new: os.stat_result) -> None:
     user_loses = old.st_uid != new.st_uid and of_user & ~((of_group if keeps_group else 0) | of_all)
     group_loses = not keeps_group and of_group & ~of_all
     if user_loses or group_loses:
-        raise VaultReadError(
-            Reason.UNREADABLE,
-            "the note belongs to another user or group, who would lose access to it if you replaced it",
-            hint="ask its owner to share it with your group (chgrp, chmod g+rw), or change it as its owner",
-        )
+        message = "the note belongs to another user or group, who would lose access to it if you replaced it"
+        hint = "ask its owner to share it with your group (chgrp, chmod g+rw), or change it as its owner"
+        raise VaultReadError(Reason.UNREADABLE, message, hint=hint)
 
 
 def _copy_attributes(source: int, target: int) -> None:

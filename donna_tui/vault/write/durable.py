@@ -19,7 +19,6 @@ _MODES = {
 
 
 def refused_write(error: OSError, path: str, *, what: str = "the note") -> VaultWriteError:
-    """Convert an operating system error to a VaultWriteError."""
     if error.errno in _FULL:
         return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
     if error.errno == errno.ENAMETOOLONG:

@@ -20,12 +20,8 @@ MARK = ".donna-"
 
 def changed_meanwhile(path: str) -> VaultWriteError:
     """Return the error for a note that another program saved between reading and writing."""
-    return VaultWriteError(
-        Reason.CONFLICT,
-        "this note was just edited elsewhere",
-        hint="read it again, and resolve the conflict",
-        path=path,
-    )
+    hint = "read it again, and resolve the conflict"
+    return VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", hint=hint, path=path)
 
 
 class VaultFiles:
@@ -86,7 +82,6 @@ class VaultFiles:
         return self._empty_in([])[0]
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
-        """Return the empty folders in a folder, and whether it is empty itself but for these."""
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
             each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
         found: list[str] = []
@@ -152,9 +147,7 @@ class VaultFiles:
         return done
 
     def complete(self, change: Change, waiting: str) -> bool:
-        """Complete a `put` whose change is in the history, removing what it displaced. Return False if that is other
-        text.
-        """
+        """Remove what a `put` that is in the history displaced. Return False if that is other text."""
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
             done = atomic.complete(folder, name, waiting, change)

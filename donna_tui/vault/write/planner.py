@@ -6,11 +6,12 @@ import codecs
 from collections.abc import Callable, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.links.rewrite import LinksBroken, LinksMoved, break_links, move_links
+from donna_tui.vault.links.rewrite import LinksBroken, break_links
 from donna_tui.vault.note.merge import merge_frontmatter
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen, in_line_ends_of
 from donna_tui.vault.write.files import changed_meanwhile
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
+from donna_tui.vault.write.selection import checked_change, plan_move
 
 
 class Planner:
@@ -28,7 +29,8 @@ class Planner:
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
         """Plan to write `content` to a note.
 
-        The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note.
+        The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note. Then
+        only the byte order mark of the note, and its line endings if they are uniform, are kept.
         """
         self._rules.check_path(path)
         data = _encoded(path, content)
@@ -41,7 +43,9 @@ class Planner:
             self._vault_state.check_new(path)
         elif data != before:
             if replace:
-                data = _in_the_form_of(before, data)
+                data = in_line_ends_of(before, data)
+                if before.startswith(codecs.BOM_UTF8):
+                    data = codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8)
             else:
                 data = _encoded(path, merge_frontmatter(_decoded(path, before), content))
             self._rules.check_size(path, data)
@@ -62,8 +66,7 @@ class Planner:
         """
         self._recover()
         before = self._vault_state.existing(path, seen)
-        change = Change(path=path, before=before, after=None, mode=self._vault_state.mode(path, before))
-        self._rules.check(change)
+        change = checked_change(self._vault_state, path, before, None)
         broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
@@ -77,51 +80,24 @@ class Planner:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
         self._recover()
-        before = self._vault_state.existing(src, seen)
-        subject = f"Move {src} to {dst}"
         if src == dst:
-            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
-        self._vault_state.check_new(dst, besides=src)
-        moved = move_links(self._vault_state, {src: dst}, {src: before}) if links else LinksMoved({src: before})
-        mode = self._vault_state.mode(src, before)
-        removal = Change(path=src, before=before, after=None, mode=mode)
-        creation = Change(path=dst, before=None, after=moved.own[src], mode=mode)
-        for change in (removal, creation):
-            self._rules.check(change)
-        # if only the case differs, some systems would find the old file under the new name
-        order = (removal, creation) if src.casefold() == dst.casefold() else (creation, removal)
-        return Plan(
-            kind=OperationKind.MOVE,
-            subject=subject,
-            changes=(*order, *moved.changes),
-            remarks=moved.remarks,
-            unread=moved.unread,
-        )
-
-
-def _in_the_form_of(before: bytes, data: bytes) -> bytes:
-    """Return new bytes with the byte order mark of the note, and with its line endings if they are uniform."""
-    if before.count(b"\r\n") == before.count(b"\n") > 0 and b"\r" not in data:
-        data = data.replace(b"\n", b"\r\n")
-    return codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8) if before.startswith(codecs.BOM_UTF8) else data
+            self._vault_state.existing(src, seen)
+        moves = {} if src == dst else {src: dst}
+        return plan_move(self._vault_state, moves, f"Move {src} to {dst}", links=links, seen=seen)
 
 
 def _encoded(path: str, content: str) -> bytes:
     try:
         return content.encode()
     except UnicodeEncodeError:
-        raise VaultWriteError(
-            Reason.ENCODING, "the text contains characters that cannot be encoded", path=path
-        ) from None
+        message = "the text contains characters that cannot be encoded"
+        raise VaultWriteError(Reason.ENCODING, message, path=path) from None
 
 
 def _decoded(path: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise VaultWriteError(
-            Reason.ENCODING,
-            "this note is not UTF-8, so its frontmatter cannot be preserved exactly",
-            hint="convert it first, or replace it as a whole",
-            path=path,
-        ) from None
+        message = "this note is not UTF-8, so its frontmatter cannot be preserved exactly"
+        hint = "convert it first, or replace it as a whole"
+        raise VaultWriteError(Reason.ENCODING, message, hint=hint, path=path) from None

@@ -16,14 +16,14 @@ from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, attributes_of, stored_changes
 from donna_tui.vault.git.command import HELD, refusal
 from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
-from donna_tui.vault.git.objects import Author, Prepared, prepare
-from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.objects import Author, prepare
+from donna_tui.vault.git.operations import new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
-from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Outcome, Plan, etag_of
 from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.journal import Intent, Journal
@@ -49,8 +49,6 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """The collaborators of a write."""
-
     repo: GitRepo
     files: VaultFiles
     journal: Journal
@@ -105,14 +103,26 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
     with ThreadPoolExecutor(1, thread_name_prefix="donna-newest-operation") as pool:
         # Each git process takes milliseconds to start; this one needs none of the others.
-        newest = pool.submit(copy_context().run, _newest_operation, context, tip)
+        newest = pool.submit(copy_context().run, newest_id, context.repo, tip.record)
         rules = _check(context, place, plan)
         plan = _with_owners(context, plan)
         changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
         changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
-    operation = _operation(newest.result(), plan, changes, actor, session, _missing_folders(context, plan))
+    operation = Operation(
+        id=new_operation_id(newest.result()),
+        kind=plan.kind,
+        actor=actor,
+        subject=plan.subject,
+        at=time.time(),
+        commit="",
+        changes=changes,
+        undoes=plan.undoes,
+        redoes=plan.redoes,
+        session=session,
+        made=_missing_folders(context, plan),
+    )
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(context, place, tip, operation, images)
     context.reached(Step.PREPARED)
@@ -148,15 +158,11 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
     if not any(owners.values()):
         return plan
-    return replace(
-        plan,
-        changes=tuple(
-            replace(
-                each, owner=owners.get(each.path) or (moved if each.before is None and not each.owner else each.owner)
-            )
-            for each in plan.changes
-        ),
+    changes = (
+        replace(each, owner=owners.get(each.path) or each.owner or (moved if each.before is None else ""))
+        for each in plan.changes
     )
+    return replace(plan, changes=tuple(changes))
 
 
 def _missing_folders(context: WriteContext, plan: Plan) -> tuple[str, ...]:
@@ -165,60 +171,33 @@ def _missing_folders(context: WriteContext, plan: Plan) -> tuple[str, ...]:
     return tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder))
 
 
-def _newest_operation(context: WriteContext, tip: Tip) -> str:
-    """Return the id of the newest operation; empty if there is none."""
-    newest = next(each_operation(context.repo, tip.record, limit=1), None)
-    return newest.id if newest else ""
-
-
-def _operation(
-    newest: str, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str, made: tuple[str, ...]
-) -> Operation:
-    return Operation(
-        id=new_operation_id(newest),
-        kind=plan.kind,
-        actor=actor,
-        subject=plan.subject,
-        at=time.time(),
-        commit="",
-        changes=changes,
-        undoes=plan.undoes,
-        redoes=plan.redoes,
-        session=session,
-        made=made,
-    )
-
-
 def make_objects(
     context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
-) -> Prepared:
-    """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
+) -> tuple[Operation, str]:
+    """Call `prepare`, and on an error remove the crash report that git leaves in the repository: one that names our
+    process, or is empty because the disk was full.
+    """
     try:
         return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
-        _remove_reports(place)
+        ours = f"parent process     : {os.getpid()}\n".encode()
+        for report in place.git_dir.glob("fast_import_crash_*"):
+            text = read_small(report)
+            if text is not None and (not text or ours in text):
+                with contextlib.suppress(OSError):
+                    report.unlink()
         raise
-
-
-def _remove_reports(place: RepoLocation) -> None:
-    """Remove the crash reports that name our process, or are empty because the disk was full."""
-    ours = f"parent process     : {os.getpid()}\n".encode()
-    for report in place.git_dir.glob("fast_import_crash_*"):
-        text = read_small(report)
-        if text is not None and (not text or ours in text):
-            with contextlib.suppress(OSError):
-                report.unlink()
 
 
 def _change_vault(
     context: WriteContext,
     place: RepoLocation,
     tip: Tip,
-    prepared: Prepared,
+    prepared: tuple[Operation, str],
     changes: tuple[Change, ...],
     index: Stamp | None,
 ) -> str:
-    intent = intend(context, tip, prepared)
+    intent = intend(context, tip, *prepared)
     context.reached(Step.INTENDED)
     try:
         for number, change in enumerate(changes):
@@ -244,13 +223,12 @@ def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *
             context.journal.clear()
 
 
-def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
-    """Write the intent to the journal."""
+def intend(context: WriteContext, tip: Tip, operation: Operation, record: str) -> Intent:
     intent = Intent(
-        operation=prepared.operation,
+        operation=operation,
         ref=tip.ref,
         parent=tip.commit,
-        record=prepared.record,
+        record=record,
         previous_record=tip.record,
         since=time.time(),
     )
@@ -263,14 +241,11 @@ def advance(context: WriteContext, place: RepoLocation, intent: Intent) -> str:
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     while not _moved(context, place, intent):
         if time.monotonic() > deadline:
-            raise VaultWriteError(
-                Reason.GIT_LOCKED,
-                "the branch keeps changing: another program is committing",
-                hint="try again in a moment",
-            )
+            message = "the branch keeps changing: another program is committing"
+            raise VaultWriteError(Reason.GIT_LOCKED, message, hint="try again in a moment")
         context.repo.check_at_rest(place)
         tip = context.repo.tip()
-        intent = intend(context, tip, make_objects(context, place, tip, intent.operation))
+        intent = intend(context, tip, *make_objects(context, place, tip, intent.operation))
     return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
@@ -290,17 +265,13 @@ def _moved(context: WriteContext, place: RepoLocation, intent: Intent) -> bool:
 
 def is_done(context: WriteContext, intent: Intent) -> bool:
     """Return whether the operation is in the history. Git moves the branch first: a missing record is appended here."""
-    tip = context.repo.tip()
+    tip, operation = context.repo.tip(), intent.operation
     if _contains(context, tip.record, intent.record):
         return True
-    if (
-        intent.operation.is_record_only
-        or tip.commit is None
-        or not _contains(context, tip.commit, intent.operation.commit)
-    ):
+    if tip.commit is None or operation.is_record_only or not _contains(context, tip.commit, operation.commit):
         return False
     if tip.record == intent.previous_record:
-        context.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
+        context.repo.advance(tip, tip.commit, intent.record, f"donna: {operation.kind}")
     return _contains(context, context.repo.record(), intent.record)
 
 

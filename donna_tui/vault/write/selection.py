@@ -6,8 +6,54 @@ from collections.abc import Callable, Mapping, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksMoved, break_links, move_links
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, whatever
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen, whatever
 from donna_tui.vault.write.plan_context import PlanContext
+
+
+def plan_move(
+    vault_state: PlanContext,
+    moves: Mapping[str, str],
+    subject: str,
+    *,
+    links: bool,
+    seen: Seen = whatever,
+    stays: Sequence[str] = (),
+    emptied: tuple[str, ...] = (),
+) -> Plan:
+    """Plan to move notes at once (old path → new) and to rewrite the links to them; `stays` are other files."""
+    if not moves:
+        return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+    before: dict[str, bytes] = {}
+    for old, new in moves.items():
+        before[old] = vault_state.existing(old, seen)
+        vault_state.rules.check_path(new)
+        if new not in moves:
+            vault_state.check_new(new, besides=old)
+    moved = move_links(vault_state, moves, before) if links else LinksMoved(before)
+    removal = [checked_change(vault_state, old, data, None) for old, data in before.items()]
+    creation = [checked_change(vault_state, moves[old], None, moved.own[old], like=old) for old in before]
+    folds = {old.casefold() for old in moves}
+    # where only the case differs, some systems would find the old file under the new name
+    is_fold = any(new.casefold() in folds for new in moves.values())
+    order = [*removal, *creation] if is_fold else [*creation, *removal]
+    return Plan(
+        kind=OperationKind.MOVE,
+        subject=subject,
+        changes=(*order, *moved.changes),
+        remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
+        unread=moved.unread,
+        emptied=emptied,
+    )
+
+
+def checked_change(
+    vault_state: PlanContext, path: str, before: bytes | None, after: bytes | None, *, like: str = ""
+) -> Change:
+    """Return a change in the mode of an existing note, that of `like` or its own, if the rules allow it."""
+    known = before if before is not None else after
+    change = Change(path=path, before=before, after=after, mode=vault_state.mode(like or path, known))
+    vault_state.rules.check(change)
+    return change
 
 
 class SelectionPlanner:
@@ -26,7 +72,7 @@ class SelectionPlanner:
         self._recover()
         notes, stays, folders = self._chosen(paths)
         before = {path: self._vault_state.existing(path, whatever) for path in notes}
-        changes = [self._change(path, data, None) for path, data in before.items()]
+        changes = [checked_change(self._vault_state, path, data, None) for path, data in before.items()]
         broken = break_links(self._vault_state, frozenset(notes), unlinks=unlinks)
         return Plan(
             kind=OperationKind.DELETE,
@@ -47,7 +93,8 @@ class SelectionPlanner:
         self._recover()
         notes, stays, folders = self._chosen([src])
         moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
-        return self._moved(moves, f"Move {src} to {dst}", stays, _emptied(folders, notes), links=links)
+        subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
+        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
 
     def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
         """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
@@ -67,42 +114,8 @@ class SelectionPlanner:
         moves = {old: new for old, new in moves.items() if old != new}
         if len(set(moves.values())) < len(moves):
             raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", path=folder)
-        where = folder or "the top of the vault"
-        return self._moved(moves, f"Move {_named(paths)} to {where}", stays, emptied, links=links)
-
-    def _moved(
-        self, moves: Mapping[str, str], subject: str, stays: Sequence[str], emptied: tuple[str, ...], *, links: bool
-    ) -> Plan:
-        if not moves:
-            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
-        before: dict[str, bytes] = {}
-        for old, new in moves.items():
-            before[old] = self._vault_state.existing(old, whatever)
-            self._vault_state.rules.check_path(new)
-            if new not in moves:
-                self._vault_state.check_new(new, besides=old)
-        moved = move_links(self._vault_state, moves, before) if links else LinksMoved(before)
-        removal = [self._change(old, data, None) for old, data in before.items()]
-        creation = [self._change(moves[old], None, moved.own[old], like=old) for old in before]
-        folds = {old.casefold() for old in moves}
-        # where only the case differs, some systems would find the old file under the new name
-        order = (
-            [*removal, *creation] if any(new.casefold() in folds for new in moves.values()) else [*creation, *removal]
-        )
-        return Plan(
-            kind=OperationKind.MOVE,
-            subject=subject,
-            changes=(*order, *moved.changes),
-            remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
-            unread=moved.unread,
-            emptied=emptied,
-        )
-
-    def _change(self, path: str, before: bytes | None, after: bytes | None, *, like: str = "") -> Change:
-        known = before if before is not None else after
-        change = Change(path=path, before=before, after=after, mode=self._vault_state.mode(like or path, known))
-        self._vault_state.rules.check(change)
-        return change
+        subject = f"Move {_named(paths)} to {folder or 'the top of the vault'}"
+        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
 
     def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
         """Expand paths to notes, the other files in their folders, and these folders."""
@@ -144,10 +157,7 @@ def _counted(notes: Sequence[str], what: str) -> tuple[str, ...]:
 def _staying(paths: Sequence[str]) -> tuple[str, ...]:
     if not paths:
         return ()
-    which = (
-        "1 file that is not a note is not affected"
-        if len(paths) == 1
-        else f"{len(paths)} files that are not notes are not affected"
-    )
+    is_one = len(paths) == 1
+    which = "1 file that is not a note is" if is_one else f"{len(paths)} files that are not notes are"
     more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
-    return (f"{which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)
+    return (f"{which} not affected: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)

@@ -9,14 +9,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflict_resolution import Resolver
+from donna_tui.vault.git.attributes import attributes_of, stored_changes, why_not_stored
 from donna_tui.vault.git.history import History
-from donna_tui.vault.git.index import wait_for_index
-from donna_tui.vault.git.init_repo import begin
-from donna_tui.vault.git.objects import Author, blob_changes, prepare_record
-from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.index import follow_tip, wait_for_index
+from donna_tui.vault.git.objects import Author, blob_changes, blobs, entries, open_commit, prepare_record
+from donna_tui.vault.git.operations import each_operation, new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
 from donna_tui.vault.links.graph import LinkGraph
 from donna_tui.vault.paths import VaultRoot
@@ -51,6 +52,8 @@ BESIDE = "beside-"
 
 A_NOTE = "note.md"
 """A note that could be in a folder, to judge the folder's name by."""
+
+FIRST_SUBJECT = b"Initial commit: all notes as they were\n"
 
 LOCAL_ACTOR = "you"
 """The actor of a change that a person makes with Donna."""
@@ -107,9 +110,37 @@ class VaultWriter:
         return self._context.rules
 
     def init_if_missing(self) -> bool:
-        """Initialise the history of the vault, after the user agreed. Return False if it has one already."""
-        context = self._context
-        return begin(self.repo, context.files, context.rules, context.author, self._client.list())
+        """Create a repository with one commit of the notes as they are, after the user agreed.
+
+        Private notes are left out: a history may be pushed. Return False if the vault is in a repository already.
+        """
+        repo, files, author = self.repo, self._context.files, self._context.author
+        notes = self._client.list()
+        if not repo.init_if_missing(name=author.name, email=author.email):
+            return False
+        place, tip = repo.place(), repo.tip()
+        public = [path for path in notes if self._is_public(path)]
+        attributes = attributes_of(repo, place, public)
+        left_out = {*repo.ignored(public), *(path for path, each in attributes.items() if why_not_stored(path, each))}
+        images = ((path, files.read(path)) for path in public if path not in left_out)
+        changes = [
+            Change(path=path, before=None, after=data, mode=files.mode(path))
+            for path, data in images
+            if data is not None
+        ]
+        stored, extra = stored_changes(repo, place, tip, changes, attributes)
+        written = blobs([*(each.after for each in changes if each.after is not None), *extra])
+        commit = open_commit(tip.ref, 1, author.line(time.time()), FIRST_SUBJECT, None)
+        repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
+        follow_tip(repo, place, tip, stored)
+        return True
+
+    def _is_public(self, path: str) -> bool:
+        try:
+            data = self._context.files.read(path)
+            return data is not None and self.rules.sensitivity(path, data) is Sensitivity.PUBLIC
+        except DonnaError:
+            return False
 
     def recover(self) -> VaultWriteError | None:
         """Complete or abandon the write that a crash interrupted. Return a message for the user, or None."""
@@ -191,11 +222,9 @@ class VaultWriter:
         self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
-        """Remove an empty folder. Return whether it was removed."""
         return self._context.files.remove_empty(path)
 
     def empty_folders(self) -> tuple[str, ...]:
-        """List the folders without any file."""
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def commit_version(self, path: str) -> Version:
@@ -210,7 +239,6 @@ class VaultWriter:
         return self._adopter.since(self.repo.place(), version)
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """Plan a commit of the outside edits of these notes."""
         return self._adopter.outside(paths)
 
     @contextlib.contextmanager
@@ -233,9 +261,8 @@ class VaultWriter:
                 self.repo.drop_ref(ref)
                 raise
             if not self.repo.append_record(previous, commit, f"donna: {record.kind}", drop=ref):
-                raise VaultWriteError(
-                    Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again"
-                )
+                message = "another program is changing Donna's own refs"
+                raise VaultWriteError(Reason.GIT_LOCKED, message, hint="try again")
 
     def record_interrupted(self) -> None:
         """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
@@ -253,11 +280,10 @@ class VaultWriter:
     def _operation_of(
         self, kind: OperationKind, changes: Sequence[Change], place: RepoLocation, actor: str
     ) -> Operation:
-        newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
         refused = self._vault_state.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
         return Operation(
-            id=new_operation_id(newest.id if newest else ""),
+            id=new_operation_id(newest_id(self.repo, self.repo.record())),
             kind=OperationKind.KEPT if refused else kind,
             actor=actor,
             subject=f"{verbs.get(kind, 'Change')} {changes[0].path}",
@@ -281,45 +307,32 @@ class VaultWriter:
         plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
         return self._apply(plan, message, actor)
 
-    def delete(
-        self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
-    ) -> str:
-        """Delete a note and return the commit."""
-        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message, actor)
+    def delete(self, path: str, message: str | None = None, *, expected_etag: str | None = None) -> str:
+        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message)
 
     def move(
-        self,
-        src: str,
-        dst: str,
-        message: str | None = None,
-        *,
-        expected_etag: str | None = None,
-        links: bool = True,
-        actor: str = LOCAL_ACTOR,
+        self, src: str, dst: str, message: str | None = None, *, expected_etag: str | None = None, links: bool = True
     ) -> str:
         """Move a note and, unless `links` is False, update the links to it. Return the commit."""
-        return self._apply(
-            self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links), message, actor
-        )
+        plan = self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links)
+        return self._apply(plan, message)
 
-    def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+    def undo_last(self, n: int = 1) -> list[str]:
         """Undo the last `n` operations in one commit. Return the ids of what was undone, newest first."""
         plan = self.restorer.undo(n)
-        self.apply(plan, actor=actor)
+        self.apply(plan)
         return list(plan.undoes)
 
-    def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+    def redo(self, n: int = 1) -> list[str]:
         """Redo the last `n` undone operations in one commit. Return their ids, in order of execution."""
         plan = self.restorer.redo(n)
-        self.apply(plan, actor=actor)
+        self.apply(plan)
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be undone, newest first."""
         return self.restorer.undoable()
 
     def redoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be redone, the next one first."""
         return self.restorer.redoable()
 
     def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
@@ -330,6 +343,6 @@ class VaultWriter:
             return lambda found: found is not None and abs(self._client.stat(path).mtime_ns - wanted) < _MTIME_SLACK_NS
         return whatever
 
-    def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
+    def _apply(self, plan: Plan, message: str | None, actor: str = LOCAL_ACTOR) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
         return self.apply(named, actor=actor).commit
