@@ -76,22 +76,19 @@ def choose_level(
     if list(ranges) != whole(database):  # BM25 uses document frequencies of the whole index
         sample = _Sample.of(database, whole(database), words)
         held = cache(sample.matches)
-    weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
+    # inverse document frequencies as FTS5 computes them, without the terms that most passages contain
+    passages, known = sample.passages, {term: max(1, held(term)) for term in terms}
+    rare = {term: each for term, each in known.items() if each < passages / 2}
+    weights = {term: math.log((passages - each + 0.5) / (each + 0.5)) for term, each in rare.items()}
     any_weighted = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
-    place = bisect_left(levels, least, key=matches)
+    place = bisect_left(levels, wanted + SPARE, key=matches)
     within = levels[place] if place < len(levels) else any_weighted
     if matches(within) > MANY:
         before = levels[:place][-1:]
         narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
         within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
     return Level(any_weighted, within)
-
-
-def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:
-    """Return the inverse document frequencies as FTS5 computes them, without the terms that most passages contain."""
-    known = {term: max(1, held) for term, held in matches.items()}
-    return {term: math.log((whole - held + 0.5) / (held + 0.5)) for term, held in known.items() if held < whole / 2}
 
 
 def _at_least(weights: Mapping[str, float], share: float) -> str:

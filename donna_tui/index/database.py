@@ -27,10 +27,7 @@ T = TypeVar("T")
 
 
 class RevisionCache:
-    """An LRU cache of a few results computed from an index, each valid until a document changes.
-
-    It is shared by the connections to one index, on several threads.
-    """
+    """An LRU cache of a few results, each valid until a document changes, for the connections to one index."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -136,10 +133,7 @@ def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache |
 
 
 def truncate_log(database: Database) -> bool:
-    """Checkpoint the write-ahead log and truncate it, so that no erased text is left in it.
-
-    Return False if another connection reads or writes for longer than the busy timeout.
-    """
+    """Truncate the write-ahead log, so that no erased text is left in it. Return False if it stays in use."""
     try:
         ((busy, _, _),) = database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     except DatabaseError as error:
@@ -202,10 +196,7 @@ def _load_vec(connection: apsw.Connection) -> bool:
 
 
 def _vec_extension() -> str:
-    """Locate the library in sqlite-vec's package without importing it, which would import NumPy and another SQLite.
-
-    Raises OSError if it is not installed.
-    """
+    """Locate the library without sqlite-vec's package, which imports NumPy. Raises OSError if it is missing."""
     package = importlib.util.find_spec("sqlite_vec")
     if package is None or package.origin is None:
         raise OSError("sqlite-vec is not installed")

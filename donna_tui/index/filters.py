@@ -72,10 +72,7 @@ def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
 
 
 def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted: int, share: float = 1.0) -> list[int]:
-    """Return the first `wanted` of some ranked chunks that are in a scope.
-
-    Test as many chunks as should suffice by the estimated share in scope, then more by the share observed.
-    """
+    """Return the first `wanted` of some ranked chunks in a scope, testing as many as the share in scope suggests."""
     found: list[int] = []
     asked = 0
     while len(found) < wanted and asked < len(ids):
@@ -88,10 +85,7 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
 
 
 def all_in_scope(database: Database, scope: Scope) -> list[int]:
-    """Return all chunks of a scope, by integer key, in no order.
-
-    SQLite aggregates them into one value, because fetching each row would block all other threads.
-    """
+    """Return all chunks of a scope, in no order, as one value: fetching rows would block all other threads."""
     where, parameters = conditions(scope)
     keys: list[int] = json.loads(
         database.value(f"SELECT json_group_array(c.id) FROM {ALL_CHUNKS} WHERE {where}", parameters)  # noqa: S608

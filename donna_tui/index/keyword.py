@@ -177,10 +177,7 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Return the first passages of the latest notes in a scope, for filters without any word.
-
-    A forbidden word in any passage excludes the whole note.
-    """
+    """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note."""
     where, parameters = conditions(Scope(scope.filters))
     if scope.forbidden:
         words = words_of(scope.filters)

@@ -27,10 +27,7 @@ class Part(Generic[T]):
         self._part, self._started = part, started
 
     def __call__(self) -> T:
-        """Wait for the part, or run it on this reading thread if no other has started it, which avoids deadlock.
-
-        Raises what the part raises, and DatabaseError.
-        """
+        """Wait for the part, or run it here if no thread has started it. Raises what it raises, and DatabaseError."""
         if self._started is None or self._started.cancel():
             return self._part()
         return self._started.result()

@@ -72,10 +72,7 @@ SPREAD = 1_000
 
 @lru_cache(maxsize=1)
 def spread(last: int) -> tuple[int, ...]:
-    """Return a stratified sample of the rowids of a table, in order; all of a small table.
-
-    One rowid at a random position is drawn from each of `SPREAD` equal strata.
-    """
+    """Return a stratified sample of the rowids of a table, one of each of `SPREAD` strata; all of a small table."""
     if last <= 2 * SPREAD:
         return tuple(range(1, last + 1))
     chance = Random(last)  # noqa: S311

@@ -82,18 +82,20 @@ class MemoryStore:
     def upsert(self, document: Document, chunks: Sequence[Chunk] | None = None) -> Upserted:
         """Insert a document or replace it. Unchanged content is neither chunked nor embedded again."""
         existing = find_document(self.database, document.user_id, document.source_type, document.source_id)
-        if existing and self._same(existing, document):
-            return self._touch(existing, document)
+        if existing:
+            known = (existing.content_hash, existing.title, existing.sensitive)
+            if known == (document.content_hash, document.title, document.sensitive):
+                return self._touch(existing, document)
         fresh = self._chunk(document) if chunks is None else chunks
         with self.database.transaction():
             if existing:
                 self._remove_chunks(existing.id)
             document_id = write_document(self.database, document, existing)
             rows = insert_chunks(self.database, document_id, document, fresh, self._window)
-            known = [row.id for row in rows if self._is_cached(row)] if self.version else []
-            if known:
-                self._stamp(known)
-        return Upserted(document_id, len(rows), reused=len(known), unchanged=False)
+            cached = [row.id for row in rows if self._is_cached(row)] if self.version else []
+            if cached:
+                self._stamp(cached)
+        return Upserted(document_id, len(rows), reused=len(cached), unchanged=False)
 
     def upsert_many(self, documents: Iterable[Document]) -> list[str]:
         """Upsert several documents, each in a separate transaction, so that a failure affects one document only."""
@@ -160,10 +162,7 @@ class MemoryStore:
         return (existing.id, existing.updated_at) if existing else None
 
     def pending(self, limit: int, *, withhold: bool = False) -> list[PendingChunk]:
-        """Return chunks without a vector, the newest first, so that an edit is embedded before an import.
-
-        `withhold` excludes those of private notes, for a model on another machine.
-        """
+        """Return chunks without a vector, the newest first; `withhold` excludes those of private notes."""
         rows = self.database.rows(
             "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at,"
             " d.user_id, d.title, c.heading_path, c.content"
@@ -248,11 +247,6 @@ class MemoryStore:
             with self.database.transaction():
                 rebuild(self.database, self.vectors)
         give_room_back(self.database)
-
-    @staticmethod
-    def _same(existing: StoredDocument, document: Document) -> bool:
-        known = (existing.content_hash, existing.title, existing.sensitive)
-        return known == (document.content_hash, document.title, document.sensitive)
 
     def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
         renamed = existing.search_title != document.search_title

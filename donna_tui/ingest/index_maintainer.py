@@ -66,10 +66,7 @@ class IndexMaintainer:
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def compare(self, *, full: bool) -> None:
-        """Compare once and start the resulting work, for commands that do not watch; the model may be loaded later.
-
-        Raises VaultReadError if the root is missing.
-        """
+        """Compare once and start the resulting work. Raises VaultReadError if the root is missing."""
         await self.indexes.reconcile("asked for", accept=full, reread=full)
 
     async def finish(self, *, full: bool) -> None:

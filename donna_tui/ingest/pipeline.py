@@ -147,10 +147,7 @@ class Pipeline:
         self._writer.shutdown(wait=True)
 
     async def wait_until_idle(self) -> None:
-        """Wait until all known differences are indexed: text, and vectors if there is a model.
-
-        Raises DonnaError if waiting would not help for now, as on a full disk.
-        """
+        """Wait until all known differences are indexed. Raises DonnaError if waiting would not help for now."""
         for pause in _pauses():
             if not self.working:
                 return

@@ -131,10 +131,7 @@ class VaultSource:
         self._client, self._store, self._chunk, self._observer = client, store, chunk, observer
 
     def ingest(self, job: Job) -> Outcome:
-        """Update the index for one path; a problem with the file is stored as its state.
-
-        Raises DatabaseError, and VaultReadError only if the whole vault is missing.
-        """
+        """Update the index for one path. Raises DatabaseError, and VaultReadError if the whole vault is missing."""
         known = file_state(self._store.database, job.path)
         try:
             return self._ingest(job, known)

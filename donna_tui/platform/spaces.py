@@ -15,10 +15,7 @@ from donna_tui.types.errors import Reason, SpaceError
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A folder of notes with an index: its name, its root, and the folder of its index.
-
-    `agent` is the id of the agent whose workspace it is; empty for a vault.
-    """
+    """A folder of notes and the folder of its index; `agent` is the agent whose workspace it is, empty for a vault."""
 
     name: str
     root: Path

@@ -105,10 +105,7 @@ class ModelError(DonnaError):
 
 
 class ModelAwayError(ModelError):
-    """The server of the embedding model is unavailable or rejects all requests, whatever the passage.
-
-    `passing` is set if the failure is transient.
-    """
+    """The server of the embedding model is unavailable or rejects all requests; `passing` for a transient failure."""
 
     def __init__(self, reason: Reason, message: str, *, hint: str | None = None, passing: bool = True) -> None:
         super().__init__(reason, message, hint=hint)

@@ -268,10 +268,7 @@ class MemoryRemembered(SourceIngested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIngestFailed(Event):
-    """A document of a source other than the vault could not be built; its original is unchanged.
-
-    `reason` is a reason code, or the kind of the failure; `item` names its original.
-    """
+    """The document of another source could not be built: a reason code or the kind of the failure, and its original."""
 
     name: ClassVar[str] = "memory_ingest_failed"
     source_type: str

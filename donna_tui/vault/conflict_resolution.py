@@ -82,10 +82,7 @@ class Resolver:
             raise VaultWriteError(Reason.SENSITIVE, message, hint=hint, path=note)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
-        """Return the version in the history nearest to the copy, the newest if several are, and its commit.
-
-        A copy that equals a version in the history is its own ancestor.
-        """
+        """Return the version in the history that is nearest to the copy, or equal to it, and its commit."""
         versions = list(self._versions(note))
         if same := next((each for each in versions if each[0] == theirs), None):
             return same

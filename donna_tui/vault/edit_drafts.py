@@ -87,10 +87,7 @@ class EditDrafts:
         return tuple(sorted(found.values(), key=lambda edit: edit.path))
 
     def begin(self, edit: Edit) -> Path:
-        """Create the copy of an edit for an editor. It exists until the edit is stored, written or dropped.
-
-        Raises VaultWriteError (`io_error`) if the copy cannot be created.
-        """
+        """Create the copy of an edit for an editor. Raises VaultWriteError (`io_error`) if it cannot be created."""
         folder = self._folder / f"{_hash(edit.path)}-{secrets.token_hex(4)}"
         file = folder / _plain_name(edit.path)
         try:

@@ -44,10 +44,7 @@ AS_IT_IS = Attributes()
 
 
 def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> Mapping[str, Attributes]:
-    """Return the attributes of these vault paths. A path that is not in the result is stored as it is. Runs no filter.
-
-    Git is called only if an attributes file exists.
-    """
+    """Return the attributes of these vault paths, without those that are stored as they are. Runs no filter."""
     settings = repo.settings()
     autocrlf = settings.get("core.autocrlf", "false").lower()
     default = Attributes(line_ends="as they are" if autocrlf in ("false", "no", "off", "0") else "auto")

@@ -89,7 +89,9 @@ class History:
         blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
         before = self._repo.blobs([blob])[0] if blob else None
         after = self._files.read(path)
-        return None if _same(before, after) else Change(path=path, before=before, after=after)
+        # git may normalise the line endings and the `$Id$` on disk
+        is_same = before is after if before is None or after is None else before in possible_forms(after)
+        return None if is_same else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
         """Return the notes that differ from the last commit, each with whether that commit has them at all; none of a
@@ -197,13 +199,6 @@ class History:
         if data is None:
             return False
         return known.get(path) not in {blob_id(form, place.object_format) for form in possible_forms(data)}
-
-
-def _same(before: bytes | None, after: bytes | None) -> bool:
-    """Return whether git's bytes match those on disk, whose line endings and `$Id$` git may normalise."""
-    if before is None or after is None:
-        return before is after
-    return before in possible_forms(after)
 
 
 def _revision(record: str, place: RepoLocation) -> Revision:

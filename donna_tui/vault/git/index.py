@@ -37,10 +37,7 @@ class Stamp(NamedTuple):
 
 
 def wait_for_index(place: RepoLocation) -> None:
-    """Wait while another program holds the index, as entries of a commit could not be updated meanwhile.
-
-    Raises VaultWriteError (`git_locked`) if it is held for too long.
-    """
+    """Wait while another program holds the index. Raises VaultWriteError (`git_locked`) if that takes too long."""
     lock = place.git_dir / "index.lock"
     deadline = time.monotonic() + PATIENCE_SECONDS
     while os.path.lexists(lock) and not _is_own(lock):

@@ -140,10 +140,7 @@ class Stacks:
 
 
 def stacks(newest_first: Iterable[Operation]) -> Stacks:
-    """Compute the undo and redo stacks of a history: an undo moves operations from one stack to the other.
-
-    A new operation of any other kind clears the redo stack.
-    """
+    """Compute the undo and redo stacks of a history. An operation of any other kind clears the redo stack."""
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in reversed(list(newest_first)):

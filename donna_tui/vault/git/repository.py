@@ -87,10 +87,7 @@ class GitRepo:
         self.command = GitCommand(vault)
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
-        """Create a repository in the vault unless it is in one already. Return whether one was created.
-
-        The author is set in that repository only. Call it only after the user agreed.
-        """
+        """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created."""
         if self.find() is not None:
             return False
         self.command.run("init", "--quiet", "--template=")

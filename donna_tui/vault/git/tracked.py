@@ -45,10 +45,7 @@ def unstorable(
 def mark_untracked(
     repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
-    """Mark the changes of a plan that must not be committed to the branch.
-
-    Raises VaultWriteError (`would_track`) if a formerly private note would be committed and nobody has agreed.
-    """
+    """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
     hidden = _hidden(repo, place, tip, rules, plan)
     removed = _untracked_before(repo, place, tip, plan, besides=hidden)
     marked = (replace(each, record_only=each.path in hidden) for each in changes)

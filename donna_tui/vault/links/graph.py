@@ -31,10 +31,7 @@ _FILES = re.compile(
 
 
 class LinkGraph:
-    """Read the links of one vault, from disk on each call. Every method blocks and may be called from several threads.
-
-    Raises VaultReadError if the vault or the note cannot be read.
-    """
+    """Read the links of one vault, from disk on each call. Every method blocks and raises VaultReadError."""
 
     def __init__(self, client: VaultClient, files: VaultFiles) -> None:
         self._client, self._files = client, files

@@ -52,10 +52,7 @@ def relink(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) 
 
 
 def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) -> Relinked:
-    """Replace every link to a deleted note by its displayed text, in the note at path `note`.
-
-    Links without displayed text, such as definitions, are preserved and counted as `dangling`.
-    """
+    """Replace every link to a deleted note by its displayed text; links without one are kept as `dangling`."""
     if not _may_name_any(text, deleted):
         return Relinked(text, 0)
     pieces: list[str] = []

@@ -52,10 +52,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A group of nearby lines. `heading` is the raw heading above them in the note, or empty.
-
-    `skipped` counts the unchanged lines left out before it.
-    """
+    """A group of nearby lines, after `skipped` unchanged ones; `heading` is the raw heading above them, or empty."""
 
     lines: tuple[DiffLine, ...]
     heading: str

@@ -74,10 +74,7 @@ class _Note:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A “key: value” entry of `block`, by offsets.
-
-    `comment` is the start of the comment lines directly above the key, and `end` follows the last line of the value.
-    """
+    """A “key: value” entry of `block`, by offsets, from the comment lines above it to the end of its last line."""
 
     block: str
     comment: int

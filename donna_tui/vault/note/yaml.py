@@ -119,7 +119,9 @@ class _Survey:
             node = self._open.pop()
             self._value(node.size, node.anchor)
         elif isinstance(event, yaml.ScalarEvent):
-            self._key(event.value)
+            if len(self._open) == 1 and self._open[0].is_mapping and self._open[0].values % 2 == 0:
+                self.repeats_keys = self.repeats_keys or event.value in self._keys
+                self._keys.add(event.value)
             self._value(1 + len(event.value) // 100, event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in {node.anchor for node in self._open}:
@@ -134,11 +136,6 @@ class _Survey:
             self._open[-1].values += 1
         if size > LARGEST:
             raise YamlError("has too many values")
-
-    def _key(self, text: str) -> None:
-        if len(self._open) == 1 and self._open[0].is_mapping and self._open[0].values % 2 == 0:
-            self.repeats_keys = self.repeats_keys or text in self._keys
-            self._keys.add(text)
 
 
 @dataclass(slots=True)

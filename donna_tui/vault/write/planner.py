@@ -60,10 +60,7 @@ class Planner:
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
-        """Plan to remove a note. Its bytes remain in git.
-
-        With `links` the plan counts the links that it breaks; with `unlinks` it replaces them with their labels.
-        """
+        """Plan to remove a note: `links` counts the links that break, `unlinks` replaces them with their labels."""
         self._recover()
         before = self._vault_state.existing(path, seen)
         change = checked_change(self._vault_state, path, before, None)

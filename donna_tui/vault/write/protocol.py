@@ -59,10 +59,7 @@ class WriteContext:
 
 @contextlib.contextmanager
 def alone(place: RepoLocation) -> Iterator[None]:
-    """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
-
-    Raises VaultWriteError (`busy`) if it is held for too long.
-    """
+    """Hold the exclusive write lock of the repository. Raises VaultWriteError (`busy`) if it is held for too long."""
     try:
         descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     except OSError as error:
@@ -93,10 +90,7 @@ def _locked(descriptor: int) -> bool:
 
 
 def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
-    """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
-
-    Raises VaultWriteError; then the notes are unchanged.
-    """
+    """Execute a plan as one operation, within `alone`. Raises VaultWriteError; then the notes are unchanged."""
     context.repo.check_at_rest(place)
     tip = context.repo.tip()
     if plan.is_empty:
@@ -110,6 +104,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
+    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
     operation = Operation(
         id=new_operation_id(newest.result()),
         kind=plan.kind,
@@ -121,7 +116,7 @@ def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str
         undoes=plan.undoes,
         redoes=plan.redoes,
         session=session,
-        made=_missing_folders(context, plan),
+        made=tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder)),
     )
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(context, place, tip, operation, images)
@@ -165,18 +160,10 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     return replace(plan, changes=tuple(changes))
 
 
-def _missing_folders(context: WriteContext, plan: Plan) -> tuple[str, ...]:
-    """Return the folders that the new files of a plan need and that do not exist yet."""
-    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
-    return tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder))
-
-
 def make_objects(
     context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
 ) -> tuple[Operation, str]:
-    """Call `prepare`, and on an error remove the crash report that git leaves in the repository: one that names our
-    process, or is empty because the disk was full.
-    """
+    """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
         return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
@@ -210,17 +197,12 @@ def _change_vault(
     context.reached(Step.ADVANCED)
     followed = follow_tip(context.repo, place, tip, intent.operation.changes, index)
     context.reached(Step.FOLLOWED)
-    _clear(context, intent, changes, forget=followed)
+    with contextlib.suppress(VaultWriteError):  # what cannot be removed now is left to the next recovery
+        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        if followed and all(completed):
+            context.journal.clear()
     context.reached(Step.CLEARED)
     return commit
-
-
-def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
-    """Clean up after a write. What cannot be removed now, or must be remembered, is left to the next recovery."""
-    with contextlib.suppress(VaultWriteError):
-        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
-        if forget and all(completed):
-            context.journal.clear()
 
 
 def intend(context: WriteContext, tip: Tip, operation: Operation, record: str) -> Intent:

@@ -35,10 +35,7 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
-        """Undo one operation of those that can be undone, whatever was done since to other notes.
-
-        Raises `undo_conflict` if its notes were changed since.
-        """
+        """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._recover()
         chosen = tuple(each for each in self.undoable() if each.id == identity)
         if not chosen:
@@ -46,10 +43,7 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, chosen)
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
-        """Plan to undo a client session, or its last `n` operations, in one step.
-
-        Changes by others meanwhile are kept; if they are to the same notes, `undo_conflict` is raised.
-        """
+        """Plan to undo a session, or its last `n` operations. Raises `undo_conflict` if others changed its notes."""
         return self._restoring_session(OperationKind.UNDO, session, n)
 
     def redo_session(self, session: str) -> Plan:
@@ -134,9 +128,7 @@ class Restorer:
         )
 
     def _left_over(self, changes: Sequence[Change], ids: Sequence[str]) -> tuple[str, ...]:
-        """Return the folders without these files, as far as Donna created them when or after these operations were last
-        done or undone, the deepest first.
-        """
+        """Return the folders of these files that Donna created with or after these operations, the deepest first."""
         left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
         made, remaining = set[str](), set(ids)
         for operation in each_operation(self._repo, self._repo.record()) if left else ():

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.merge import has_conflict_markers
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflict_resolution import Resolver
 from donna_tui.vault.git.attributes import attributes_of, stored_changes, why_not_stored
 from donna_tui.vault.git.history import History
 from donna_tui.vault.git.index import follow_tip, wait_for_index
-from donna_tui.vault.git.objects import Author, blob_changes, blobs, entries, open_commit, prepare_record
+from donna_tui.vault.git.objects import Author, blob_changes, blob_id, blobs, entries, open_commit, prepare_record
 from donna_tui.vault.git.operations import each_operation, new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
+from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.links.graph import LinkGraph
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.write.adopt import Adopter
 from donna_tui.vault.write.changes import (
     Change,
     Operation,
@@ -31,12 +32,13 @@ from donna_tui.vault.write.changes import (
     Seen,
     Version,
     expecting,
+    in_line_ends_of,
     whatever,
 )
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.journal import Journal
 from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
-from donna_tui.vault.write.plan_context import PlanContext
+from donna_tui.vault.write.plan_context import PlanContext, note_missing
 from donna_tui.vault.write.planner import Planner
 from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
 from donna_tui.vault.write.recovery import record_changes, record_leftovers, recover
@@ -100,7 +102,6 @@ class VaultWriter:
         self.resolver = Resolver(vault_state, client, self.history)
         self._client = client
         self._context = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
-        self._adopter = Adopter(vault_state, self.history, self._context)
         self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
@@ -166,10 +167,7 @@ class VaultWriter:
         return find_orphans(self._root)
 
     def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
-        """Restore orphaned files, after recovering an unfinished write of our own; yield the outcome of each.
-
-        Files that are being uploaded are left alone. Raises VaultWriteError.
-        """
+        """Restore orphaned files, except uploads, and yield the outcome of each. Raises VaultWriteError."""
         place = self.repo.find()
         with alone(place) if place else contextlib.nullcontext():
             if place:
@@ -183,10 +181,7 @@ class VaultWriter:
                         yield VaultWriteError(error.reason, error.message, hint=error.hint, path=path)
 
     def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
-        """Execute a plan as one operation; `session` is that of the client that requested it.
-
-        Raises VaultWriteError (`conflict`) if a note has changed since the plan was made.
-        """
+        """Execute a plan as one operation. Raises VaultWriteError (`conflict`) if a note has changed since."""
         place = self.repo.place()
         wait_for_index(place)
         with alone(place):
@@ -228,18 +223,68 @@ class VaultWriter:
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def commit_version(self, path: str) -> Version:
-        """Store the current version of a note in git and return it, before another program may change it."""
+        """Store the current version of a note in git, unless it has it, before another program may change it."""
         place = self.repo.place()
         with alone(place):
             self._recover_alone(place)
-            return self._adopter.store_version(place, path)
+            data = self._existing(path)
+            change = Change(path=path, before=None, after=data)
+            self.rules.check(change)
+            if refusals := unstorable(self.repo, place, self._context.files, [change], {}):
+                raise next(iter(refusals.values()))
+            committed = self._committed(place, path)
+            if committed != blob_id(data, place.object_format):
+                changes = blob_changes((change,), place.object_format)
+                subject = f"Before an editor opened {path}"
+                kept, at = OperationKind.KEPT, time.time()
+                of = Operation(id="", kind=kept, actor=LOCAL_ACTOR, subject=subject, at=at, commit="", changes=changes)
+                record_changes(self._context, place, of, changes, (data,), subject=subject)
+            return Version(path=path, data=data, committed=committed)
 
     def plan_since(self, version: Version) -> Plan:
-        """Plan a commit of the changes that another program made to a note since that version."""
-        return self._adopter.since(self.repo.place(), version)
+        """Plan a commit of the changes that another program made to a note since that version.
+
+        If it was committed meanwhile, by another Donna or by git, the change is relative to that commit.
+        """
+        place, now = self.repo.place(), self._existing(version.path)
+        before: bytes | None = version.data
+        committed = self._committed(place, version.path)
+        if committed != version.committed and committed is not None:
+            before = self.repo.blobs([committed])[0]
+            before = None if before is None else in_line_ends_of(now, before)
+        return self._plan_edits([(version.path, before, now)])
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
-        return self._adopter.outside(paths)
+        """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
+        edited = []
+        for each in map(self.history.outside_change, paths):
+            if each is not None and each.after is not None:
+                before = None if each.before is None else in_line_ends_of(each.after, each.before)
+                edited.append((each.path, before, each.after))
+        return self._plan_edits(edited)
+
+    def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
+        changes = [
+            Change(path=path, before=before, after=after, mode=self._vault_state.mode(path, after))
+            for path, before, after in edits
+            if before != after
+        ]
+        name = changes[0].path if changes else ""
+        others = f" and {len(changes) - 1} other note{'s' if len(changes) > 2 else ''}" if len(changes) > 1 else ""
+        marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
+        remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
+        subject = f"Edit {name}{others}"
+        return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
+
+    def _existing(self, path: str) -> bytes:
+        data = self._vault_state.read(path)
+        if data is None:
+            raise note_missing(path)
+        return data
+
+    def _committed(self, place: RepoLocation, path: str) -> str | None:
+        commit = self.repo.tip().commit
+        return self.repo.blob_id(commit, place.full(path)) if commit else None
 
     @contextlib.contextmanager
     def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
