@@ -107,7 +107,6 @@ class Database:
             self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection; committed changes are kept."""
         self.connection.close()
 
 

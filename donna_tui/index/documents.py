@@ -227,7 +227,6 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
 def insert_chunks(
     database: Database, document_id: str, document: Document, chunks: Sequence[Chunk], window: int
 ) -> list[ChunkRow]:
-    """Insert the chunks of a document, and their words into the keyword index."""
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
@@ -341,7 +340,6 @@ def draft_paths(database: Database) -> set[str]:
 
 
 def linking_to(database: Database, path: str) -> tuple[str, ...]:
-    """Return the paths of at most 20 notes that link to a note, sorted."""
     rows = database.rows(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_id <> ? ORDER BY d.source_id LIMIT 20",

@@ -50,7 +50,6 @@ def _state(row: tuple[object, ...]) -> FileState:
 
 
 def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
-    """Return all file states below a folder (or of a single file), by path."""
     where, parameters = ("1", []) if not prefix else (
         "path = ? OR (path >= ? AND path < ?)", [prefix, f"{prefix}/", f"{prefix}0"]
     )  # fmt: skip
@@ -59,7 +58,6 @@ def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
 
 
 def file_state(database: Database, path: str) -> FileState | None:
-    """Return the state of a file, or None if it was never examined."""
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
     return _state(rows[0]) if rows else None
 
@@ -72,7 +70,6 @@ def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:
-    """Return the indexed files that had exactly these bytes."""
     rows = database.rows(  # the partial index excludes empty etags, and is used only if the query does too
         f"SELECT {COLUMNS} FROM file_states WHERE etag = ? AND etag <> '' AND state = 'indexed'",  # noqa: S608
         (etag,),

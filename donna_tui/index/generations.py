@@ -40,7 +40,6 @@ def index_path(folder: Path, generation: int) -> Path:
 
 
 def current_generation(folder: Path) -> int | None:
-    """Return the generation in use, or None before the first."""
     try:
         return int((folder / "current").read_text(encoding="ascii"))
     except (OSError, ValueError):

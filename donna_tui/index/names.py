@@ -128,7 +128,6 @@ def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[
 
 
 def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Find headings with this key, those of the newest notes first."""
     parameters = [int(NameKind.HEADING), key]
     return _lookup(database, scope, limit, "n.kind = ? AND n.key = ?", parameters, "d.modified_at DESC")
 

@@ -66,7 +66,6 @@ class Readers:
         return await asyncio.wrap_future(running)
 
     def run_parallel(self, work: Callable[[Database], T]) -> Part[T]:
-        """Start part of a task on another reading thread."""
 
         def part() -> T:
             return work(self._connection())

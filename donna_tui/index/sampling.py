@@ -35,7 +35,6 @@ def cut(ranges: Sequence[Range], start: int, end: int) -> list[Range]:
 
 
 def halves(ranges: Sequence[Range]) -> tuple[list[Range], list[Range]]:
-    """Split ranges into two halves with the same number of keys."""
     whole = span(ranges)
     return cut(ranges, 0, whole // 2), cut(ranges, whole // 2, whole)
 

@@ -45,7 +45,6 @@ class ScopeMembership:
 
     @cached_property
     def density(self) -> float:
-        """Return the share of the keys in the ranges that are members."""
         return len(self.keys) / max(1, span(self.ranges))
 
     @cached_property

@@ -218,7 +218,6 @@ class MemoryStore:
             self._stamp([each for each, _, _ in alive])
 
     def mark_failed(self, ids: Sequence[int]) -> None:
-        """Exclude these chunks from `pending` until `retry_failed`."""
         self.database.run_many(
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
         )

@@ -148,7 +148,6 @@ def oversampled(limit: int) -> int:
 
 
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
-    """Rank some chunks by their stored vectors, nearest first."""
     found = [VectorMatch(each, cosine) for each, cosine in cosines_of(database, ids, query).items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 

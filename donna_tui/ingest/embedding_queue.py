@@ -114,7 +114,6 @@ class EmbeddingQueue:
         return done > 0
 
     async def _embed(self, chunks: list[PendingChunk]) -> int:
-        """Embed and store chunks; return how many were embedded."""
         started = time.perf_counter()
         vectors = await self._vectors(chunks)
         latency = (time.perf_counter() - started) * 1000

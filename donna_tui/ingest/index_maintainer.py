@@ -116,7 +116,6 @@ class IndexMaintainer:
                 pipeline.rescan([""])
 
     def accept_missing(self) -> None:
-        """Confirm that the missing notes were deleted."""
         for pipeline in self.indexes.pipelines:
             pipeline.deletions.accept()
 

@@ -48,7 +48,6 @@ class Rate:
         self.buckets.append((second, count))
 
     def series(self, second: int) -> tuple[float, ...]:
-        """Return one value per second, the latest last."""
         counts = dict(self.buckets)
         return tuple(float(counts.get(each, 0)) for each in range(second - RATE_WINDOW_SECONDS + 1, second + 1))
 

@@ -157,7 +157,6 @@ class VaultSource:
         return self._store_note(job, note, state, known, read_ms=_since(started))
 
     def remove(self, path: str) -> NoteDeleted | None:
-        """Remove a deleted note; return None if the index did not have it."""
         known = self._store.delete(SOURCE, path)
         forget_state(self._store.database, path)
         self._report(removed=path)

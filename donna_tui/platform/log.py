@@ -86,7 +86,6 @@ class _Handler(logging.handlers.RotatingFileHandler):
         """Ignore errors: a log that cannot be written, as on a full disk, must not write over the screen."""
 
     def close(self) -> None:
-        """Close the file; buffered data may be lost."""
         with contextlib.suppress(OSError):
             super().close()
 

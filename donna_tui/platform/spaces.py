@@ -85,7 +85,6 @@ def _named(named: str, paths: AppPaths) -> Space:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a file or folder exists; an invalid name does not."""
     try:
         return path.exists()
     except OSError:

@@ -119,7 +119,6 @@ def key_in(environ: Mapping[str, str], variable: str | None) -> str:
 
 
 async def system_addresses(host: str, port: int) -> Sequence[str]:
-    """Resolve a name with the system resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 

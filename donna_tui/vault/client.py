@@ -156,7 +156,6 @@ class VaultClient:
         )
 
     def try_read(self, path: str) -> VaultNote | None:
-        """Read a note; return None if `read` raises VaultReadError."""
         try:
             return self.read(path)
         except VaultReadError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import split_lines
@@ -14,6 +15,8 @@ from donna_tui.vault.git.history import History
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
+
+_lines_of = partial(lines_of, keep_ends=True)
 
 MOST_VERSIONS = 50
 """Versions of a note in the history that are searched for the common ancestor."""
@@ -160,7 +163,3 @@ def _united(own: str, other: str) -> str:
 def _encoded(text: str, like: bytes) -> bytes:
     """Encode text, with the byte order mark of the note if it has one."""
     return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
-
-
-def _lines_of(data: bytes) -> list[str]:
-    return lines_of(data, keep_ends=True)

@@ -63,7 +63,6 @@ class EditDrafts:
                 shutil.rmtree(copy.folder, ignore_errors=True)
 
     def drop(self, path: str) -> None:
-        """Remove the edit of a note that was written or discarded."""
         remove_durably(self._file(path))
         for copy in self._copies(path):
             if not copy.is_open:

@@ -121,5 +121,4 @@ def _images(changes: Sequence[BlobChange]) -> Iterator[bytes]:
 
 
 def quoted(path: str) -> str:
-    """Quote a path for fast-import, with every special byte as an octal escape."""
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in os.fsencode(path)) + '"'

@@ -104,7 +104,6 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
 
 
 def _side(value: str) -> tuple[str | None, int, str]:
-    """Parse one side of a change: its blob, or None, the mode, and the path."""
     found = _CHANGE.fullmatch(value)
     if found is None:
         raise ValueError(value)

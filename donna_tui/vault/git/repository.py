@@ -139,7 +139,6 @@ class GitRepo:
         return place
 
     def tip(self) -> Tip:
-        """Return the checked out commit and the newest record."""
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
@@ -150,7 +149,6 @@ class GitRepo:
         return self._objects([f"{self.place().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
-        """Return the ids of these objects, or None for each that git does not have."""
         given = "".join(f"{each}\n" for each in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(names)]]
@@ -252,7 +250,6 @@ class GitRepo:
         return {full[path] for path, _ in each_entry(output) if path in full}
 
     def blob_id(self, commit: str, path: str) -> str | None:
-        """Return the blob at a repository path in a commit, or None."""
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
         return dict(each_entry(output)).get(path)
 

@@ -98,7 +98,6 @@ class LinkIndex:
 
 
 def folded(path: str) -> str:
-    """Return a path in the form in which links are compared."""
     return unicodedata.normalize("NFC", path).lower()
 
 

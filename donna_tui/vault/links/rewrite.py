@@ -77,7 +77,6 @@ def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) 
 
 
 def destination_of(link: Link, note: str, notes: LinkIndex) -> str | None:
-    """Return the path that a link written in `note` resolves to, or None."""
     hit = notes.lookup(link.target, note, is_wiki=link.kind is LinkKind.WIKI)
     return hit.path if hit is not None else None
 

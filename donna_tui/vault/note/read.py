@@ -73,7 +73,6 @@ def title_of(data: Mapping[str, Any], path: str) -> str:
 
 
 def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the other names of the note, each once."""
     return _unique(_one_row(alias) for alias in _words(data, "aliases", "alias"))
 
 

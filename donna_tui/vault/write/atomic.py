@@ -174,7 +174,6 @@ def read_at(folder: int, name: str) -> bytes:
 
 
 def remove(folder: int, name: str) -> None:
-    """Remove a name if it exists. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
 
@@ -303,7 +302,6 @@ def _is_being_written(folder: int, name: str) -> bool:
 
 
 def readable(folder: int, name: str) -> bytes | None:
-    """Return the bytes under a name, or None if there is no readable file."""
     try:
         return read_at(folder, name)
     except VaultReadError:

@@ -106,7 +106,6 @@ class BlobChange:
     owner: str = ""
 
     def with_bytes(self, images: Mapping[str | None, bytes | None]) -> Change:
-        """Return the change of the bytes, which `images` has by their blobs."""
         before, after = images.get(self.before), images.get(self.after)
         return Change(path=self.path, before=before, after=after, mode=self.mode, owner=self.owner)
 
@@ -142,7 +141,6 @@ class Operation:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Return the files whose change is in the record only."""
         return tuple(change.path for change in self.changes if change.record_only)
 
     @property

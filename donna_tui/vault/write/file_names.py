@@ -155,7 +155,6 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
 
 
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:
-    """Return the names in a folder; none if it does not exist."""
     try:
         with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
             return [each.name for each in found]

@@ -168,7 +168,6 @@ class VaultFiles:
 
     @contextlib.contextmanager
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
-        """Yield the open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
         with vault_errors(path), self._root.open_folder(parts) as folder:
             yield folder, name

@@ -86,7 +86,6 @@ class OrphanFiles:
             return Restored(path, fate, "/".join([*parts, target]))
 
     def _pending(self) -> Iterator[Operation]:
-        """Yield the operations that any installation was preparing."""
         if self._place is None:
             return
         below = f"{self._place.refs}/pending/"

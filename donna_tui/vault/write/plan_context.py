@@ -88,7 +88,6 @@ class PlanContext:
             raise VaultWriteError(Reason.CONFLICT, message, hint="use the existing name", path=path)
 
     def refused(self, changes: Sequence[Change]) -> set[str]:
-        """Return the paths of those changes that Donna or git may not make."""
         if not changes:
             return set()
         place = self.repo.place()

@@ -15,11 +15,10 @@ from enum import StrEnum
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, attributes_of, stored_changes
 from donna_tui.vault.git.command import HELD, refusal
-from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
+from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip, remove_stale_locks
 from donna_tui.vault.git.objects import Author, prepare
 from donna_tui.vault.git.operations import new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
-from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above

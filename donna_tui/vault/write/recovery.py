@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.git.index import follow_tip
+from donna_tui.vault.git.index import follow_tip, remove_stale_locks
 from donna_tui.vault.git.objects import blob_id, prepare_record
 from donna_tui.vault.git.operations import each_operation, new_operation_id
 from donna_tui.vault.git.repository import RepoLocation
-from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.write.journal import Intent
 from donna_tui.vault.write.protocol import (
@@ -186,7 +185,6 @@ def _is_foreign(context: WriteContext, place: RepoLocation, change: BlobChange, 
 
 
 def _note(context: WriteContext, place: RepoLocation, change: BlobChange) -> tuple[bytes | None, State]:
-    """Return the bytes of a note and which side of the change they are."""
     try:
         note = context.files.read(change.path)
     except VaultReadError as error:

@@ -47,7 +47,6 @@ class Restorer:
         return self._restoring_session(OperationKind.UNDO, session, n)
 
     def redo_session(self, session: str) -> Plan:
-        """Plan to redo the undone operations of a client session in one step."""
         return self._restoring_session(OperationKind.REDO, session)
 
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
@@ -59,7 +58,6 @@ class Restorer:
         return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
-        """Plan to redo the last `n` undone operations in one step."""
         self._recover()
         return self._restoring(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
@@ -69,11 +67,9 @@ class Restorer:
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
     def undoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be undone, newest first."""
         return self._available(OperationKind.UNDO)
 
     def redoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be redone, the next one first."""
         return self._available(OperationKind.REDO)
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:

@@ -39,11 +39,10 @@ from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.journal import Journal
 from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
-from donna_tui.vault.write.planner import Planner
+from donna_tui.vault.write.planner import Planner, SelectionPlanner
 from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
 from donna_tui.vault.write.recovery import record_changes, record_leftovers, recover
 from donna_tui.vault.write.rules import WriteRules
-from donna_tui.vault.write.selection import SelectionPlanner
 from donna_tui.vault.write.undo_plan import Restorer
 
 _MTIME_SLACK_NS = 1_000
@@ -198,7 +197,6 @@ class VaultWriter:
         return outcome
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is a folder at a path; a trailing slash is ignored."""
         return self._vault_state.is_folder(path.rstrip("/"))
 
     def why_not_new(self, path: str, besides: str = "") -> str:
