@@ -17,7 +17,7 @@ from typing import NamedTuple
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import each_entry, refusal
 from donna_tui.vault.git.objects import blob_id
-from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.git.operations import last_operation
 from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange
@@ -104,13 +104,10 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
 
     Donna with another home may have been stopped right after moving the branch.
     """
-    if tip.commit is None:
+    last = last_operation(repo, tip.commit, path) if tip.commit else None
+    if last is None:
         return False
-    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", tip.commit, "--", path)
-    commit, _, message = answer.output.decode("utf-8", "replace").partition("\0")
-    if parse_message(message, commit=commit, at=0.0) is None:
-        return False
-    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{commit}^", "--", place.full(path))
+    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", place.full(path))
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 

@@ -124,6 +124,13 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIO
             yield operation
 
 
+def last_operation(repo: GitRepo, commit: str, path: str) -> Operation | None:
+    """Return the operation that changed a vault path last, as of a commit; None if that was not Donna."""
+    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", commit, "--", path)
+    changed, _, message = answer.output.decode("utf-8", "replace").partition("\0")
+    return parse_message(message, commit=changed, at=0.0)
+
+
 def newest_id(repo: GitRepo, record: str | None) -> str:
     """Return the id of the newest operation of the chain that ends in `record`; empty if there is none."""
     newest = next(each_operation(repo, record, limit=1), None)
