@@ -56,12 +56,7 @@ class Level:
 
 
 def whole(database: Database) -> list[Range]:
-    """Return the range of all keys."""
     return [(1, last_chunk(database))]
-
-
-_THERE = "SELECT count(*) FROM {}_docsize WHERE id BETWEEN ? AND ?"
-"""Count rows in the FTS5 table of passage lengths, at a sixteenth of the cost of counting passages."""
 
 
 def choose_level(
@@ -81,22 +76,19 @@ def choose_level(
     if list(ranges) != whole(database):  # BM25 uses document frequencies of the whole index
         sample = _Sample.of(database, whole(database), words)
         held = cache(sample.matches)
-    weights, least = _weights(sample.passages, {term: held(term) for term in terms}), wanted + SPARE
+    # inverse document frequencies as FTS5 computes them, without the terms that most passages contain
+    passages, known = sample.passages, {term: max(1, held(term)) for term in terms}
+    rare = {term: each for term, each in known.items() if each < passages / 2}
+    weights = {term: math.log((passages - each + 0.5) / (each + 0.5)) for term, each in rare.items()}
     any_weighted = " OR ".join(weights) or any_term
     levels = [_at_least(weights, share) for share in LEVELS] if weights else []
-    place = bisect_left(levels, least, key=matches)
+    place = bisect_left(levels, wanted + SPARE, key=matches)
     within = levels[place] if place < len(levels) else any_weighted
     if matches(within) > MANY:
         before = levels[:place][-1:]
         narrower = (*before, " OR ".join([*before, f"{{{FIELDS}}} : ({within})"]))
         within = next((each for each in narrower if matches(each) >= 2 * wanted), within)
     return Level(any_weighted, within)
-
-
-def _weights(whole: float, matches: Mapping[str, int]) -> dict[str, float]:
-    """Return the inverse document frequencies as FTS5 computes them, without the terms that most passages contain."""
-    known = {term: max(1, held) for term, held in matches.items()}
-    return {term: math.log((whole - held + 0.5) / (held + 0.5)) for term, held in known.items() if held < whole / 2}
 
 
 def _at_least(weights: Mapping[str, float], share: float) -> str:
@@ -136,12 +128,12 @@ class _Sample:
 
     @property
     def passages(self) -> float:
-        """Return the estimated number of chunks."""
-        there: list[int] = [self.database.value(_THERE.format(self.words), part) for part in self.parts]
+        """Return the estimated number of chunks, from the table of passage lengths: counting passages costs more."""
+        count = f"SELECT count(*) FROM {self.words}_docsize WHERE id BETWEEN ? AND ?"  # noqa: S608
+        there: list[int] = [self.database.value(count, part) for part in self.parts]
         return self.scale * sum(there)
 
     def matches(self, expression: str) -> int:
-        """Estimate the number of chunks that an FTS5 expression matches."""
         count = f"SELECT count(*) FROM {self.words} WHERE {self.words} MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         counts: list[int] = [self.database.value(count, (expression, *part)) for part in self.parts]
         return round(self.scale * sum(counts))

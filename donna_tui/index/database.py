@@ -5,14 +5,15 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
-from collections.abc import Callable, Iterator
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 import apsw
 
-from donna_tui.index.revision_cache import RevisionCache
 from donna_tui.text.words import holds_phrase
 from donna_tui.types.errors import DatabaseError, Reason
 
@@ -20,7 +21,33 @@ BUSY_TIMEOUT_MS = 5_000
 OLDEST_SAFE_SQLITE = 3_051_003
 """SQLite 3.51.3: older releases can corrupt a WAL database with several writing connections (sqlite.org)."""
 
+MOST_CACHED = 8
+
 T = TypeVar("T")
+
+
+class RevisionCache:
+    """An LRU cache of a few results, each valid until a document changes, for the connections to one index."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._results: OrderedDict[Hashable, tuple[int, Any]] = OrderedDict()
+
+    def get(self, key: Hashable, revision: int) -> Any:
+        with self._lock:
+            cached = self._results.get(key)
+            if cached is None or cached[0] != revision:
+                return None
+            self._results.move_to_end(key)
+            return cached[1]
+
+    def put(self, key: Hashable, revision: int, value: Any) -> None:
+        """Store a result under a key, and evict the least recently used one if there are too many."""
+        with self._lock:
+            self._results[key] = (revision, value)
+            self._results.move_to_end(key)
+            while len(self._results) > MOST_CACHED:
+                self._results.popitem(last=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +60,6 @@ class Database:
     cache: RevisionCache | None = None
 
     def rows(self, sql: str, parameters: Any = ()) -> list[tuple[Any, ...]]:
-        """Run a query and return all its rows."""
         with translated(self.path):
             return list(self.connection.execute(sql, parameters))
 
@@ -43,12 +69,10 @@ class Database:
             return self.connection.execute(sql, parameters).get  # apsw: first value of the first row
 
     def run(self, sql: str, parameters: Any = ()) -> None:
-        """Run statements and discard their results."""
         with translated(self.path):
             self.connection.execute(sql, parameters).fetchall()
 
     def run_many(self, sql: str, rows: list[tuple[Any, ...]]) -> None:
-        """Run one statement for each row of parameters."""
         with translated(self.path):
             self.connection.executemany(sql, rows).fetchall()
 
@@ -83,7 +107,6 @@ class Database:
             self.connection.execute("ROLLBACK")
 
     def close(self) -> None:
-        """Close the connection; committed changes are kept."""
         self.connection.close()
 
 
@@ -94,10 +117,7 @@ class RunParallel(Protocol):
 
 
 def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache | None = None) -> Database:
-    """Open the database file at `path`; it is created unless `read_only`.
-
-    Raises DatabaseError: corrupt, locked, disk full, or an I/O error.
-    """
+    """Open a database file, created unless `read_only`. Raises DatabaseError: corrupt, locked, full, or I/O."""
     if apsw.SQLITE_VERSION_NUMBER < OLDEST_SAFE_SQLITE:
         raise DatabaseError(Reason.INTERNAL, "this SQLite is too old to be safe", hint="install apsw 3.51.3 or newer")
     with translated(path):
@@ -112,10 +132,7 @@ def open_database(path: Path, *, read_only: bool = False, cache: RevisionCache |
 
 
 def truncate_log(database: Database) -> bool:
-    """Checkpoint the write-ahead log and truncate it, so that no erased text is left in it.
-
-    Return False if another connection reads or writes for longer than the busy timeout.
-    """
+    """Truncate the write-ahead log, so that no erased text is left in it. Return False if it stays in use."""
     try:
         ((busy, _, _),) = database.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     except DatabaseError as error:
@@ -145,7 +162,8 @@ def give_room_back(database: Database) -> None:
 def _configure(connection: apsw.Connection, *, read_only: bool) -> None:
     connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     connection.create_scalar_function("holds_phrases", _holds_phrases, -1, deterministic=True)
-    connection.create_scalar_function("lower_case", _lower_case, 1, deterministic=True)
+    # SQLite's own `lower` supports ASCII only
+    connection.create_scalar_function("lower_case", lambda *text: str(text[0]).lower(), 1, deterministic=True)
     connection.execute("PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384")
     if read_only:
         connection.execute("PRAGMA query_only = ON")
@@ -163,11 +181,6 @@ def _holds_phrases(*values: Any) -> int:
     return int(all(holds_phrase(each, *texts) for each in dict.fromkeys(json.loads(phrases))))
 
 
-def _lower_case(*text: Any) -> str:
-    """Convert to lower case; SQLite's own `lower` supports ASCII only."""
-    return str(text[0]).lower()
-
-
 def _load_vec(connection: apsw.Connection) -> bool:
     """Load sqlite-vec. If it cannot be loaded, vector searches scan in NumPy instead."""
     try:
@@ -182,10 +195,7 @@ def _load_vec(connection: apsw.Connection) -> bool:
 
 
 def _vec_extension() -> str:
-    """Locate the library in sqlite-vec's package without importing it, which would import NumPy and another SQLite.
-
-    Raises OSError if it is not installed.
-    """
+    """Locate the library without sqlite-vec's package, which imports NumPy. Raises OSError if it is missing."""
     package = importlib.util.find_spec("sqlite_vec")
     if package is None or package.origin is None:
         raise OSError("sqlite-vec is not installed")
@@ -204,17 +214,14 @@ def translated(path: Path) -> Iterator[None]:
             raise
         raise _corrupt(path, f"incomplete ({error})") from error
     except (apsw.BusyError, apsw.LockedError) as error:
-        raise DatabaseError(
-            Reason.DATABASE_LOCKED, f"the index {path.name} is locked by another program", hint="try again in a moment"
-        ) from error
+        message, hint = f"the index {path.name} is locked by another program", "try again in a moment"
+        raise DatabaseError(Reason.DATABASE_LOCKED, message, hint=hint) from error
     except apsw.FullError as error:
-        raise DatabaseError(
-            Reason.DISK_FULL, "the disk is full: the index cannot grow", hint="free some space; nothing is lost"
-        ) from error
+        message, hint = "the disk is full: the index cannot grow", "free some space; nothing is lost"
+        raise DatabaseError(Reason.DISK_FULL, message, hint=hint) from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
-        raise DatabaseError(
-            Reason.IO_ERROR, f"the index {path.name} cannot be opened, read or written", hint=f"see {path.parent}"
-        ) from error
+        message = f"the index {path.name} cannot be opened, read or written"
+        raise DatabaseError(Reason.IO_ERROR, message, hint=f"see {path.parent}") from error
 
 
 def _corrupt(path: Path, how: str) -> DatabaseError:

@@ -82,7 +82,6 @@ class StoredDocument:
 
 
 def find_document(database: Database, user_id: str, source_type: str, source_id: str) -> StoredDocument | None:
-    """Return the stored document of a source, or None."""
     rows = database.rows(
         "SELECT id, content_hash, title, search_title, updated_at, sensitive FROM memory_documents"
         " WHERE user_id = ? AND source_type = ? AND source_id = ?",
@@ -93,16 +92,13 @@ def find_document(database: Database, user_id: str, source_type: str, source_id:
 
 def number_of_notes(database: Database, user_id: str, *, public: bool = False) -> int:
     """Count the notes of a user in the index without drafts; with `public`, without private notes."""
+    documents = "SELECT count(*) FROM memory_documents WHERE user_id = ?"
     if public:
-        kept = (
-            "SELECT count(*) FROM memory_documents"
-            " WHERE user_id = ? AND source_type = 'vault' AND is_draft = 0 AND NOT sensitive"
-        )
+        kept = f"{documents} AND source_type = 'vault' AND is_draft = 0 AND NOT sensitive"
         return database.value(kept, (user_id,)) or 0
     known = "SELECT documents FROM memory_counts WHERE user_id = ? AND source_type = 'vault'"
-    drafts = "SELECT count(*) FROM memory_documents WHERE user_id = ? AND is_draft = 1"
-    number: int = (database.value(known, (user_id,)) or 0) - database.value(drafts, (user_id,))
-    return number
+    drafts: int = database.value(f"{documents} AND is_draft = 1", (user_id,))
+    return (database.value(known, (user_id,)) or 0) - drafts
 
 
 def last_chunk(database: Database) -> int:
@@ -190,7 +186,6 @@ def embedded_text(
     heading_path: tuple[str, ...],
     content: str,
 ) -> str:
-    """Compose the embedded text of a passage for a model with a window of `window` tokens."""
     if source_type == MemorySource.CHAT and len(content.encode()) <= SHORT_TURN * window:
         content = in_third_person(content, next(iter(heading_path), ""))
         before = _turn_before(database, user_id, source_id)[-int(TURN_BEFORE * window) :]
@@ -232,7 +227,6 @@ def _turn_before(database: Database, user_id: str, source_id: str) -> bytes:
 def insert_chunks(
     database: Database, document_id: str, document: Document, chunks: Sequence[Chunk], window: int
 ) -> list[ChunkRow]:
-    """Insert the chunks of a document, and their words into the keyword index."""
     now = time.time()
     rows: list[ChunkRow] = []
     for chunk in chunks:
@@ -274,14 +268,8 @@ def _fresh_id() -> str:
 
 
 def chunks_of(database: Database, document_id: str) -> list[ChunkRow]:
-    """Return the stored chunks of a document, in order."""
-    return [
-        ChunkRow(*row)
-        for row in database.rows(
-            "SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index",
-            (document_id,),
-        )
-    ]
+    listed = "SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE document_id = ? ORDER BY chunk_index"
+    return [ChunkRow(*row) for row in database.rows(listed, (document_id,))]
 
 
 class ChunkPosition(NamedTuple):
@@ -343,18 +331,15 @@ def forget_words(database: Database, document_id: str) -> None:
 
 
 def _keyword_tables(database: Database, document_id: str) -> tuple[str, ...]:
-    """List the keyword indexes that contain a stored document."""
     private = database.value("SELECT sensitive FROM memory_documents WHERE id = ?", (document_id,))
     return (ALL_WORDS,) if private else (ALL_WORDS, PUBLIC_WORDS)
 
 
 def draft_paths(database: Database) -> set[str]:
-    """Return the paths of the notes that are unapproved drafts."""
     return {path for (path,) in database.rows("SELECT source_id FROM memory_documents WHERE is_draft = 1")}
 
 
 def linking_to(database: Database, path: str) -> tuple[str, ...]:
-    """Return the paths of at most 20 notes that link to a note, sorted."""
     rows = database.rows(
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
         " WHERE l.target = ? AND d.source_id <> ? ORDER BY d.source_id LIMIT 20",

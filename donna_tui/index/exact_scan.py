@@ -82,7 +82,6 @@ class ExactScan:
                 more = self._load_block(database)
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """Return the nearest chunks inside a scope, nearest first."""
         if limit < 1:
             return []
         members = known_members(database, scope)
@@ -113,10 +112,7 @@ class ExactScan:
         return self._ids[rows], np.concatenate(parts) if parts else np.empty(0)
 
     def _load_block(self, database: Database) -> bool:
-        """Read the next entries of the log: the current vectors of the chunks that they name.
-
-        Return False if there were none.
-        """
+        """Read the vectors of the chunks that the next entries of the log name. Return False if there were none."""
         before, newest = log_bounds(database)
         start = max(self._seen, before)
         if newest <= start:
@@ -195,7 +191,6 @@ def _nearest_inside(
 
 
 def _in_order(ids: NDArray[np.int64], products: NDArray[np.float64], rows: NDArray[np.intp]) -> list[int]:
-    """Return the keys of the chunks of some rows, nearest first."""
     in_order: list[int] = ids[rows[np.argsort(-products[rows])]].tolist()
     return in_order
 

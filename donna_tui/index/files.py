@@ -50,7 +50,6 @@ def _state(row: tuple[object, ...]) -> FileState:
 
 
 def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
-    """Return all file states below a folder (or of a single file), by path."""
     where, parameters = ("1", []) if not prefix else (
         "path = ? OR (path >= ? AND path < ?)", [prefix, f"{prefix}/", f"{prefix}0"]
     )  # fmt: skip
@@ -59,13 +58,11 @@ def file_states(database: Database, prefix: str = "") -> dict[str, FileState]:
 
 
 def file_state(database: Database, path: str) -> FileState | None:
-    """Return the state of a file, or None if it was never examined."""
     rows = database.rows(f"SELECT {COLUMNS} FROM file_states WHERE path = ?", (path,))  # noqa: S608
     return _state(rows[0]) if rows else None
 
 
 def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
-    """Return which of some paths have a state."""
     rows = database.rows(
         "SELECT path FROM file_states WHERE path IN (SELECT value FROM json_each(?))", (json.dumps([*paths]),)
     )
@@ -73,7 +70,6 @@ def known_paths(database: Database, paths: Iterable[str]) -> set[str]:
 
 
 def with_etag(database: Database, etag: str) -> list[FileState]:
-    """Return the indexed files that had exactly these bytes."""
     rows = database.rows(  # the partial index excludes empty etags, and is used only if the query does too
         f"SELECT {COLUMNS} FROM file_states WHERE etag = ? AND etag <> '' AND state = 'indexed'",  # noqa: S608
         (etag,),
@@ -101,5 +97,4 @@ def judge_again(database: Database, sensitive_key: str) -> None:
 
 
 def forget_state(database: Database, path: str) -> None:
-    """Delete the state of a file that was removed."""
     database.run("DELETE FROM file_states WHERE path = ?", (path,))

@@ -72,10 +72,7 @@ def in_scope(database: Database, scope: Scope, ids: Sequence[int]) -> list[int]:
 
 
 def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted: int, share: float = 1.0) -> list[int]:
-    """Return the first `wanted` of some ranked chunks that are in a scope.
-
-    Test as many chunks as should suffice by the estimated share in scope, then more by the share observed.
-    """
+    """Return the first `wanted` of some ranked chunks in a scope, testing as many as the share in scope suggests."""
     found: list[int] = []
     asked = 0
     while len(found) < wanted and asked < len(ids):
@@ -88,10 +85,7 @@ def first_in_scope(database: Database, scope: Scope, ids: Sequence[int], wanted:
 
 
 def all_in_scope(database: Database, scope: Scope) -> list[int]:
-    """Return all chunks of a scope, by integer key, in no order.
-
-    SQLite aggregates them into one value, because fetching each row would block all other threads.
-    """
+    """Return all chunks of a scope, in no order, as one value: fetching rows would block all other threads."""
     where, parameters = conditions(scope)
     keys: list[int] = json.loads(
         database.value(f"SELECT json_group_array(c.id) FROM {ALL_CHUNKS} WHERE {where}", parameters)  # noqa: S608
@@ -127,28 +121,41 @@ def is_one_note(database: Database, scope: Scope) -> bool:
 
 def conditions(scope: Scope) -> tuple[str, list[object]]:
     """Build an SQL condition over chunks `c` and their documents `d`, with its parameters."""
-    filters = scope.filters
+    filters, words = scope.filters, words_of(scope.filters)
+    prefix = filters.path_prefix.strip("/")
+    # '0' is the character after '/': the range is everything below the folder, and no sibling with the same prefix.
+    below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
+    lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
+    lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
+    listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
+    phrase = (
+        f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
+        " JOIN memory_documents n ON n.id = m.document_id"
+        " WHERE holds_phrases(?, n.search_title, m.heading_path, m.content))"
+    )
     # The plus makes SQLite look paths up in the index that has them, after the user and each source type.
-    parts: list[tuple[str, list[object]]] = [
-        ("d.user_id = ?", [filters.user_id]),
-        (f"{'+' if filters.path_prefix or filters.within else ''}d.deleted_at IS NULL", []),
+    plus = "+" if filters.path_prefix or filters.within else ""
+    table: list[tuple[object, str, list[object]]] = [
+        (True, "d.user_id = ?", [filters.user_id]),
+        (True, f"{plus}d.deleted_at IS NULL", []),
+        *((True, sql, values) for sql, values in _source_conditions(filters.sources)),
+        (filters.sensitive is not None, "d.sensitive = ?", [int(bool(filters.sensitive))]),
+        (prefix, below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]),
+        (
+            filters.path_parts,
+            f"NOT EXISTS (SELECT 1 FROM json_each(?) part WHERE {lacks})",  # noqa: S608
+            [json.dumps([part.lower() for part in filters.path_parts])],
+        ),
+        (filters.within, f"d.source_id IN ({_marks(filters.within)})", [*filters.within]),
+        (filters.exclude, f"d.source_id NOT IN ({_marks(filters.exclude)})", [*filters.exclude]),
+        (filters.note_type, "d.note_type = ? COLLATE NOCASE", [filters.note_type]),
+        (filters.after is not None, "d.dated_at >= ?", [filters.after]),
+        (filters.before is not None, "d.dated_at < ?", [filters.before]),
+        (filters.tags, _HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]),
+        (scope.required, phrase, [" AND ".join(scope.required), json.dumps(scope.phrases)]),
+        (scope.forbidden, f"c.id NOT IN ({listed})", [" OR ".join(scope.forbidden)]),
     ]
-    parts += _source_conditions(filters.sources)
-    if filters.sensitive is not None:
-        parts.append(("d.sensitive = ?", [int(filters.sensitive)]))
-    parts += _path_conditions(filters) + _content_conditions(filters)
-    words = words_of(filters)
-    match = f"c.id {{}} (SELECT rowid FROM {words} WHERE {words} MATCH ?)"  # noqa: S608
-    if scope.required:
-        listed = f"SELECT rowid FROM {words} WHERE {words} MATCH ?"  # noqa: S608
-        phrase = (
-            f"c.id IN (SELECT m.id FROM ({listed}) AS held CROSS JOIN memory_chunks m ON m.id = held.rowid"  # noqa: S608
-            " JOIN memory_documents n ON n.id = m.document_id"
-            " WHERE holds_phrases(?, n.search_title, m.heading_path, m.content))"
-        )
-        parts.append((phrase, [" AND ".join(scope.required), json.dumps(scope.phrases)]))
-    if scope.forbidden:
-        parts.append((match.format("NOT IN"), [" OR ".join(scope.forbidden)]))
+    parts = [(sql, values) for applies, sql, values in table if applies]
     return " AND ".join(sql for sql, _ in parts), [value for _, values in parts for value in values]
 
 
@@ -164,38 +171,6 @@ def _source_conditions(sources: tuple[str, ...]) -> list[tuple[str, list[object]
         return [("d.source_type = ?", [NOTES]), ("d.is_draft = 1", [])]
     among = f"d.source_type IN ({_marks((*others, NOTES))})"
     return [(among, [*others, NOTES]), (f"(d.is_draft = 1 OR d.source_type IN ({_marks(others)}))", [*others])]
-
-
-def _path_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
-    parts: list[tuple[str, list[object]]] = []
-    prefix = filters.path_prefix.strip("/")
-    if prefix:
-        # '0' is the character after '/': the range is everything below the folder, and no sibling with the same prefix.
-        below = "d.source_id >= ? AND d.source_id < ? AND (d.source_id = ? OR d.source_id >= ?)"
-        parts.append((below, [prefix, f"{prefix}0", prefix, f"{prefix}/"]))
-    if filters.path_parts:
-        lower = "lower" if "".join(filters.path_parts).isascii() else "lower_case"
-        lacks = f"NOT instr('/' || {lower}(d.source_id), part.value)"
-        every = f"NOT EXISTS (SELECT 1 FROM json_each(?) part WHERE {lacks})"  # noqa: S608
-        parts.append((every, [json.dumps([part.lower() for part in filters.path_parts])]))
-    if filters.within:
-        parts.append((f"d.source_id IN ({_marks(filters.within)})", [*filters.within]))
-    if filters.exclude:
-        parts.append((f"d.source_id NOT IN ({_marks(filters.exclude)})", [*filters.exclude]))
-    return parts
-
-
-def _content_conditions(filters: Filters) -> list[tuple[str, list[object]]]:
-    parts: list[tuple[str, list[object]]] = []
-    if filters.note_type:
-        parts.append(("d.note_type = ? COLLATE NOCASE", [filters.note_type]))
-    if filters.after is not None:
-        parts.append(("d.dated_at >= ?", [filters.after]))
-    if filters.before is not None:
-        parts.append(("d.dated_at < ?", [filters.before]))
-    if filters.tags:
-        parts.append((_HAS_ALL_TAGS, [json.dumps([tag.lstrip("#") for tag in filters.tags])]))
-    return parts
 
 
 def _marks(values: tuple[str, ...]) -> str:

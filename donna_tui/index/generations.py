@@ -18,6 +18,9 @@ from donna_tui.index.database import Database, open_database
 from donna_tui.index.migrations import get_meta, migrate, set_meta
 from donna_tui.types.errors import DatabaseError, Reason
 
+_FILES = ("", "-wal", "-shm")
+"""The suffixes of an index file and of its journal."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
@@ -33,12 +36,10 @@ class Recipe:
 
 
 def index_path(folder: Path, generation: int) -> Path:
-    """Return the database file of a generation."""
     return folder / f"index-{generation}.db"
 
 
 def current_generation(folder: Path) -> int | None:
-    """Return the generation in use, or None before the first."""
     try:
         return int((folder / "current").read_text(encoding="ascii"))
     except (OSError, ValueError):
@@ -59,10 +60,10 @@ def make_current(folder: Path, generation: int) -> None:
 
 
 def delete_older(folder: Path, generation: int) -> None:
-    """Delete the files of the generations before this one."""
     for older in _generations(folder):
-        if older < generation:
-            delete_index(index_path(folder, older))
+        for suffix in _FILES if older < generation else ():
+            path = index_path(folder, older)
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def _generations(folder: Path) -> list[int]:
@@ -85,7 +86,6 @@ def open_generation(folder: Path, generation: int, recipe: Recipe) -> Database:
 
 
 def recipe_of(database: Database) -> Recipe:
-    """Return the recipe that an open index was built with."""
     return Recipe(get_meta(database, "chunking") or "", get_meta(database, "embedding_version") or "")
 
 
@@ -95,17 +95,11 @@ def set_aside(path: Path) -> Path:
     names = itertools.chain([stamp], (f"{stamp}-{number}" for number in itertools.count(2)))
     places = (path.with_name(f"{path.stem}.damaged-{name}.db") for name in names)
     aside = next(place for place in places if not place.exists())
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in _FILES:
         source = path.with_name(path.name + suffix)
         with contextlib.suppress(FileNotFoundError):
             source.replace(aside.with_name(aside.name + suffix))
     return aside
-
-
-def delete_index(path: Path) -> None:
-    """Delete an index file with its journal."""
-    for suffix in ("", "-wal", "-shm"):
-        path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
 def check_integrity(database: Database) -> None:

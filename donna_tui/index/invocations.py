@@ -66,7 +66,6 @@ class InputHash:
         self._key = key
 
     def __call__(self, text: str, *, sensitive: bool) -> str:
-        """Return the hash in hex."""
         data = text.encode()
         if sensitive:
             return hmac.new(self._key, data, hashlib.sha256).hexdigest()
@@ -74,9 +73,7 @@ class InputHash:
 
 
 def load_key(folder: Path) -> bytes:
-    """Load this space's secret key, readable by its owner only. It is created on first use; if it cannot be stored, the
-    key is valid for this run.
-    """
+    """Load this space's secret key, created on first use. If it cannot be stored, it is valid for this run."""
     path = folder / "log.key"
     fresh = secrets.token_bytes(KEY_BYTES)
     with contextlib.suppress(OSError):

@@ -23,7 +23,7 @@ from donna_tui.index.filters import (
     words_of,
 )
 from donna_tui.index.sampling import Range, halves, span
-from donna_tui.index.scope import ScopeEstimate, ScopeMembership, estimate_scope
+from donna_tui.index.scope import ScopeMembership, estimate_scope
 
 CANDIDATES_PER_RESULT = 2
 """Candidates ranked per chunk wanted in a scope of all passages; proportionally more in a smaller scope."""
@@ -72,9 +72,15 @@ def search_words(
     estimate = estimate_scope(database, scope, run_parallel)
     if estimate.share <= NARROW and estimate.share * last_chunk(database) <= SHORT:
         return rank_scope(database, terms, scope, limit, estimate.members)
-    ranges, share = _where(database, estimate)
+    ranges, share = whole(database), estimate.share
+    if estimate.members is not None and span(estimate.members.ranges) <= TIGHT * span(ranges):
+        ranges, share = estimate.members.ranges, estimate.members.density
     candidates = math.ceil(CANDIDATES_PER_RESULT * limit / share)
-    best = _best(database, terms, candidates, ranges, run_parallel, words_of(scope.filters))
+    words = words_of(scope.filters)
+    level = choose_level(database, terms, candidates, ranges, words)
+    best = _best_at(database, level, candidates, ranges, run_parallel, words) if level.within else []
+    if len(best) < candidates:
+        best = rank_all(database, terms, candidates, ranges, words)
     known = {match.id: match for match in best}
     if estimate.members is None:
         first = first_in_scope(database, scope, list(known), limit, share)
@@ -83,28 +89,6 @@ def search_words(
     if len(first) == limit or len(best) < candidates:
         return [known[each] for each in first]
     return rank_scope(database, terms, scope, limit, estimate.members)
-
-
-def _where(database: Database, estimate: ScopeEstimate) -> tuple[list[Range], float]:
-    """Return the ranges of keys to search for a scope, and its estimated share of them."""
-    everywhere = whole(database)
-    if estimate.members is not None and span(estimate.members.ranges) <= TIGHT * span(everywhere):
-        return estimate.members.ranges, estimate.members.density
-    return everywhere, estimate.share
-
-
-def _best(
-    database: Database,
-    terms: Sequence[str],
-    limit: int,
-    ranges: Sequence[Range],
-    run_parallel: RunParallel | None,
-    words: str,
-) -> list[KeywordMatch]:
-    """Return the best matches in some ranges; if the chosen level contains too few, rank all matches."""
-    level = choose_level(database, terms, limit, ranges, words)
-    found = _best_at(database, level, limit, ranges, run_parallel, words) if level.within else []
-    return found if len(found) == limit else rank_all(database, terms, limit, ranges, words)
 
 
 def _best_at(
@@ -165,16 +149,12 @@ def _best_in_note(database: Database, terms: Sequence[str], scope: Scope, limit:
     scores: defaultdict[int, float] = defaultdict(float)
     for term in terms:
         found = _rank_inside(database, term, _GIVEN, [json.dumps(inside)], len(inside), words=words)
-        weight = _rarity(len(found), len(inside)) ** ALSO_IN_NOTE
+        # the inverse document frequency in the form that is never negative (Lucene's BM25)
+        weight = math.log(1.0 + (len(inside) - len(found) + 0.5) / (len(found) + 0.5)) ** ALSO_IN_NOTE
         for match in found:
             scores[match.id] += weight * match.score
     best = sorted(scores.items(), key=lambda each: (-each[1], each[0]))
     return [KeywordMatch(*each) for each in best[:limit]]
-
-
-def _rarity(held: int, whole: int) -> float:
-    """Return the inverse document frequency in the form that is never negative (Lucene's BM25)."""
-    return math.log(1.0 + (whole - held + 0.5) / (held + 0.5))
 
 
 def _rank_inside(
@@ -197,10 +177,7 @@ def _rank_inside(
 
 
 def newest(database: Database, scope: Scope, limit: int) -> list[KeywordMatch]:
-    """Return the first passages of the latest notes in a scope, for filters without any word.
-
-    A forbidden word in any passage excludes the whole note.
-    """
+    """Return the first passages of the latest notes in a scope; a forbidden word excludes the whole note."""
     where, parameters = conditions(Scope(scope.filters))
     if scope.forbidden:
         words = words_of(scope.filters)
@@ -243,13 +220,9 @@ def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
         f"SELECT term FROM {VOCABULARY[words]} WHERE term >= ? AND term < ? ORDER BY doc DESC LIMIT ?",  # noqa: S608
         (begun, f"{begun}\U0010ffff", MAY_BECOME),
     )
-    become = [_indexed(term) for (term,) in rows] or [f"{quoted(_stem_of(database, begun, words) or word)}*"]
-    return f"({' OR '.join(become)})"
-
-
-def _indexed(term: str) -> str:
-    """Build an FTS5 expression for a stem of the index: FTS5 would stem it again, as “decis” to “deci”."""
-    return f"{quoted(term)}*" if term.endswith("s") else quoted(term)
+    # FTS5 would stem a stem again, as “decis” to “deci”
+    become = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for (term,) in rows]
+    return f"({' OR '.join(become or [f'{quoted(_stem_of(database, begun, words) or word)}*'])})"
 
 
 def _stem_of(database: Database, begun: str, words: str) -> str:

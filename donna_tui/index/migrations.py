@@ -291,28 +291,18 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
 
 
 def migrate(database: Database) -> None:
-    """Migrate the schema to the latest version, in one transaction.
-
-    Raises DatabaseError with `database_newer` if a newer Donna wrote this file.
-    """
+    """Migrate the schema in one transaction. Raises DatabaseError (`database_newer`) for a newer one."""
     with database.transaction():
         database.run("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY) WITHOUT ROWID")
         applied = {name for (name,) in database.rows("SELECT name FROM migrations")}
-        _refuse_newer(applied)
+        if unknown := applied - {name for name, _ in MIGRATIONS}:
+            message = f"the index was written by a newer Donna ({max(unknown)})"
+            hint = "update Donna, or run donna doctor --repair to build a new index"
+            raise DatabaseError(Reason.DATABASE_NEWER, message, hint=hint)
         for name, sql in MIGRATIONS:
             if name not in applied:
                 database.run(sql)
                 database.run("INSERT INTO migrations VALUES (?)", (name,))
-
-
-def _refuse_newer(applied: set[str]) -> None:
-    unknown = sorted(applied - {name for name, _ in MIGRATIONS})
-    if unknown:
-        raise DatabaseError(
-            Reason.DATABASE_NEWER,
-            f"the index was written by a newer Donna ({unknown[-1]})",
-            hint="update Donna, or run donna doctor --repair to build a new index",
-        )
 
 
 def create_vector_table(database: Database, dim: int) -> None:
@@ -338,11 +328,9 @@ def has_vector_table(database: Database) -> bool:
 
 
 def get_meta(database: Database, key: str) -> str | None:
-    """Return a value of the `meta` table, or None."""
     value: str | None = database.value("SELECT value FROM meta WHERE key = ?", (key,))
     return value
 
 
 def set_meta(database: Database, key: str, value: str) -> None:
-    """Set a value of the `meta` table."""
     database.run("INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value", (key, value))

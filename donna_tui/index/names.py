@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from donna_tui.index.database import Database
 from donna_tui.index.filters import Scope, conditions
@@ -75,7 +75,6 @@ def name_key(text: str) -> str:
 
 
 def store_names(database: Database, document_id: str, document: Document) -> None:
-    """Replace the stored names of a document by its current ones."""
     database.run("DELETE FROM note_names WHERE document_id = ?", (document_id,))
     if document.source_type == NAMED_SOURCE:
         rows = [(document_id, *name) for name in dict.fromkeys(_names_of(document)) if name[2]]
@@ -115,36 +114,22 @@ def exact_names(database: Database, key: str, scope: Scope, limit: int) -> list[
         f"SELECT n.id FROM {_NAMED} WHERE {_SQUASHED} = ? AND n.kind < 9 AND {inside}"  # noqa: S608
         " ORDER BY n.kind, n.id DESC LIMIT ?"
     )
-    return _lookup(
-        database,
-        f"n.id IN ({same})",
-        [key.replace(" ", ""), *inside_parameters, MOST_NAMESAKES],
-        f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id",
-        [key],
-        scope,
-        limit,
-    )
+    parameters = [key.replace(" ", ""), *inside_parameters, MOST_NAMESAKES]
+    order = f"n.kind = {int(NameKind.TAG)}, n.key <> ?, d.modified_at DESC, d.source_id"
+    return _lookup(database, scope, limit, f"n.id IN ({same})", parameters, order, [key])
 
 
 def begun_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
     """Find names of notes that begin with the words of a key, the shortest first."""
     kinds = (NameKind.FILE, NameKind.TITLE, NameKind.ALIAS, NameKind.PATH)
-    return _lookup(
-        database,
-        f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?",
-        [f"{key} ", f"{key}!"],
-        "length(n.key), d.modified_at DESC, d.source_id",
-        [],
-        scope,
-        limit,
-    )
+    begun = f"n.kind IN ({', '.join(str(int(kind)) for kind in kinds)}) AND n.key >= ? AND n.key < ?"
+    order = "length(n.key), d.modified_at DESC, d.source_id"
+    return _lookup(database, scope, limit, begun, [f"{key} ", f"{key}!"], order)
 
 
 def heading_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
-    """Find headings with this key, those of the newest notes first."""
-    return _lookup(
-        database, "n.kind = ? AND n.key = ?", [int(NameKind.HEADING), key], "d.modified_at DESC", [], scope, limit
-    )
+    parameters = [int(NameKind.HEADING), key]
+    return _lookup(database, scope, limit, "n.kind = ? AND n.key = ?", parameters, "d.modified_at DESC")
 
 
 def similar_names(database: Database, key: str, scope: Scope, limit: int) -> list[Name]:
@@ -163,18 +148,18 @@ def similar_names(database: Database, key: str, scope: Scope, limit: int) -> lis
         " CROSS JOIN note_names n ON n.id = each.id CROSS JOIN memory_documents d ON d.id = n.document_id"
         f" WHERE {inside} ORDER BY each.shared DESC, length(n.key), n.id LIMIT ?"
     )
-    match = json.dumps([f'"{gram}"' for gram in grams])
-    return _lookup(database, f"n.id IN ({found})", [match, *inside_parameters, limit], "n.kind, n.id", [], scope, limit)
+    parameters = [json.dumps([f'"{gram}"' for gram in grams]), *inside_parameters, limit]
+    return _lookup(database, scope, limit, f"n.id IN ({found})", parameters, "n.kind, n.id")
 
 
 def _lookup(
     database: Database,
+    scope: Scope,
+    limit: int,
     where: str,
     parameters: Sequence[object],
     order: str,
-    ordered_by: Sequence[object],
-    scope: Scope,
-    limit: int,
+    ordered_by: Sequence[object] = (),
 ) -> list[Name]:
     inside, inside_parameters = conditions(Scope(scope.filters))
     rows = database.rows(
@@ -218,7 +203,6 @@ def names_holding(database: Database, letters: str, user_id: str, limit: int, *,
 
 
 def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
-    """Return the notes that were changed last."""
     rows = database.rows(
         f"SELECT {_COLUMNS}, {_NOTE} FROM (SELECT id, source_id, title, modified_at, sensitive FROM memory_documents"  # noqa: S608
         f" WHERE user_id = ? AND source_type = '{NAMED_SOURCE}' AND deleted_at IS NULL"
@@ -229,8 +213,6 @@ def recent_notes(database: Database, user_id: str, limit: int) -> list[Found]:
     return [_found(row) for row in rows]
 
 
-def _found(row: tuple[object, ...]) -> Found:
-    document, kind, text, key, line, *note = row
-    path, title, modified_at, sensitive = note
-    name = Name(str(document), NameKind(int(str(kind))), str(text), str(key), int(str(line)))
-    return Found(name, str(path), str(title), float(str(modified_at)), bool(sensitive))
+def _found(row: tuple[Any, ...]) -> Found:
+    document, kind, text, key, line, path, title, modified_at, sensitive = row
+    return Found(Name(document, NameKind(kind), text, key, line), path, title, modified_at, bool(sensitive))

@@ -9,9 +9,8 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from donna_tui.index.database import Database, open_database
+from donna_tui.index.database import Database, RevisionCache, open_database
 from donna_tui.index.exact_scan import ExactScan
-from donna_tui.index.revision_cache import RevisionCache
 from donna_tui.index.vector_backend import reading_vectors
 from donna_tui.index.vectors import VectorIndex
 from donna_tui.types.errors import DatabaseError, Reason
@@ -28,10 +27,7 @@ class Part(Generic[T]):
         self._part, self._started = part, started
 
     def __call__(self) -> T:
-        """Wait for the part, or run it on this reading thread if no other has started it, which avoids deadlock.
-
-        Raises what the part raises, and DatabaseError.
-        """
+        """Wait for the part, or run it here if no thread has started it. Raises what it raises, and DatabaseError."""
         if self._started is None or self._started.cancel():
             return self._part()
         return self._started.result()
@@ -70,7 +66,6 @@ class Readers:
         return await asyncio.wrap_future(running)
 
     def run_parallel(self, work: Callable[[Database], T]) -> Part[T]:
-        """Start part of a task on another reading thread."""
 
         def part() -> T:
             return work(self._connection())
@@ -85,36 +80,34 @@ class Readers:
 
     def _catch_up(self) -> None:
         """Start the update of the vectors unless it is running. A failure is raised once, by the next call."""
+
+        def load() -> None:
+            self._scan.catch_up(self._connection(), self._closing.is_set)
+
         with self._lock:
             last = self._catching_up
             if self._closing.is_set() or (last is not None and not last.done()):
                 return
             failed = last is not None and last.exception() is not None
-            self._catching_up = None if failed else self._executor.submit(self._load_vectors)
+            self._catching_up = None if failed else self._executor.submit(load)
         if failed and last is not None:
             last.result()
 
-    def _load_vectors(self) -> None:
-        self._scan.catch_up(self._connection(), self._closing.is_set)
-
     def _connection(self) -> Database:
+        """Return the connection of this thread. Either all tables exist, or another process is creating them."""
         database: Database | None = getattr(self._local, "database", None)
-        if database is None:
-            database = self._local.database = self._connect()
-        return database
-
-    def _connect(self) -> Database:
-        """Open a connection. Either all tables exist, or another process is creating them in a transaction."""
+        if database is not None:
+            return database
         database = open_database(self.path, read_only=True, cache=self._cache)
         if not database.value("SELECT 1 FROM sqlite_master WHERE name = 'memory_documents'"):
             database.close()
             raise DatabaseError(Reason.BUSY, "the index is being created", hint="try again in a moment")
+        self._local.database = database
         with self._lock:
             self._open.append(database)
         return database
 
     def close(self) -> None:
-        """Wait for running reads and close all connections."""
         with self._lock:
             self._closing.set()
         self._executor.shutdown(wait=True)

@@ -20,7 +20,6 @@ Range: TypeAlias = tuple[int, int]
 
 
 def span(ranges: Sequence[Range]) -> int:
-    """Return the number of keys in some ranges."""
     return sum(last - first + 1 for first, last in ranges)
 
 
@@ -36,7 +35,6 @@ def cut(ranges: Sequence[Range], start: int, end: int) -> list[Range]:
 
 
 def halves(ranges: Sequence[Range]) -> tuple[list[Range], list[Range]]:
-    """Split ranges into two halves with the same number of keys."""
     whole = span(ranges)
     return cut(ranges, 0, whole // 2), cut(ranges, whole // 2, whole)
 
@@ -73,10 +71,7 @@ SPREAD = 1_000
 
 @lru_cache(maxsize=1)
 def spread(last: int) -> tuple[int, ...]:
-    """Return a stratified sample of the rowids of a table, in order; all of a small table.
-
-    One rowid at a random position is drawn from each of `SPREAD` equal strata.
-    """
+    """Return a stratified sample of the rowids of a table, one of each of `SPREAD` strata; all of a small table."""
     if last <= 2 * SPREAD:
         return tuple(range(1, last + 1))
     chance = Random(last)  # noqa: S311

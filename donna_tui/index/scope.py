@@ -32,7 +32,6 @@ class ScopeMembership:
         self.keys = array("q", sorted(keys))
 
     def first(self, ids: Sequence[int], wanted: int) -> list[int]:
-        """Return the first `wanted` of some chunks that are members."""
         return [each for each in ids if self._holds(each)][:wanted]
 
     def _holds(self, key: int) -> bool:
@@ -46,12 +45,10 @@ class ScopeMembership:
 
     @cached_property
     def density(self) -> float:
-        """Return the share of the keys in the ranges that are members."""
         return len(self.keys) / max(1, span(self.ranges))
 
     @cached_property
     def listed(self) -> str:
-        """Return the keys as a JSON array."""
         return json.dumps(self.keys.tolist())
 
 
@@ -77,7 +74,9 @@ def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel |
     revision = _revision(database)
     known: ScopeEstimate | None = cache.get(scope, revision)
     if known is None:
-        known = _first_estimate(database, scope)
+        share = share_in_scope(database, scope)
+        is_short = share * last_chunk(database) <= LISTED_AT_ONCE
+        known = _listed(database, scope) if is_short else ScopeEstimate(share)
         cache.put(scope, revision, known)
     elif run_parallel and not known.is_listed and known.share <= LISTED_SHARE:
         cache.put(scope, revision, replace(known, is_listed=True))
@@ -86,16 +85,10 @@ def estimate_scope(database: Database, scope: Scope, run_parallel: RunParallel |
 
 
 def known_members(database: Database, scope: Scope) -> ScopeMembership | None:
-    """Return the passages of a scope if they are cached, or None."""
     if database.cache is None:
         return None
     known: ScopeEstimate | None = database.cache.get(scope, _revision(database))
     return known.members if known else None
-
-
-def _first_estimate(database: Database, scope: Scope) -> ScopeEstimate:
-    share = share_in_scope(database, scope)
-    return _listed(database, scope) if share * last_chunk(database) <= LISTED_AT_ONCE else ScopeEstimate(share)
 
 
 def _listed(database: Database, scope: Scope) -> ScopeEstimate:

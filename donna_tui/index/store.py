@@ -44,8 +44,6 @@ class Upserted:
 
 @dataclass(frozen=True, slots=True)
 class PendingChunk:
-    """A chunk without a vector."""
-
     id: int
     document_id: str
     embed_hash: bytes
@@ -57,10 +55,7 @@ class PendingChunk:
 
 
 class MemoryStore:
-    """The write side of the index, for use by the thread that owns the writable connection.
-
-    `window` is the window of the model, in tokens.
-    """
+    """The write side of the index, for the thread that owns its connection. `window` is in tokens."""
 
     def __init__(
         self, database: Database, chunk: Callable[[Document], list[Chunk]], window: int = DEFAULT_WINDOW
@@ -87,16 +82,20 @@ class MemoryStore:
     def upsert(self, document: Document, chunks: Sequence[Chunk] | None = None) -> Upserted:
         """Insert a document or replace it. Unchanged content is neither chunked nor embedded again."""
         existing = find_document(self.database, document.user_id, document.source_type, document.source_id)
-        if existing and self._same(existing, document):
-            return self._touch(existing, document)
+        if existing:
+            known = (existing.content_hash, existing.title, existing.sensitive)
+            if known == (document.content_hash, document.title, document.sensitive):
+                return self._touch(existing, document)
         fresh = self._chunk(document) if chunks is None else chunks
         with self.database.transaction():
             if existing:
                 self._remove_chunks(existing.id)
             document_id = write_document(self.database, document, existing)
             rows = insert_chunks(self.database, document_id, document, fresh, self._window)
-            reused = self._attach_known_vectors(rows)
-        return Upserted(document_id, len(rows), reused, unchanged=False)
+            cached = [row.id for row in rows if self._is_cached(row)] if self.version else []
+            if cached:
+                self._stamp(cached)
+        return Upserted(document_id, len(rows), reused=len(cached), unchanged=False)
 
     def upsert_many(self, documents: Iterable[Document]) -> list[str]:
         """Upsert several documents, each in a separate transaction, so that a failure affects one document only."""
@@ -135,9 +134,9 @@ class MemoryStore:
         where = "user_id = ? AND (? IS NULL OR document_id IN (SELECT id FROM memory_documents WHERE source_type = ?))"
         parameters = (user_id, source_type, source_type)
         with self.database.transaction():
-            rows = self.database.rows(f"SELECT id, chunk_id FROM memory_chunks WHERE {where}", parameters)  # noqa: S608
-            self.vectors.remove(self.database, [chunk_id for _, chunk_id in rows])
-            log_vectors(self.database, [each for each, _ in rows])
+            listed = f"SELECT id, chunk_id, embed_hash FROM memory_chunks WHERE {where}"  # noqa: S608
+            rows = [ChunkRow(*row) for row in self.database.rows(listed, parameters)]
+            self._remove_vectors(rows)
             self.database.run(f"UPDATE memory_chunks SET embedding_version = '' WHERE {where}", parameters)  # noqa: S608
             self.database.run(
                 "DELETE FROM embeddings WHERE embed_hash NOT IN"
@@ -149,8 +148,7 @@ class MemoryStore:
         """Discard the vectors of a document, so that its chunks are embedded again."""
         with self.database.transaction():
             rows = chunks_of(self.database, document_id)
-            self.vectors.remove(self.database, [row.chunk_id for row in rows])
-            log_vectors(self.database, [row.id for row in rows])
+            self._remove_vectors(rows)
             self.database.run("UPDATE memory_chunks SET embedding_version = '' WHERE document_id = ?", (document_id,))
             self.database.run_many(
                 "DELETE FROM embeddings WHERE embed_hash = ?1 AND NOT EXISTS"
@@ -164,10 +162,7 @@ class MemoryStore:
         return (existing.id, existing.updated_at) if existing else None
 
     def pending(self, limit: int, *, withhold: bool = False) -> list[PendingChunk]:
-        """Return chunks without a vector, the newest first, so that an edit is embedded before an import.
-
-        `withhold` excludes those of private notes, for a model on another machine.
-        """
+        """Return chunks without a vector, the newest first; `withhold` excludes those of private notes."""
         rows = self.database.rows(
             "SELECT c.id, c.document_id, c.embed_hash, d.source_id, d.source_type, d.sensitive, d.modified_at,"
             " d.user_id, d.title, c.heading_path, c.content"
@@ -223,7 +218,6 @@ class MemoryStore:
             self._stamp([each for each, _, _ in alive])
 
     def mark_failed(self, ids: Sequence[int]) -> None:
-        """Exclude these chunks from `pending` until `retry_failed`."""
         self.database.run_many(
             "UPDATE memory_chunks SET embedding_version = ? WHERE id = ?", [(FAILED, each) for each in ids]
         )
@@ -253,18 +247,13 @@ class MemoryStore:
                 rebuild(self.database, self.vectors)
         give_room_back(self.database)
 
-    @staticmethod
-    def _same(existing: StoredDocument, document: Document) -> bool:
-        known = (existing.content_hash, existing.title, existing.sensitive)
-        return known == (document.content_hash, document.title, document.sensitive)
-
     def _touch(self, existing: StoredDocument, document: Document) -> Upserted:
+        renamed = existing.search_title != document.search_title
         with self.database.transaction():
-            if existing.search_title == document.search_title:
-                write_document(self.database, document, existing)
-            else:
+            if renamed:
                 forget_words(self.database, existing.id)
-                write_document(self.database, document, existing)
+            write_document(self.database, document, existing)
+            if renamed:
                 index_words(self.database, existing.id)
         count, embedded = self.database.rows(
             "SELECT count(*), count(*) FILTER (WHERE embedding_version NOT IN ('', ?))"
@@ -276,18 +265,13 @@ class MemoryStore:
     def _remove_chunks(self, document_id: str) -> list[ChunkRow]:
         rows = chunks_of(self.database, document_id)
         forget_words(self.database, document_id)
-        self.vectors.remove(self.database, [row.chunk_id for row in rows])
-        log_vectors(self.database, [row.id for row in rows])
+        self._remove_vectors(rows)
         self.database.run("DELETE FROM memory_chunks WHERE document_id = ?", (document_id,))
         return rows
 
-    def _attach_known_vectors(self, rows: Sequence[ChunkRow]) -> int:
-        """Assign the vectors cached for the same text to new chunks; return how many there were."""
-        if not self.version:
-            return 0
-        known = [row.id for row in rows if self._is_cached(row)]
-        self._stamp(known)
-        return len(known)
+    def _remove_vectors(self, rows: Sequence[ChunkRow]) -> None:
+        self.vectors.remove(self.database, [row.chunk_id for row in rows])
+        log_vectors(self.database, [row.id for row in rows])
 
     def _is_cached(self, chunk: PendingChunk | ChunkRow) -> bool:
         known = "SELECT 1 FROM embeddings WHERE embed_hash = ?"

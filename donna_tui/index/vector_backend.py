@@ -51,9 +51,7 @@ class WarmingVectors(VecTable):
         self._catch_up = catch_up
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
-        """Search as `VecTable` does, then start loading, because both in parallel would double the time of
-        the search.
-        """
+        """Search, then start loading: both in parallel would double the time of the search."""
         found = super().search(database, query, scope, limit)
         self._catch_up()
         return found

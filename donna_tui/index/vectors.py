@@ -33,12 +33,10 @@ def packed(vector: Vector) -> bytes:
 
 
 def unpacked(stored: bytes) -> Vector:
-    """Unpack the vector of `packed`."""
     return np.frombuffer(stored, dtype="<f2").astype(np.float32)
 
 
 def unpacked_rows(stored: Sequence[bytes]) -> Vectors:
-    """Unpack several vectors, one per row."""
     return np.frombuffer(b"".join(stored), dtype="<f2").reshape(len(stored), -1).astype(np.float32)
 
 
@@ -96,7 +94,6 @@ class VecTable:
     name = "sqlite-vec"
 
     def add(self, database: Database, ids: Sequence[int]) -> None:
-        """Insert the chunks' vectors into the vector table."""
         rows = database.rows(
             "SELECT c.chunk_id, c.user_id, iif(d.is_draft, ?, d.source_type), d.sensitive, e.vector"
             " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"
@@ -111,7 +108,6 @@ class VecTable:
         )
 
     def remove(self, database: Database, chunk_ids: Sequence[str]) -> None:
-        """Delete the chunks' rows."""
         database.run_many("DELETE FROM vec_memory_chunks WHERE chunk_id = ?", [(each,) for each in chunk_ids])
 
     def search(self, database: Database, query: Vector, scope: Scope, limit: int) -> list[VectorMatch]:
@@ -152,7 +148,6 @@ def oversampled(limit: int) -> int:
 
 
 def decided(database: Database, ids: Sequence[int], query: Vector, limit: int) -> list[VectorMatch]:
-    """Rank some chunks by their stored vectors, nearest first."""
     found = [VectorMatch(each, cosine) for each, cosine in cosines_of(database, ids, query).items()]
     return sorted(found, key=lambda match: (-match.score, match.id))[: min(limit, LARGEST_K)]
 
@@ -198,10 +193,7 @@ def rebuild(database: Database, table: VectorIndex) -> None:
 
 
 def is_worn(database: Database) -> bool:
-    """Return whether the vector table has a wrong number of vectors or mostly empty slots.
-
-    sqlite-vec does not reuse the slots of deleted rows.
-    """
+    """Return whether the vector table has a wrong number of vectors, or mostly slots of deleted rows, never reused."""
     places = database.value("SELECT total(size) FROM vec_memory_chunks_chunks")
     held, wanted = vector_counts(database)
     return bool(held != wanted or places > 2 * wanted + FEW_PLACES)

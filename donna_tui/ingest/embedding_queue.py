@@ -24,7 +24,6 @@ BATCH = 32
 RETRY_SECONDS = 30.0
 NOTES = "vault"
 
-
 Write = Callable[[Callable[[], Any]], Awaitable[Any]]
 """A function that runs another on the thread that owns the writable connection."""
 
@@ -50,12 +49,8 @@ class EmbeddingQueue:
         input_hash: InputHash,
         rested: Callable[[], None],
     ) -> None:
-        self._store = store
-        self._write = write
-        self._service = service
-        self._hub = hub
-        self._input_hash = input_hash
-        self._rested = rested
+        self._store, self._write, self._service, self._hub = store, write, service, hub
+        self._input_hash, self._rested = input_hash, rested
         self._work = asyncio.Event()
         self._retry_now = asyncio.Event()
         self._tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
@@ -119,7 +114,6 @@ class EmbeddingQueue:
         return done > 0
 
     async def _embed(self, chunks: list[PendingChunk]) -> int:
-        """Embed and store chunks; return how many were embedded."""
         started = time.perf_counter()
         vectors = await self._vectors(chunks)
         latency = (time.perf_counter() - started) * 1000
@@ -136,15 +130,10 @@ class EmbeddingQueue:
 
     def _save(self, done: Sequence[tuple[PendingChunk, Vector]], latency: float) -> None:
         self._store.store_vectors([(chunk.id, chunk.embed_hash, vector) for chunk, vector in done])
-        rows = [
-            Invocation(
-                EMBEDS[chunk.source_type],
-                self._store.version,
-                latency / len(done),
-                self._input_hash(chunk.text, sensitive=chunk.sensitive),
-            )
-            for chunk, _ in done
-        ]
+        rows = []
+        for chunk, _ in done:
+            hashed = self._input_hash(chunk.text, sensitive=chunk.sensitive)
+            rows.append(Invocation(EMBEDS[chunk.source_type], self._store.version, latency / len(done), hashed))
         record(self._store.database, rows)
 
     async def _vectors(self, chunks: Sequence[PendingChunk]) -> list[Vector | None]:
@@ -152,7 +141,11 @@ class EmbeddingQueue:
         try:
             return list(await self._service.embed_documents([chunk.text for chunk in chunks]))
         except ModelAwayError as error:
-            await self._report_outage(chunks, error)
+            await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
+            self._failed |= {chunk.path: error.reason for chunk in chunks}
+            self._clear_outage(error.reason)
+            self._away = error.reason
+            self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
             return [None] * len(chunks)
         except ModelError as error:
             if len(chunks) == 1:
@@ -162,21 +155,10 @@ class EmbeddingQueue:
 
     async def _fail(self, chunk: PendingChunk, error: ModelError) -> None:
         await self._write(lambda: self._store.mark_failed([chunk.id]))
-        self._failed[chunk.path] = error.reason
-        self._hub.post(
-            NoteFailed(
-                path=chunk.path, reason=error.reason, message=error.message, next_try=time.time() + RETRY_SECONDS
-            )
-        )
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, path=chunk.path))
-
-    async def _report_outage(self, chunks: Sequence[PendingChunk], error: ModelAwayError) -> None:
-        """Mark the chunks as failed while the model's server is unavailable, and report that once."""
-        await self._write(lambda: self._store.mark_failed([chunk.id for chunk in chunks]))
-        self._failed |= {chunk.path: error.reason for chunk in chunks}
-        self._clear_outage(error.reason)
-        self._away = error.reason
-        self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
+        path, reason, message = chunk.path, error.reason, error.message
+        self._failed[path] = reason
+        self._hub.post(NoteFailed(path=path, reason=reason, message=message, next_try=time.time() + RETRY_SECONDS))
+        self._hub.post(ProblemRaised(reason=reason, message=message, path=path))
 
     def _clear_outage(self, still: Reason | None = None) -> None:
         if self._away and self._away is not still:

@@ -66,10 +66,7 @@ class IndexMaintainer:
         self._tasks.start("building the new index", self._swap_when_built)
 
     async def compare(self, *, full: bool) -> None:
-        """Compare once and start the resulting work, for commands that do not watch; the model may be loaded later.
-
-        Raises VaultReadError if the root is missing.
-        """
+        """Compare once and start the resulting work. Raises VaultReadError if the root is missing."""
         await self.indexes.reconcile("asked for", accept=full, reread=full)
 
     async def finish(self, *, full: bool) -> None:
@@ -88,7 +85,6 @@ class IndexMaintainer:
         return self.indexes.active.is_read
 
     async def caught_up(self) -> None:
-        """Wait until the index has caught up."""
         while not self.is_caught_up:
             await asyncio.sleep(0.1)
 
@@ -120,7 +116,6 @@ class IndexMaintainer:
                 pipeline.rescan([""])
 
     def accept_missing(self) -> None:
-        """Confirm that the missing notes were deleted."""
         for pipeline in self.indexes.pipelines:
             pipeline.deletions.accept()
 
@@ -182,6 +177,5 @@ class IndexMaintainer:
     async def _replace_damaged(self) -> None:
         while True:
             await self._damage.wait()
-            if await self.indexes.is_damaged():
-                await self.indexes.replace_damaged()
+            await self.indexes.replace_if_damaged()
             self._damage.clear()

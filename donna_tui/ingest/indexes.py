@@ -35,14 +35,12 @@ class Indexes:
 
     @property
     def active(self) -> Pipeline:
-        """Return the pipeline that searches use."""
         if self._active is None:
             raise RuntimeError("the index is not open")
         return self._active
 
     @property
     def pipelines(self) -> tuple[Pipeline, ...]:
-        """Return all pipelines that follow changes."""
         return tuple(each for each in (self._active, self.building) if each)
 
     @property
@@ -88,18 +86,15 @@ class Indexes:
             )
         )
 
-    async def is_damaged(self) -> bool:
-        """Return whether SQLite's quick check finds the index in use damaged."""
-        store = self.active.store
+    async def replace_if_damaged(self) -> None:
+        """Rename and rebuild the index in use if SQLite's quick check finds it damaged."""
+        store, generation = self.active.store, self.active.generation
         try:
             await self.active.write(lambda: check_integrity(store.database))
+            return
         except DatabaseError as error:
-            return error.reason is Reason.DATABASE_CORRUPT
-        return False
-
-    async def replace_damaged(self) -> None:
-        """Rename the damaged index in use, and rebuild it."""
-        generation = self.active.generation
+            if error.reason is not Reason.DATABASE_CORRUPT:
+                return
         await self.active.close()
         self._report_damage(generation)
         self._active, self._built = await self._open(generation)
@@ -124,10 +119,9 @@ class Indexes:
             self._built = Recipe(self._built.chunking, service.version_tag)
 
     async def _build_if_needed(self, why: str) -> None:
-        if self._wanted.fits(self._built):
-            return
-        self.building, _ = await self._open(self.active.generation + 1)
-        self._why = why
+        if not self._wanted.fits(self._built):
+            self.building, _ = await self._open(self.active.generation + 1)
+            self._why = why
 
     async def finish_building(self) -> None:
         """Replace the old index by the new one once that is complete. Call it after the first comparison."""
@@ -143,7 +137,6 @@ class Indexes:
         self._hub.post(IndexSwapped(generation=building.generation, why=self._why))
 
     def follow(self, hint: Hint) -> None:
-        """Pass a watcher's hint to all pipelines."""
         for pipeline in self.pipelines:
             pipeline.follow(hint)
 
@@ -168,6 +161,5 @@ class Indexes:
             await pipeline.write(pipeline.store.tidy)
 
     async def close(self) -> None:
-        """Close all index files."""
         for pipeline in self.pipelines:
             await pipeline.close()

@@ -54,12 +54,10 @@ class PendingDeletions:
 
     @property
     def waiting(self) -> bool:
-        """Return whether any path is within its window."""
         return bool(self._leaving)
 
     @property
     def missing(self) -> set[str]:
-        """Return the paths within their window."""
         return set(self._leaving)
 
     @property
@@ -96,7 +94,6 @@ class PendingDeletions:
         self._hub.post(ProblemCleared(reason=Reason.MASS_DISAPPEARANCE))
 
     async def run(self) -> None:
-        """Remove due paths until cancelled."""
         while True:
             await self._some.wait()
             while self._leaving:

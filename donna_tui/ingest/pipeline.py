@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from donna_tui.embedding.service import EmbeddingService
 from donna_tui.index.documents import Document
-from donna_tui.index.files import judge_again
+from donna_tui.index.files import file_states, judge_again, known_paths
 from donna_tui.index.generations import Recipe, index_path, open_generation, recipe_of
 from donna_tui.index.invocations import InputHash
 from donna_tui.index.readers import Readers
@@ -84,7 +84,6 @@ class Pipeline:
 
     @property
     def path(self) -> Path:
-        """Return the index file."""
         return index_path(self._parts.folder, self.generation)
 
     async def open(self) -> Recipe:
@@ -113,7 +112,6 @@ class Pipeline:
             raise
 
     async def embed_with(self, service: EmbeddingService, input_hash: InputHash) -> None:
-        """Start embedding chunks with a service."""
         store = self.store
         await self.write(partial(store.use_embeddings, service.version_tag, service.provider.dim))
         self.embeddings = EmbeddingQueue(store, self.write, service, self._hub, input_hash, self._embedded)
@@ -149,10 +147,7 @@ class Pipeline:
         self._writer.shutdown(wait=True)
 
     async def wait_until_idle(self) -> None:
-        """Wait until all known differences are indexed: text, and vectors if there is a model.
-
-        Raises DonnaError if waiting would not help for now, as on a full disk.
-        """
+        """Wait until all known differences are indexed. Raises DonnaError if waiting would not help for now."""
         for pause in _pauses():
             if not self.working:
                 return
@@ -193,7 +188,6 @@ class Pipeline:
 
     @property
     def queued(self) -> int:
-        """Return the number of notes that are queued or being read."""
         return len(self.queue) + len(self._worker.in_hand)
 
     @property
@@ -219,13 +213,12 @@ class Pipeline:
     async def _follow(self, paths: Iterable[str]) -> None:
         root, client = self._parts.root, self._parts.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
-        below = [path for each in found.vanished for path in await self.write(partial(self._source.paths_below, each))]
-        now = time.time()
+        database, now = self.store.database, time.time()
+        below = [path for each in found.vanished for path in await self.write(partial(file_states, database, each))]
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
         self.rescan(found.folders)
 
     def rescan(self, prefixes: Iterable[str]) -> None:
-        """Request a comparison of these folders."""
         self._rescans.update(prefixes)
         if self._rescans:
             self._rescan_requested.set()
@@ -317,8 +310,8 @@ class Pipeline:
         return True
 
     async def _counted(self, paths: Collection[str]) -> tuple[set[str], int]:
-        """Return which of some paths are in the index, and the number of its notes."""
-        return await self.write(lambda: (self._source.indexed(paths), self.store.database.value(NOTES)))
+        database = self.store.database
+        return await self.write(lambda: (known_paths(database, paths), database.value(NOTES)))
 
 
 def _pauses() -> Iterator[float]:

@@ -48,7 +48,6 @@ class Rate:
         self.buckets.append((second, count))
 
     def series(self, second: int) -> tuple[float, ...]:
-        """Return one value per second, the latest last."""
         counts = dict(self.buckets)
         return tuple(float(counts.get(each, 0)) for each in range(second - RATE_WINDOW_SECONDS + 1, second + 1))
 
@@ -72,7 +71,6 @@ class ProblemLog:
         self.reused = 0
 
     def __call__(self, event: EngineEvent) -> None:
-        """Record an event."""
         with self._lock:
             if isinstance(event, SearchDone):
                 self._search.append(event.latency_ms)
@@ -102,7 +100,6 @@ class ProblemLog:
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Return the current problems, oldest first."""
         with self._lock:
             return tuple(self._problems.values())
 

@@ -54,22 +54,14 @@ def policy_of(config: MemoryConfig) -> SyncPolicy:
 
 SHOWN_PROBLEMS = 200
 
-WORTH_SHOWING = frozenset(
-    {
-        Reason.UNREADABLE,
-        Reason.TOO_LARGE,
-        Reason.TOO_LONG,
-        Reason.NOT_TEXT,
-        Reason.CONFLICT_COPY,
-        Reason.IO_ERROR,
-        Reason.INVALID_FRONTMATTER,
-    }
-)
+WORTH_SHOWING = frozenset({
+    Reason.UNREADABLE, Reason.TOO_LARGE, Reason.TOO_LONG, Reason.NOT_TEXT, Reason.CONFLICT_COPY, Reason.IO_ERROR,
+    Reason.INVALID_FRONTMATTER,
+})  # fmt: skip
 """Reasons of skipped files that the user may want to act on."""
 
 
 def count(database: Database) -> Coverage:
-    """Count notes, chunks and skipped files."""
     skipped = dict(database.rows("SELECT reason, count(*) FROM file_states WHERE state = 'skipped' GROUP BY reason"))
     indexed, failed = database.rows(
         "SELECT count(*) FILTER (WHERE state = 'indexed'), count(*) FILTER (WHERE state = 'failed') FROM file_states"

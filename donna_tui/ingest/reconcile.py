@@ -33,12 +33,11 @@ def compare(client: VaultClient, database: Database, prefix: str = "", *, hash_a
     known = file_states(database, prefix)
     entries = {entry.path: entry for entry in client.scan(prefix)}
     notes = {path: entry for path, entry in entries.items() if entry.reason is None}
-    skipped = [entry for entry in entries.values() if entry.reason and entry.reason not in SILENT]
-    missing = [path for path in known if path not in entries or entries[path].reason in SILENT]
+    skipped = (entry for entry in entries.values() if entry.reason and entry.reason not in SILENT)
     return Difference(
         new=tuple(path for path in notes if path not in known),
         changed=tuple(path for path in notes if path in known and (hash_all or _changed(known[path], notes[path]))),
-        missing=tuple(missing),
+        missing=tuple(path for path in known if path not in entries or entries[path].reason in SILENT),
         skipped=tuple(
             entry
             for entry in skipped

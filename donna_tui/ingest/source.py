@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
 from donna_tui.index.documents import Document
-from donna_tui.index.files import FileState, file_state, file_states, forget_state, known_paths, save_state, with_etag
+from donna_tui.index.files import FileState, file_state, forget_state, save_state, with_etag
 from donna_tui.index.generations import Recipe
 from donna_tui.index.store import MemoryStore
 from donna_tui.ingest.queue import Job
@@ -36,7 +36,6 @@ class NoteChunker:
         return Recipe(f"{CHUNKER_VERSION}:{self.counter.name}:{self.window}:{self.overlap}")
 
     def __call__(self, document: Document) -> list[Chunk]:
-        """Split a note into passages."""
         return chunk_markdown(
             document.text,
             start=document.body_start,
@@ -56,13 +55,11 @@ SOURCE = "vault"
 
 IngestEvent = NoteIndexed | NoteSkipped | NoteFailed | NoteRenamed | NoteDeleted
 
-
 Outcome = IngestEvent | Literal["unchanged", "missing"]
 """The event of a file; `unchanged` if it was only touched. A `missing` one may have moved, or it was deleted."""
 
 
 def document_of(note: VaultNote) -> Document:
-    """Convert a note to a document."""
     return Document(
         source_type=SOURCE,
         source_id=note.path,
@@ -89,28 +86,14 @@ def document_of(note: VaultNote) -> Document:
     )
 
 
-class NoteObserver(Protocol):
-    """An observer of notes, called on the writer's thread once they are stored. It never raises."""
-
-    def stored(self, note: VaultNote) -> None:
-        """Handle a note that was stored, or stored again."""
-
-    def removed(self, path: str) -> None:
-        """Handle a note that was removed."""
-
-
-class Unobserved:
-    """A null observer."""
-
-    def stored(self, note: VaultNote) -> None:
-        """Do nothing."""
-
-    def removed(self, path: str) -> None:
-        """Do nothing."""
-
-
-class ExtraSource(NoteObserver, Protocol):
+class ExtraSource(Protocol):
     """Keep the documents of other sources in an index consistent, in a separate task."""
+
+    def stored(self, note: VaultNote) -> None:
+        """Handle a note that was stored, or stored again; called on the writer's thread. Never raises."""
+
+    def removed(self, path: str) -> None:
+        """Handle a note that was removed; called on the writer's thread. Never raises."""
 
     @property
     def waiting(self) -> bool:
@@ -128,10 +111,7 @@ class ExtraSource(NoteObserver, Protocol):
         """Follow changes until cancelled."""
 
     def backfill(self, source: str) -> Iterator[int]:
-        """Reindex a source in short steps on the writer's thread, yielding the number of documents so far.
-
-        Raises DonnaError.
-        """
+        """Reindex a source in short steps on the writer's thread, yielding the documents so far. Raises DonnaError."""
         ...
 
     def close(self) -> None:
@@ -146,18 +126,12 @@ class VaultSource:
         client: VaultClient,
         store: MemoryStore,
         chunk: Callable[[Document], list[Chunk]],
-        observer: NoteObserver | None = None,
+        observer: ExtraSource | None = None,
     ) -> None:
-        self._client = client
-        self._store = store
-        self._chunk = chunk
-        self._observer = observer or Unobserved()
+        self._client, self._store, self._chunk, self._observer = client, store, chunk, observer
 
     def ingest(self, job: Job) -> Outcome:
-        """Update the index for one path; a problem with the file is stored as its state.
-
-        Raises DatabaseError, and VaultReadError only if the whole vault is missing.
-        """
+        """Update the index for one path. Raises DatabaseError, and VaultReadError if the whole vault is missing."""
         known = file_state(self._store.database, job.path)
         try:
             return self._ingest(job, known)
@@ -177,37 +151,33 @@ class VaultSource:
         if known and known.state == "indexed" and known.etag == note.etag and job.why != "rebuild":
             if known.mtime_ns != state.mtime_ns:  # only the times: nothing is split or embedded
                 self._store.upsert(document_of(note))
-                self._observer.stored(note)
+                self._report(stored=note)
             save_state(self._store.database, state)
             return "unchanged"
         return self._store_note(job, note, state, known, read_ms=_since(started))
 
     def remove(self, path: str) -> NoteDeleted | None:
-        """Remove a deleted note; return None if the index did not have it."""
         known = self._store.delete(SOURCE, path)
         forget_state(self._store.database, path)
-        self._observer.removed(path)
+        self._report(removed=path)
         return NoteDeleted(path=path) if known else None
 
     def skip(self, entry: Entry) -> NoteSkipped:
         """Record that a file is not indexed, and why; its document, if any, is removed."""
         reason = entry.reason or Reason.IGNORED
         if self._store.delete(SOURCE, entry.path):
-            self._observer.removed(entry.path)
-        stat = entry.stat
+            self._report(removed=entry.path)
         state = FileState(path=entry.path, state="skipped", reason=reason, message=entry.message)
-        if stat:
+        if stat := entry.stat:
             state = replace(state, size=stat.size, mtime_ns=stat.mtime_ns, ctime_ns=stat.ctime_ns, inode=stat.inode)
         save_state(self._store.database, state)
         return NoteSkipped(path=entry.path, reason=reason, message=entry.message)
 
-    def paths_below(self, prefix: str) -> list[str]:
-        """Return the known paths at or below a missing path."""
-        return list(file_states(self._store.database, prefix))
-
-    def indexed(self, paths: Collection[str]) -> set[str]:
-        """Return which of the paths are known."""
-        return known_paths(self._store.database, paths)
+    def _report(self, stored: VaultNote | None = None, removed: str = "") -> None:
+        if self._observer and stored:  # before the removal, so that common tasks keep their vectors
+            self._observer.stored(stored)
+        if self._observer and removed:
+            self._observer.removed(removed)
 
     def _store_note(
         self, job: Job, note: VaultNote, state: FileState, known: FileState | None, *, read_ms: float
@@ -218,15 +188,14 @@ class VaultSource:
             self._store.rename(moved_from, document)
             forget_state(self._store.database, moved_from)
             save_state(self._store.database, state)
-            self._observer.stored(note)  # before the removal, so that common tasks keep their vectors
-            self._observer.removed(moved_from)
+            self._report(stored=note, removed=moved_from)
             return NoteRenamed(path=note.path, old_path=moved_from)
         started = time.perf_counter()
         chunks = self._chunk(document)
         chunk_ms, started = _since(started), time.perf_counter()
         stored = self._store.upsert(document, chunks)
         save_state(self._store.database, state)
-        self._observer.stored(note)
+        self._report(stored=note)
         stages = StageTimes(read=read_ms, chunk=chunk_ms, store=_since(started))
         found_after_ms = None
         if job.noticed_at is not None:  # the time of the save is the file's mtime, if that is plausible

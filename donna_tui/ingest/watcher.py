@@ -141,8 +141,9 @@ class Watcher:
                 if len(changes) >= STORM:
                     self._hint(Hint(frozenset(), everything=True))
                 else:
-                    paths = frozenset(self._relative(path) for _, path in changes)
-                    if held := frozenset(filter(self._is_source, paths)):
+                    paths = {self._relative(path) for _, path in changes}
+                    holds, holds_folder = self._include.holds, self._include.holds_folder
+                    if held := frozenset(path for path in paths if holds(path) or holds_folder(path)):
                         self._hint(Hint(held))
                 if not self._include.is_everything and folders != await asyncio.to_thread(self._folders):
                     return True
@@ -162,9 +163,6 @@ class Watcher:
                 inside[:] = [name for name in inside if not name.startswith(".")]
                 found.append(Path(folder))
         return found
-
-    def _is_source(self, path: str) -> bool:
-        return self._include.holds(path) or self._include.holds_folder(path)
 
     def _hint(self, hint: Hint) -> None:
         self._hub.post(WatchHint(paths=len(hint.paths), rescan=hint.everything))

@@ -22,11 +22,9 @@ def address_of(text: str) -> Address | None:
 
 
 def is_this_machine(host: str) -> bool:
-    """Return whether a host is `localhost` or a loopback address."""
     address = address_of(host)
     return address.is_loopback if address else host == THIS_MACHINE
 
 
 def host_of(url: str) -> str:
-    """Return the host in the address of a server, or an empty string."""
     return urlsplit(url).hostname or ""

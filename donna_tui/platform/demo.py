@@ -37,7 +37,6 @@ def demo_folder(paths: AppPaths, drafts: Drafts = no_drafts) -> Path:
 
 
 def make_demo(folder: Path) -> Path:
-    """Copy the demo vault to `folder`, unless it exists already."""
     if not folder.exists():
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(_template(), folder)
@@ -51,7 +50,6 @@ def demo_notes(folder: Path) -> tuple[NameMatch, ...]:
 
 
 def is_furnished(folder: Path) -> bool:
-    """Check whether `record_contents` has run for this demo vault."""
     return _record(folder).exists()
 
 
@@ -86,7 +84,6 @@ def _is_draft(file: Path, text: str | None) -> bool:
 
 
 def _body(text: str) -> str:
-    """Return a note without its properties."""
     head, mark, body = text.partition("\n---\n")
     return body if mark and head.startswith("---\n") else text
 

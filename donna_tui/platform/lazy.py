@@ -21,7 +21,6 @@ class Lazy(Generic[T]):
         self.made: T | None = None
 
     def __call__(self) -> T:
-        """Return the value, creating it on the first call."""
         with self._lock:
             if self.made is None:
                 self.made = self._make()

@@ -28,7 +28,11 @@ class LogFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.opened = _touch(path)
+        try:
+            path.touch(mode=0o600)
+            self.opened = True
+        except OSError:
+            self.opened = False
         self._handler = _Handler(path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, delay=True)
         self._logger = logging.Logger(f"donna:{path}")  # not in the registry: each engine closes its own
         self._logger.addHandler(self._handler)
@@ -37,12 +41,10 @@ class LogFile:
         self._writer.start()
 
     def __call__(self, event: EngineEvent) -> None:
-        """Queue one event for writing."""
         if not isinstance(event, IndexProgress):
             self._waiting.put(event)
 
     def close(self) -> None:
-        """Write the queued events, and close the file."""
         self._waiting.put(None)
         self._writer.join()
         self._handler.close()
@@ -79,20 +81,11 @@ def _structlog() -> Any:
     return structlog
 
 
-def _touch(path: Path) -> bool:
-    try:
-        path.touch(mode=0o600)
-    except OSError:
-        return False
-    return True
-
-
 class _Handler(logging.handlers.RotatingFileHandler):
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  # the name is logging's
         """Ignore errors: a log that cannot be written, as on a full disk, must not write over the screen."""
 
     def close(self) -> None:
-        """Close the file; buffered data may be lost."""
         with contextlib.suppress(OSError):
             super().close()
 

@@ -64,10 +64,7 @@ def app_paths(environ: Mapping[str, str] = os.environ) -> AppPaths:
 
 
 def private_folder(folder: Path) -> Path:
-    """Create `folder` and its parents, and make the folder itself readable by its owner only.
-
-    Raises DonnaError (`io_error`) if that is not possible.
-    """
+    """Create `folder`, with its parents, for its owner only. Raises DonnaError (`io_error`)."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         folder.chmod(PRIVATE)
@@ -118,5 +115,4 @@ def resource(*parts: str) -> Path:
 
 
 def style_sheet(name: str) -> Path:
-    """Return the path of a style sheet. Raises FileNotFoundError."""
     return resource("styles", f"{name}.tcss")

@@ -8,7 +8,6 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from donna_tui.platform.paths import AppPaths, expanded, private_folder
 from donna_tui.types.errors import Reason, SpaceError
@@ -16,10 +15,7 @@ from donna_tui.types.errors import Reason, SpaceError
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """A folder of notes with an index: its name, its root, and the folder of its index.
-
-    `agent` is the id of the agent whose workspace it is; empty for a vault.
-    """
+    """A folder of notes and the folder of its index; `agent` is the agent whose workspace it is, empty for a vault."""
 
     name: str
     root: Path
@@ -47,18 +43,14 @@ def _check_apart(root: Path, paths: AppPaths) -> None:
     for folder in (paths.config, paths.state, paths.cache, paths.log):
         own = folder.resolve()
         if own == root or root in own.parents:
-            raise SpaceError(
-                Reason.CONFIG_INVALID,
-                f"Donna's own folder {own} is inside the vault {root}",
-                hint="set DONNA_HOME to a folder outside of it, and move its contents",
-            )
+            message = f"Donna's own folder {own} is inside the vault {root}"
+            hint = "set DONNA_HOME to a folder outside of it, and move its contents"
+            raise SpaceError(Reason.CONFIG_INVALID, message, hint=hint)
     for folder in (paths.state / "spaces", paths.state / "agents"):
         if folder.resolve() in (root, *root.parents):
-            raise SpaceError(
-                Reason.CONFIG_INVALID,
-                f"the vault {root} is inside the folder of Donna's own indexes",
-                hint="move your notes elsewhere, or set DONNA_HOME to another folder",
-            )
+            message = f"the vault {root} is inside the folder of Donna's own indexes"
+            hint = "move your notes elsewhere, or set DONNA_HOME to another folder"
+            raise SpaceError(Reason.CONFIG_INVALID, message, hint=hint)
 
 
 def agent_space(agent: str, workspace: Path, store: Path | None, paths: AppPaths) -> Space:
@@ -93,7 +85,6 @@ def _named(named: str, paths: AppPaths) -> Space:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a file or folder exists; an invalid name does not."""
     try:
         return path.exists()
     except OSError:
@@ -143,7 +134,6 @@ class SpaceLock:
         return True
 
     def owner(self) -> str:
-        """Describe the owner of the lock; empty if it is unknown."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             known = json.loads(self._path.read_text(encoding="utf-8"))
             return f"{known['what']} (process {int(known['pid'])})"
@@ -157,7 +147,5 @@ class SpaceLock:
     def __enter__(self) -> SpaceLock:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()

@@ -63,7 +63,6 @@ class Supervisor:
             self._hub.post(ProblemCleared(reason=error.reason))
 
     async def stop(self) -> None:
-        """Cancel all tasks and wait until they have ended."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -71,7 +70,6 @@ class Supervisor:
 
 
 def after(first: Callable[[], Awaitable[None]], work: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-    """Return a coroutine function that runs one after the other."""
 
     async def both() -> None:
         await first()

@@ -55,7 +55,6 @@ class BoundedBody(httpx2.AsyncByteStream):
             raise httpx2.DecodingError("the compressed answer is truncated")
 
     async def aclose(self) -> None:
-        """Close the connection."""
         await self._response.aclose()
 
     async def _source(self) -> AsyncIterator[bytes]:
@@ -120,7 +119,6 @@ def key_in(environ: Mapping[str, str], variable: str | None) -> str:
 
 
 async def system_addresses(host: str, port: int) -> Sequence[str]:
-    """Resolve a name with the system resolver."""
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
@@ -135,12 +133,11 @@ def open_client(
 ) -> httpx2.AsyncClient:
     """Open a client whose requests end after `timeout_seconds` in all, and whose responses have at most `max_bytes`.
 
-    If `hosts` is given, every other host is refused.
-
-    No proxy, certificate or password is taken from the environment. Plain http is allowed to this machine only. A
-    request to any other host must be inside `carrying(Sensitivity.PUBLIC)`. Redirects are followed only if a request
-    asks for it, and to another origin only with `any_origin`, for public files whose hash is known. Requests raise
-    DonnaError (`egress_refused`, `too_large`) in addition to the errors of httpx2.
+    If `hosts` is given, every other host is refused. No proxy, certificate or password is taken from the environment.
+    Plain http is allowed to this machine only. A request to any other host must be inside
+    `carrying(Sensitivity.PUBLIC)`. Redirects are followed only if a request asks for it, and to another origin only
+    with `any_origin`, for public files whose hash is known. Requests raise DonnaError (`egress_refused`, `too_large`)
+    in addition to the errors of httpx2.
     """
     for library in ("httpx2", "httpcore2"):  # they log addresses, which may be secrets themselves
         logging.getLogger(library).setLevel(logging.WARNING)

@@ -6,15 +6,9 @@ import re
 from collections import Counter
 
 LANGUAGES = (
-    "dataviewjs",
-    "datacorejs",
-    "datacorejsx",
-    "datacorets",
-    "datacoretsx",
-    "js-engine",
-    "meta-bind-js-view",
+    "dataviewjs", "datacorejs", "datacorejsx", "datacorets", "datacoretsx", "js-engine", "meta-bind-js-view",
     "customjs",
-)
+)  # fmt: skip
 """Info strings of fenced blocks that plugins execute when the note is shown."""
 
 _TEMPLATER = re.compile(r"<%.*?(?:%>|\Z)", re.DOTALL)

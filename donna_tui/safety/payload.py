@@ -45,5 +45,4 @@ def carrying(sensitivity: Sensitivity) -> Iterator[None]:
 
 
 def carried() -> Sensitivity | None:
-    """Return the declared sensitivity, or None."""
     return _CARRIED.get()

@@ -34,15 +34,11 @@ class Autowrite(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Autowritten(Autowrite):
-    """The draft was written."""
-
     name: ClassVar[str] = "vault_autowrite_written"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AutowriteSkipped(Autowrite):
-    """The draft exists already."""
-
     name: ClassVar[str] = "vault_autowrite_skipped_idempotent"
 
 
@@ -79,16 +75,12 @@ class CalendarFetched(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerStarted(Event):
-    """Polling for meetings that have ended began."""
-
     name: ClassVar[str] = "meeting_end_poller_start"
     calendars: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeetingEndPollerCancelled(Event):
-    """Polling for meetings that have ended stopped."""
-
     name: ClassVar[str] = "meeting_end_poller_cancelled"
 
 
@@ -121,10 +113,6 @@ class MeetingEndDispatchFailed(Event):
 
 
 CalendarEvent = (
-    CalendarFetched
-    | MeetingEndDetected
-    | MeetingEndDispatchFailed
-    | MeetingEndPollerCancelled
-    | MeetingEndPollerCycleFailed
-    | MeetingEndPollerStarted
-)
+    CalendarFetched | MeetingEndDetected | MeetingEndDispatchFailed | MeetingEndPollerCancelled
+    | MeetingEndPollerCycleFailed | MeetingEndPollerStarted
+)  # fmt: skip

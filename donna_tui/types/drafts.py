@@ -44,8 +44,6 @@ class Meeting:
 
 
 class MeetingState(StrEnum):
-    """The state of the note of a meeting."""
-
     COMING = "coming"
     NOW = "now"
     ENDED = "ended"
@@ -88,8 +86,6 @@ class CalendarRow:
 
 
 class DraftState(StrEnum):
-    """The state of a draft."""
-
     WAITING = "waiting"
     """It is in the vault, and not approved yet."""
     APPROVED = "approved"

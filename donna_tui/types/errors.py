@@ -71,10 +71,7 @@ class Reason(StrEnum):
 
 
 class DonnaError(Exception):
-    """The base of refusals and expected failures.
-
-    `message` says what happened, `hint` what to do about it. Neither ever holds the text of a note.
-    """
+    """The base of expected failures: what happened, and what to do. Neither ever holds the text of a note."""
 
     def __init__(self, reason: Reason, message: str, *, hint: str | None = None) -> None:
         super().__init__(message)
@@ -108,10 +105,7 @@ class ModelError(DonnaError):
 
 
 class ModelAwayError(ModelError):
-    """The server of the embedding model is unavailable or rejects all requests, whatever the passage.
-
-    `passing` is set if the failure is transient.
-    """
+    """The server of the embedding model is unavailable or rejects all requests; `passing` for a transient failure."""
 
     def __init__(self, reason: Reason, message: str, *, hint: str | None = None, passing: bool = True) -> None:
         super().__init__(reason, message, hint=hint)

@@ -37,8 +37,6 @@ CHANGED = "something changed"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineStateChanged(Event):
-    """The engine entered another phase."""
-
     name: ClassVar[str] = "engine_state"
     state: Literal["starting", "running", "paused", "read_only", "stopping", "stopped", "failed"]
     detail: str = ""
@@ -187,8 +185,6 @@ class IngestBatch(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchDone(Event):
-    """A search was answered."""
-
     name: ClassVar[str] = "memory_retrieval"
     mode: str
     k: int
@@ -212,8 +208,6 @@ class ProblemRaised(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProblemCleared(Event):
-    """A problem raised before no longer holds."""
-
     name: ClassVar[str] = "problem_cleared"
     reason: Reason
     path: str = ""
@@ -221,8 +215,6 @@ class ProblemCleared(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSwapped(Event):
-    """A new index replaced the old one."""
-
     name: ClassVar[str] = "index_swapped"
     generation: int
     why: str
@@ -254,22 +246,16 @@ class SourceIngested(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatIngested(SourceIngested):
-    """Turns of chats."""
-
     name: ClassVar[str] = "memory_ingest_chat_turn"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TasksIngested(SourceIngested):
-    """Tasks of a note."""
-
     name: ClassVar[str] = "memory_ingest_task"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionIngested(SourceIngested):
-    """Corrections."""
-
     name: ClassVar[str] = "memory_ingest_correction"
 
 
@@ -282,10 +268,7 @@ class MemoryRemembered(SourceIngested):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemoryIngestFailed(Event):
-    """A document of a source other than the vault could not be built; its original is unchanged.
-
-    `reason` is a reason code, or the kind of the failure; `item` names its original.
-    """
+    """The document of another source could not be built: a reason code or the kind of the failure, and its original."""
 
     name: ClassVar[str] = "memory_ingest_failed"
     source_type: str
@@ -304,31 +287,11 @@ class BackfillDone(Event):
 
 
 IndexEvent = (
-    EngineStateChanged
-    | ModelStateChanged
-    | WatcherStateChanged
-    | WatchHint
-    | ReconcileDone
-    | IndexProgress
-    | NoteIndexed
-    | NoteEmbedded
-    | NoteRenamed
-    | NoteDeleted
-    | NoteSkipped
-    | NoteFailed
-    | IngestBatch
-    | SearchDone
-    | ProblemRaised
-    | ProblemCleared
-    | IndexSwapped
-    | VaultWritten
-    | ChatIngested
-    | TasksIngested
-    | CorrectionIngested
-    | MemoryRemembered
-    | MemoryIngestFailed
-    | BackfillDone
-)
+    EngineStateChanged | ModelStateChanged | WatcherStateChanged | WatchHint | ReconcileDone | IndexProgress
+    | NoteIndexed | NoteEmbedded | NoteRenamed | NoteDeleted | NoteSkipped | NoteFailed | IngestBatch | SearchDone
+    | ProblemRaised | ProblemCleared | IndexSwapped | VaultWritten | ChatIngested | TasksIngested | CorrectionIngested
+    | MemoryRemembered | MemoryIngestFailed | BackfillDone
+)  # fmt: skip
 """The events of the index, the memory and the vault."""
 
 EngineEvent: TypeAlias = "IndexEvent | DraftEvent | CalendarEvent"
@@ -359,7 +322,6 @@ class EventHub:
         return unsubscribe
 
     def post(self, event: EngineEvent) -> None:
-        """Deliver an event to all listeners, in the order in which they subscribed."""
         for listener in self._listeners:
             try:
                 listener(event)

@@ -17,8 +17,6 @@ ROLES = ("user", "assistant", "system", "tool")
 
 
 class MemoryType(StrEnum):
-    """The type of a memory."""
-
     WORKING = "working"
     EPISODIC = "episodic"
     SEMANTIC = "semantic"

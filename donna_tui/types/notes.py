@@ -91,10 +91,7 @@ class NoteLinks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlameLine:
-    """A line of a note and the commit that it is from. `line` is 1-based.
-
-    `commit` is empty for a line that is not committed yet; `at` is Unix time in seconds.
-    """
+    """A line of a note and its commit, empty if it is not committed yet; `at` is Unix time in seconds."""
 
     line: int
     commit: str
@@ -105,11 +102,7 @@ class BlameLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An unsaved edit of a note.
-
-    `base` is the original text and `etag` the version of its file; None means a note that
-    does not exist yet.
-    """
+    """An unsaved edit of a note: `base` and `etag` are those it began with; None for a new note."""
 
     path: str
     base: str

@@ -32,11 +32,9 @@ DRAFTS = "draft"
 class Filters:
     """The filters of a search. Empty means everything.
 
-    `path_parts` are found anywhere in a path, whatever their case.
-
     Filters act inside the search: a scope with n matches gives min(k, n). `path_prefix` matches whole components:
-    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. `after` and `before` are Unix seconds, compared with the
-    note's own date.
+    `Projects` holds `Projects/a.md`, not `Projects-old/a.md`. `path_parts` are found anywhere in a path, whatever their
+    case. `after` and `before` are Unix seconds, compared with the note's own date.
     """
 
     user_id: str = ME

@@ -9,8 +9,6 @@ from donna_tui.types.errors import Reason
 
 
 class ModelPhase(StrEnum):
-    """The state of the embedding model."""
-
     MISSING = "missing"
     PREPARING = "preparing"
     LOADING = "loading"

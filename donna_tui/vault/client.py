@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.lines import split_lines
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.conflicts import is_conflict_copy
 from donna_tui.vault.include import EVERYTHING, GlobSet, Include
@@ -86,17 +87,14 @@ class VaultNote:
 
     @property
     def body_start(self) -> int:
-        """Return the offset in `text` at which the body begins."""
         return self.frontmatter.body_start
 
     @property
     def content(self) -> str:
-        """Return the text after the frontmatter."""
         return self.text[self.body_start :]
 
     @property
     def mtime(self) -> float:
-        """Return the modification time, Unix seconds."""
         return self.stat.mtime_ns / 1e9
 
     @property
@@ -106,12 +104,10 @@ class VaultNote:
 
     @property
     def mtime_ns(self) -> int:
-        """Return the modification time, nanoseconds."""
         return self.stat.mtime_ns
 
     @property
     def size(self) -> int:
-        """Return the size of the file in bytes."""
         return self.stat.size
 
 
@@ -139,7 +135,10 @@ class VaultClient:
     def read(self, path: str) -> VaultNote:
         """Read a note. Raises VaultReadError with the reason if it is not a note, or cannot or must not be read."""
         self._check_name(path)
-        before, data = self._read_consistently(path)
+        with self._root.open(path) as descriptor:
+            before, data = self._read_once(path, descriptor)
+            if _stat(path, os.fstat(descriptor)) != before:  # the file changed in between: read it once more
+                before, data = self._read_once(path, descriptor)
         text, lossy = decode(data)
         frontmatter = parse_frontmatter(text)
         return VaultNote(
@@ -157,7 +156,6 @@ class VaultClient:
         )
 
     def try_read(self, path: str) -> VaultNote | None:
-        """Read a note; return None if `read` raises VaultReadError."""
         try:
             return self.read(path)
         except VaultReadError:
@@ -176,7 +174,6 @@ class VaultClient:
         return sorted(path for path in paths if recursive or "/" not in path[len(prefix) :])
 
     def extract_links(self, path: str) -> Sequence[str]:
-        """Return the bare targets of the wikilinks of a note."""
         return extract_links(self.read(path).content)
 
     def is_note(self, path: str) -> bool:
@@ -188,7 +185,6 @@ class VaultClient:
         return True
 
     def ignores(self, path: str) -> bool:
-        """Return whether the settings exclude a path."""
         return self._ignore.matches(path)
 
     def scan(self, folder: str = "") -> Iterator[Entry]:
@@ -225,20 +221,16 @@ class VaultClient:
         except VaultReadError as error:
             if not folder or error.reason is Reason.ROOT_MISSING or ".." in folder.split("/"):
                 raise
-            yield from self._no_folder(folder, error)
+            if error.reason is not Reason.MISSING:
+                yield Entry(_printable(folder), None, error.reason, error.message)
+            elif self.is_note(folder):
+                yield from self._single(folder)
         except OSError as error:
             if not folder:
                 raise refused(error) from error
             yield Entry(_printable(folder), None, Reason.UNREADABLE, f"the folder cannot be read ({error.strerror})")
         else:
             yield from (entry for entry in inside if entry)
-
-    def _no_folder(self, path: str, error: VaultReadError) -> Iterator[Entry]:
-        """Yield the entry for a path that is not a folder: a note, an error, or nothing if it no longer exists."""
-        if error.reason is not Reason.MISSING:
-            yield Entry(_printable(path), None, error.reason, error.message)
-        elif self.is_note(path):
-            yield from self._single(path)
 
     def _visit(self, folder: str, each: os.DirEntry[str], waiting: deque[str]) -> Entry | None:
         path = f"{folder}/{each.name}" if folder else each.name
@@ -293,14 +285,6 @@ class VaultClient:
         if is_conflict_copy(parts[-1]):
             raise VaultReadError(Reason.CONFLICT_COPY, "it is a conflict copy left by a sync program")
 
-    def _read_consistently(self, path: str) -> tuple[NoteStat, bytes]:
-        """Read a note with the stat of its bytes. Read it again, once, if the file changed in between."""
-        with self._root.open(path) as descriptor:
-            before, data = self._read_once(path, descriptor)
-            if _stat(path, os.fstat(descriptor)) != before:
-                before, data = self._read_once(path, descriptor)
-        return before, data
-
     def _read_once(self, path: str, descriptor: int) -> tuple[NoteStat, bytes]:
         before = _stat(path, os.fstat(descriptor))
         if before.size > self._max_bytes:
@@ -329,8 +313,15 @@ def decode(data: bytes) -> tuple[str, bool]:
     return text.replace("\0", "\ufffd"), replaced + zeros > 0
 
 
+def lines_of(data: bytes, *, keep_ends: bool = False) -> list[str]:
+    """Split a note into lines; none if it is not text."""
+    try:
+        return split_lines(decode(data)[0], keep_ends=keep_ends)
+    except VaultReadError:
+        return []
+
+
 def too_large(size: int, limit: int) -> str:
-    """Return the message for a file over the limit."""
     return f"it has {size / 1e6:.1f} MB; notes up to {limit / 1e6:.1f} MB are indexed (safety.max_read_bytes)"
 
 

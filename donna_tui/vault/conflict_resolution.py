@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import common_runs, merge_texts, shared_stretches
-from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.client import VaultClient, decode
+from donna_tui.types.errors import Reason, VaultWriteError
+from donna_tui.vault.client import VaultClient, lines_of
 from donna_tui.vault.conflicts import Conflict, Keep, original_of
 from donna_tui.vault.git.history import History
 from donna_tui.vault.note.read import parse_frontmatter
 from donna_tui.vault.write.changes import Change, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
+
+_lines_of = partial(lines_of, keep_ends=True)
 
 MOST_VERSIONS = 50
 """Versions of a note in the history that are searched for the common ancestor."""
@@ -36,7 +39,9 @@ class Resolver:
         if note is None:
             message = "this is not the name of a conflict copy"
             raise VaultWriteError(Reason.USAGE, message, hint="`donna conflicts` lists them", path=copy)
-        theirs, mine = self._read(copy), self._vault_state.read(note) if self._client.is_note(note) else None
+        self._vault_state.rules.check(Change(path=copy, before=b"", after=None))
+        theirs = self._vault_state.read(copy)
+        mine = self._vault_state.read(note) if self._client.is_note(note) else None
         if theirs is None:
             raise VaultWriteError(Reason.MISSING, "this conflict copy no longer exists", path=copy)
         base, commit = self._began_with(note, mine, theirs) if mine is not None else (None, "")
@@ -76,25 +81,23 @@ class Resolver:
         sides = [side for side in (conflict.mine, conflict.theirs) if side is not None]
         if any(rules.sensitivity(note, side) is not Sensitivity.PUBLIC for side in sides):
             message = "one of the versions is private, and the note would not be"
-            raise VaultWriteError(
-                Reason.SENSITIVE, message, hint="keep one of them, or mark both as private", path=note
-            )
-
-    def _read(self, copy: str) -> bytes | None:
-        self._vault_state.rules.check(Change(path=copy, before=b"", after=None))
-        return self._vault_state.read(copy)
+            hint = "keep one of them, or mark both as private"
+            raise VaultWriteError(Reason.SENSITIVE, message, hint=hint, path=note)
 
     def _began_with(self, note: str, mine: bytes, theirs: bytes) -> tuple[bytes | None, str]:
-        """Return the version in the history nearest to the copy, the newest if several are, and its commit.
-
-        A copy that equals a version in the history is its own ancestor.
-        """
+        """Return the version in the history that is nearest to the copy, or equal to it, and its commit."""
         versions = list(self._versions(note))
         if same := next((each for each in versions if each[0] == theirs), None):
             return same
         versions = [each for each in versions if each[0] != mine]
         lines = _lines_of(theirs)
-        nearest = min(versions, key=lambda version: _distance(_lines_of(version[0]), lines), default=None)
+
+        def distance(version: tuple[bytes, str]) -> int:
+            """Return the number of lines that only one of the two versions has."""
+            other = _lines_of(version[0])
+            return len(lines) + len(other) - 2 * sum(run.size for run in common_runs(other, lines))
+
+        nearest = min(versions, key=distance, default=None)
         return nearest if nearest is not None else (None, "")
 
     def _versions(self, note: str) -> Iterator[tuple[bytes, str]]:
@@ -104,10 +107,10 @@ class Resolver:
         if place is None:
             return
         commits = [each.commit for each in self._history.revisions(note, limit=MOST_VERSIONS)]
-        blobs = [(commit, repo.blob_id(commit, place.full(note))) for commit in commits]
-        known = [(commit, blob) for commit, blob in blobs if blob]
-        for (commit, _), data in zip(known, repo.blobs([blob for _, blob in known]), strict=True):
-            if data is not None:
+        blobs = {commit: repo.blob_id(commit, place.full(note)) for commit in commits}
+        images = repo.images(blobs.values())
+        for commit, blob in blobs.items():
+            if (data := images.get(blob)) is not None:
                 yield data, commit
 
 
@@ -160,15 +163,3 @@ def _united(own: str, other: str) -> str:
 def _encoded(text: str, like: bytes) -> bytes:
     """Encode text, with the byte order mark of the note if it has one."""
     return text.encode("utf-8-sig" if like.startswith(b"\xef\xbb\xbf") else "utf-8")
-
-
-def _lines_of(data: bytes) -> list[str]:
-    try:
-        return split_lines(decode(data)[0], keep_ends=True)
-    except VaultReadError:
-        return []
-
-
-def _distance(one: list[str], other: list[str]) -> int:
-    """Return the number of lines that only one of the two versions has."""
-    return len(one) + len(other) - 2 * sum(run.size for run in common_runs(one, other))

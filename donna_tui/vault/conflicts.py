@@ -56,7 +56,6 @@ class Conflict:
 
 
 def is_conflict_copy(name: str) -> bool:
-    """Return whether a file of this name is a conflict copy."""
     return next(_peeled(name), None) is not None
 
 

@@ -42,7 +42,6 @@ class EditorCopy:
 
     @property
     def is_open(self) -> bool:
-        """Return whether another running process is waiting for the editor."""
         return self.owner != os.getpid() and _runs(self.owner)
 
 
@@ -64,7 +63,6 @@ class EditDrafts:
                 shutil.rmtree(copy.folder, ignore_errors=True)
 
     def drop(self, path: str) -> None:
-        """Remove the edit of a note that was written or discarded."""
         remove_durably(self._file(path))
         for copy in self._copies(path):
             if not copy.is_open:
@@ -88,10 +86,7 @@ class EditDrafts:
         return tuple(sorted(found.values(), key=lambda edit: edit.path))
 
     def begin(self, edit: Edit) -> Path:
-        """Create the copy of an edit for an editor. It exists until the edit is stored, written or dropped.
-
-        Raises VaultWriteError (`io_error`) if the copy cannot be created.
-        """
+        """Create the copy of an edit for an editor. Raises VaultWriteError (`io_error`) if it cannot be created."""
         folder = self._folder / f"{_hash(edit.path)}-{secrets.token_hex(4)}"
         file = folder / _plain_name(edit.path)
         try:

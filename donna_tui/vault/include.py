@@ -84,7 +84,6 @@ class Include:
 
     @property
     def is_everything(self) -> bool:
-        """Return whether nothing is excluded."""
         return not self.files and not self.folders
 
     @property

@@ -47,7 +47,6 @@ def _registries(environ: Mapping[str, str]) -> list[Path]:
 
 
 def _read_registry(path: Path) -> list[tuple[Path, float]]:
-    """Return the valid entries of the registry; none if the file is damaged."""
     try:
         if path.stat().st_size > LARGEST_REGISTRY:
             return []

@@ -52,19 +52,15 @@ def folders_above(path: str) -> list[str]:
 
 
 def refused(error: OSError) -> VaultReadError:
-    """Convert an operating system error to a VaultReadError."""
     reason, message = _REASONS.get(error.errno or 0, (Reason.IO_ERROR, f"it cannot be read ({error.strerror})"))
     return VaultReadError(reason, message)
 
 
 class VaultRoot:
-    """The folder that contains the notes."""
-
     def __init__(self, root: Path) -> None:
         self.path = root
 
     def can_be_opened(self) -> bool:
-        """Return whether the root exists and is readable."""
         try:
             with self._open_root():
                 return True
@@ -135,7 +131,6 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def _no_root(root: Path, error: OSError) -> VaultReadError:
-    """Return the error for a vault that cannot be read at all."""
     message, hint = f"the vault {root} does not exist", "mount the disk, or choose another vault"
     if error.errno in (errno.EACCES, errno.EPERM):
         message, hint = f"permission denied: the vault {root} cannot be read", "give yourself permission for the folder"

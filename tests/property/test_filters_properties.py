@@ -15,12 +15,11 @@ from hypothesis import strategies as st
 
 from donna_tui.index import exact_scan as scan
 from donna_tui.index import keyword
-from donna_tui.index.database import Database
+from donna_tui.index.database import Database, RevisionCache
 from donna_tui.index.documents import Document
 from donna_tui.index.exact_scan import ExactScan, _nearest_inside
 from donna_tui.index.filters import Scope, first_in_scope
 from donna_tui.index.keyword import quoted, search_words
-from donna_tui.index.revision_cache import RevisionCache
 from donna_tui.index.scope import estimate_scope
 from donna_tui.index.store import MemoryStore
 from donna_tui.index.vectors import VecTable, Vector, VectorIndex, VectorMatch, packed, unpacked

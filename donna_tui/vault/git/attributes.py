@@ -44,15 +44,14 @@ AS_IT_IS = Attributes()
 
 
 def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> Mapping[str, Attributes]:
-    """Return the attributes of these vault paths. A path that is not in the result is stored as it is. Runs no filter.
-
-    Git is called only if an attributes file exists.
-    """
+    """Return the attributes of these vault paths, without those that are stored as they are. Runs no filter."""
     settings = repo.settings()
     autocrlf = settings.get("core.autocrlf", "false").lower()
     default = Attributes(line_ends="as they are" if autocrlf in ("false", "no", "off", "0") else "auto")
     folders = repo.rule_folders(paths)
-    shared = [Path(each) for each in (settings.get("core.attributesfile") or _default_file(), *_SYSTEM)]
+    config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
+    own = settings.get("core.attributesfile") or f"{config}/git/attributes"
+    shared = [Path(each) for each in (own, *_SYSTEM)]
     rules = [each for each in (place.common_dir / "info/attributes", *shared) if os.path.lexists(each)]
     for each in rules:
         check_rule_files([each.parent], each.name)
@@ -67,51 +66,33 @@ def attributes_of(repo: GitRepo, place: RepoLocation, paths: Sequence[str]) -> M
     return {path: _attributes(values, default) for path, values in found.items()}
 
 
-def _default_file() -> str:
-    config = os.environ.get("XDG_CONFIG_HOME") or f"{os.environ.get('HOME', '/')}/.config"
-    return f"{config}/git/attributes"
+_LINE_ENDS = {"unset": "as they are", "set": "text", "input": "text", "auto": "auto"}
 
 
 def _attributes(values: Mapping[str, str], default: Attributes) -> Attributes:
     encoding = values.get("working-tree-encoding", "")
+    text = _LINE_ENDS.get(values.get("text", "")) or _LINE_ENDS.get(values.get("crlf", ""))
     return Attributes(
         filter="" if values.get("filter", "") in _NONE else values["filter"],
         encoding="" if encoding in _NONE or encoding.upper().replace("-", "") == "UTF8" else encoding,
-        line_ends=_line_ends(values, default.line_ends),
+        line_ends=text or ("text" if values.get("eol") in ("lf", "crlf") else default.line_ends),
         ident=values.get("ident") == "set",
     )
-
-
-def _line_ends(values: Mapping[str, str], default: str) -> str:
-    text = values.get("text", "unspecified")
-    if text not in ("set", "unset", "auto", "input"):
-        text = values.get("crlf", "unspecified")
-    if text == "unset":
-        return "as they are"
-    if text in ("set", "input"):
-        return "text"
-    if text == "auto":
-        return "auto"
-    return "text" if values.get("eol") in ("lf", "crlf") else default
 
 
 def why_not_stored(path: str, attributes: Attributes) -> VaultWriteError | None:
     """Return the reason why a note with these attributes cannot be committed, or None."""
     if attributes.filter:
-        return VaultWriteError(
-            Reason.IGNORED_BY_GIT,
-            f"git passes this note through the filter “{clean_line(attributes.filter)}”, which Donna does not run: "
-            "the commit would contain plain text where the filter encrypts",
-            hint="edit and commit it with your editor and git, or remove the filter in .gitattributes",
-            path=path,
-        )
+        why = "the commit would contain plain text where the filter encrypts"
+        name = clean_line(attributes.filter)
+        message = f"git passes this note through the filter “{name}”, which Donna does not run: {why}"
+        hint = "edit and commit it with your editor and git, or remove the filter in .gitattributes"
+        return VaultWriteError(Reason.IGNORED_BY_GIT, message, hint=hint, path=path)
     if attributes.encoding:
-        return VaultWriteError(
-            Reason.ENCODING,
-            f"git stores this note in the encoding {clean_line(attributes.encoding)} on disk, and Donna writes UTF-8",
-            hint="remove working-tree-encoding in .gitattributes",
-            path=path,
-        )
+        name = clean_line(attributes.encoding)
+        message = f"git stores this note in the encoding {name} on disk, and Donna writes UTF-8"
+        hint = "remove working-tree-encoding in .gitattributes"
+        return VaultWriteError(Reason.ENCODING, message, hint=hint, path=path)
     return None
 
 
@@ -180,5 +161,6 @@ def _indexed(
     ]
     if not paths or tip.commit is None:
         return {}
-    known = [(path, blob) for path in paths if (blob := repo.blob_id(tip.commit, place.full(path)))]
-    return dict(zip((path for path, _ in known), repo.blobs([blob for _, blob in known]), strict=True))
+    known = {path: repo.blob_id(tip.commit, place.full(path)) for path in paths}
+    images = repo.images(known.values())
+    return {path: images.get(blob) for path, blob in known.items()}

@@ -117,7 +117,6 @@ class Answer:
 
     @property
     def line(self) -> str:
-        """Return the first line of the output."""
         return self.output.decode("utf-8", "surrogateescape").split("\n", 1)[0]
 
 
@@ -152,7 +151,8 @@ class GitCommand:
             raise failed(f"git {arguments[0]} did not answer within {DEADLINE_SECONDS:.0f} seconds") from None
         if process.returncode < 0:
             raise failed(f"git {arguments[0]} was killed before it finished")
-        return Answer(process.returncode, output, _complaint(complaint))
+        lines = complaint.decode("utf-8", "replace").strip().splitlines()
+        return Answer(process.returncode, output, clean_line(lines[0] if lines else "")[:300])
 
     def run(
         self,
@@ -162,9 +162,7 @@ class GitCommand:
         literal: bool = True,
         as_configured: Collection[str] = (),
     ) -> Answer:
-        """Run git as `run_unchecked` does, and raise VaultWriteError for a status other than 0: `git_failed` or another
-        reason.
-        """
+        """Run git as `run_unchecked` does. Raises VaultWriteError (`git_failed` or another) for a failed command."""
         answer = self.run_unchecked(*arguments, given=given, index=index, literal=literal, as_configured=as_configured)
         if answer.status:
             raise refusal(arguments[0], answer.complaint)
@@ -177,10 +175,13 @@ class GitCommand:
         except ImportError:  # GitPython looks for git on import
             raise _not_installed() from None
         self._git = self._git or Git(str(self._folder))
+        # git variables of the calling shell would redirect git
+        inherited = [name for name in os.environ if name.startswith("GIT_") and name not in environment]
+        without = ("env", *(part for name in inherited for part in ("-u", name))) if inherited else ()
         try:
             # GitPython starts git in the current directory if the vault is missing; with `-C`, that fails instead.
             return self._git.execute(  # type: ignore[return-value]  # a thin wrapper around the process
-                [*_without_inherited(environment), "git", "-C", str(self._folder), *arguments],
+                [*without, "git", "-C", str(self._folder), *arguments],
                 istream=subprocess.PIPE,
                 as_process=True,
                 env=dict(environment),
@@ -194,7 +195,6 @@ class GitCommand:
 
 
 def failed(message: str, hint: str | None = None) -> VaultWriteError:
-    """Return the error for a git command that failed."""
     return VaultWriteError(Reason.GIT_FAILED, message, hint=hint)
 
 
@@ -217,41 +217,21 @@ _LOCK = re.compile(r"'[^']*?(\.git/[^']+\.lock)'")
 
 _FREE_SPACE = "free some space and try again"
 _MEANINGS = (
-    (
-        ("cannot change to",),
-        Reason.ROOT_MISSING,
-        "the vault does not exist, or permission is denied",
-        "mount the disk, or choose another vault",
-    ),
-    (
-        ("is in submodule",),
-        Reason.IGNORED_BY_GIT,
-        "the note is in a submodule, which is a separate repository",
-        "open the submodule as a vault to change it",
-    ),
-    (
-        ("dubious ownership",),
-        Reason.NOT_TRUSTED,
-        "git does not trust this repository, since another user owns it",
-        "if it is yours: git config --global --add safe.directory FOLDER",
-    ),
-    (
-        (".lock': File exists",),
-        Reason.GIT_LOCKED,
-        "another program is using the repository: it holds a lock",
-        "try again; if no git program is running, remove the .lock file that git names",
-    ),
+    (("cannot change to",), Reason.ROOT_MISSING,
+     "the vault does not exist, or permission is denied", "mount the disk, or choose another vault"),
+    (("is in submodule",), Reason.IGNORED_BY_GIT,
+     "the note is in a submodule, which is a separate repository", "open the submodule as a vault to change it"),
+    (("dubious ownership",), Reason.NOT_TRUSTED, "git does not trust this repository, since another user owns it",
+     "if it is yours: git config --global --add safe.directory FOLDER"),
+    ((".lock': File exists",), Reason.GIT_LOCKED, "another program is using the repository: it holds a lock",
+     "try again; if no git program is running, remove the .lock file that git names"),
     (("No space left on device", "Out of diskspace"), Reason.DISK_FULL, "the disk is full", _FREE_SPACE),
     (("couldn't write '",), Reason.IO_ERROR, "git cannot write to its own folder: the disk may be full", _FREE_SPACE),
     (("Disk quota exceeded",), Reason.DISK_FULL, "the disk quota is exceeded", _FREE_SPACE),
-    (
-        ("insufficient permission", "Permission denied"),
-        Reason.IO_ERROR,
-        "permission denied: the repository is not writable",
-        "check who owns the .git folder",
-    ),
+    (("insufficient permission", "Permission denied"), Reason.IO_ERROR,
+     "permission denied: the repository is not writable", "check who owns the .git folder"),
     (("Read-only file system",), Reason.IO_ERROR, "the disk of the repository is read-only", None),
-)
+)  # fmt: skip
 
 
 def _environment(as_configured: Collection[str]) -> dict[str, str]:
@@ -262,14 +242,3 @@ def _environment(as_configured: Collection[str]) -> dict[str, str]:
         numbered[f"GIT_CONFIG_KEY_{number}"] = key
         numbered[f"GIT_CONFIG_VALUE_{number}"] = value
     return {name: value for name, value in _VARIABLES.items() if name not in as_configured} | numbered
-
-
-def _without_inherited(ours: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the `env -u` prefix that unsets git variables of the calling shell, which would redirect git."""
-    inherited = [name for name in os.environ if name.startswith("GIT_") and name not in ours]
-    return ("env", *(part for name in inherited for part in ("-u", name))) if inherited else ()
-
-
-def _complaint(raw: bytes) -> str:
-    lines = raw.decode("utf-8", "replace").strip().splitlines()
-    return clean_line(lines[0] if lines else "")[:300]

@@ -11,11 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from donna_tui.text.lines import split_lines
 from donna_tui.text.merge import common_runs
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.types.notes import BlameLine
-from donna_tui.vault.client import VaultClient, decode
+from donna_tui.vault.client import VaultClient, lines_of
 from donna_tui.vault.git.attributes import possible_forms
 from donna_tui.vault.git.objects import blob_id
 from donna_tui.vault.git.operations import parse_message
@@ -35,9 +34,7 @@ class History:
     """Read the history of a vault. Every method blocks and raises DonnaError; none runs a configured program."""
 
     def __init__(self, repo: GitRepo, client: VaultClient, files: VaultFiles) -> None:
-        self._repo = repo
-        self._client = client
-        self._files = files
+        self._repo, self._client, self._files = repo, client, files
 
     def revisions(self, path: str = "", *, limit: int = 200, skip: int = 0) -> list[Revision]:
         """Return the commits that changed a note, or anything in the vault, newest first; none without a repository."""
@@ -63,9 +60,9 @@ class History:
         if found.status or not found.line:
             return None
         known = self._repo.all_blob_ids(found.line, place)
-        wanted = [path for path in paths if path in known]
-        blobs = zip(wanted, self._repo.blobs([known[path] for path in wanted]), strict=True)
-        return {path: data.decode("utf-8", "replace") for path, data in blobs if data is not None}
+        images = self._repo.images(known.get(path) for path in paths)
+        there = ((path, images.get(known.get(path))) for path in paths)
+        return {path: data.decode("utf-8", "replace") for path, data in there if data is not None}
 
     def changes(self, commit: str) -> list[Change]:
         """Return the changes of a commit in the vault, relative to its first parent."""
@@ -79,8 +76,7 @@ class History:
             "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", "--no-commit-id", *_PLAIN, *sides
         )
         entries = [each for each in _raw_entries(answer.output) if self._holds(each[0], place)][:MOST_FILES]
-        ids = [blob for _, old, new, _ in entries for blob in (old, new) if blob]
-        images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
+        images = self._repo.images(blob for _, old, new, _ in entries for blob in (old, new))
         return [
             Change(path=path.removeprefix(place.prefix), before=images.get(old), after=images.get(new), mode=mode)
             for path, old, new, mode in entries
@@ -93,7 +89,9 @@ class History:
         blob = self._repo.blob_id(tip.commit, place.full(path)) if tip.commit else None
         before = self._repo.blobs([blob])[0] if blob else None
         after = self._files.read(path)
-        return None if _same(before, after) else Change(path=path, before=before, after=after)
+        # git may normalise the line endings and the `$Id$` on disk
+        is_same = before is after if before is None or after is None else before in possible_forms(after)
+        return None if is_same else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
         """Return the notes that differ from the last commit, each with whether that commit has them at all; none of a
@@ -108,7 +106,8 @@ class History:
         if tip.commit is None:
             return dict.fromkeys(self._not_nested(notes.keys()), False)
         known = self._repo.all_blob_ids(tip.commit, place)
-        changed = (self._touched(place, notes) | self._staged(tip.commit)) & notes.keys() & known.keys()
+        staged = self._names("diff-index", "--cached", tip.commit, "--")
+        changed = (self._touched(place, notes) | staged) & notes.keys() & known.keys()
         suspects = changed | self._not_nested(notes.keys() - known.keys())
         return {path: path in known for path in suspects if self._differs(path, known, place)}
 
@@ -133,14 +132,21 @@ class History:
 
     def blame(self, path: str, first: int, last: int) -> list[BlameLine]:
         """Return the origins of lines (1-based, inclusive) of a note on disk. Lines not in git have no commit."""
-        lines = _lines(self._files.read(path) or b"")
+        lines = lines_of(self._files.read(path) or b"")
         last = min(last, len(lines))
         change = self.outside_change(path)
-        old = lines if change is None else _lines(change.before or b"")
+        old = lines if change is None else lines_of(change.before or b"")
         equal = ((run.left + step, run.right + step) for run in common_runs(old, lines) for step in range(run.size))
         there = {right + 1: left + 1 for left, right in equal}
         wanted = [there[number] for number in range(first, last + 1) if number in there]
-        origins = self._origins(path, min(wanted), max(wanted)) if wanted else {}
+        origins: dict[int, BlameLine] = {}
+        if wanted:
+            plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
+            rows = f"-L{min(wanted)},{max(wanted)}"
+            answer = self._repo.command.run("blame", *plain, rows, "HEAD", "--", path)
+            blamed = list(_blame_lines(answer.output.decode("utf-8", "replace")))
+            actors = self._actors({each.commit for each in blamed})
+            origins = {each.line: replace(each, author=actors.get(each.commit, each.author)) for each in blamed}
         return [
             replace(origins.get(there.get(number, 0), _NOT_IN_GIT), line=number, text=lines[number - 1])
             for number in range(first, last + 1)
@@ -155,20 +161,12 @@ class History:
         if path and not self._client.include.holds(path):
             raise VaultReadError(Reason.IGNORED, "it is not a source of this memory")
 
-    def _origins(self, path: str, first: int, last: int) -> dict[int, BlameLine]:
-        plain = ("--line-porcelain", "--no-textconv", "--no-ignore-revs-file")
-        answer = self._repo.command.run("blame", *plain, f"-L{first},{last}", "HEAD", "--", path)
-        lines = list(_blame_lines(answer.output.decode("utf-8", "replace")))
-        actors = self._actors({each.commit for each in lines})
-        return {each.line: replace(each, author=actors.get(each.commit, each.author)) for each in lines}
-
     def _actors(self, commits: Iterable[str]) -> dict[str, str]:
         """Return the actors of those of these commits that are operations of Donna, which is their author in git."""
         answer = self._repo.command.run("log", "-z", "--no-walk", "--no-show-signature", "--format=%H%x00%B", *commits)
         fields = answer.output.decode("utf-8", "replace").split("\0")
-        found = (
-            parse_message(text, commit=name, at=0.0) for name, text in zip(fields[::2], fields[1::2], strict=False)
-        )
+        messages = zip(fields[::2], fields[1::2], strict=False)
+        found = (parse_message(text, commit=name, at=0.0) for name, text in messages)
         return {each.commit: each.actor for each in found if each}
 
     def _touched(self, place: RepoLocation, notes: Mapping[str, int]) -> set[str]:
@@ -188,11 +186,7 @@ class History:
             touched = self._names("diff-files", "--ignore-submodules=all", index=old)
         return touched | {path for path, changed in notes.items() if changed // 1_000_000_000 >= written}
 
-    def _staged(self, commit: str) -> set[str]:
-        return self._names("diff-index", "--cached", commit, "--")
-
     def _names(self, verb: str, *arguments: str, index: Path | None = None) -> set[str]:
-        """Return the vault paths that a comparison lists."""
         options = ("-z", "--name-only", "--relative", "--no-ext-diff")
         answer = self._repo.command.run_unchecked(verb, *options, *arguments, index=index)
         return {os.fsdecode(each) for each in answer.output.split(b"\0")}
@@ -205,13 +199,6 @@ class History:
         if data is None:
             return False
         return known.get(path) not in {blob_id(form, place.object_format) for form in possible_forms(data)}
-
-
-def _same(before: bytes | None, after: bytes | None) -> bool:
-    """Return whether git's bytes match those on disk, whose line endings and `$Id$` git may normalise."""
-    if before is None or after is None:
-        return before is after
-    return before in possible_forms(after)
 
 
 def _revision(record: str, place: RepoLocation) -> Revision:
@@ -236,13 +223,6 @@ def _raw_entries(output: bytes) -> Iterator[tuple[str, str | None, str | None, i
         if len(parts) == 5 and not {"120000", "160000"} & set(parts[:2]):
             old, new = (None if set(blob) == {"0"} else blob for blob in parts[2:4])
             yield path, old, new, int(parts[1] if new else parts[0], 8) or REGULAR_FILE
-
-
-def _lines(data: bytes) -> list[str]:
-    try:
-        return split_lines(decode(data)[0])
-    except VaultReadError:
-        return []
 
 
 def _blame_lines(porcelain: str) -> Iterable[BlameLine]:

@@ -1,9 +1,13 @@
-"""Update the user's own index: entries of written notes follow the branch, all others are left unchanged."""
+"""Update the user's own index: entries of written notes follow the branch, all others are left unchanged.
+
+Locks that an interrupted git left are removed; the intent of its write distinguishes them from those of others.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -13,9 +17,11 @@ from typing import NamedTuple
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.command import each_entry, refusal
 from donna_tui.vault.git.objects import blob_id
-from donna_tui.vault.git.operations import parse_message
-from donna_tui.vault.git.repository import PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.operations import last_operation
+from donna_tui.vault.git.repository import OWN_REFS, PATIENCE_SECONDS, GitRepo, RepoLocation, Tip
+from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.write.changes import BlobChange
+from donna_tui.vault.write.journal import Intent
 
 COPY = "donna-index"
 """Name of our temporary copy in the git folder, chosen to be recognisable if it is ever left behind."""
@@ -37,10 +43,7 @@ class Stamp(NamedTuple):
 
 
 def wait_for_index(place: RepoLocation) -> None:
-    """Wait while another program holds the index, as entries of a commit could not be updated meanwhile.
-
-    Raises VaultWriteError (`git_locked`) if it is held for too long.
-    """
+    """Wait while another program holds the index. Raises VaultWriteError (`git_locked`) if that takes too long."""
     lock = place.git_dir / "index.lock"
     deadline = time.monotonic() + PATIENCE_SECONDS
     while os.path.lexists(lock) and not _is_own(lock):
@@ -65,14 +68,10 @@ def check_unstaged(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequen
     """
     before = _stamp(place.git_dir / "index")
     changes = _of_branch(changes)
-    staged = _staged(repo, place, tip, changes)
-    if staged:
-        raise VaultWriteError(
-            Reason.GIT_BUSY,
-            "the staged text of this note differs from the file on disk",
-            hint="commit it, or unstage it: git restore --staged",
-            path=min(staged),
-        )
+    if staged := _staged(repo, place, tip, changes):
+        message = "the staged text of this note differs from the file on disk"
+        hint = "commit it, or unstage it: git restore --staged"
+        raise VaultWriteError(Reason.GIT_BUSY, message, hint=hint, path=min(staged))
     return before
 
 
@@ -105,13 +104,10 @@ def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, st
 
     Donna with another home may have been stopped right after moving the branch.
     """
-    if tip.commit is None:
+    last = last_operation(repo, tip.commit, path) if tip.commit else None
+    if last is None:
         return False
-    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", tip.commit, "--", path)
-    commit, _, message = answer.output.decode("utf-8", "replace").partition("\0")
-    if parse_message(message, commit=commit, at=0.0) is None:
-        return False
-    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{commit}^", "--", place.full(path))
+    before = repo.command.run_unchecked("ls-tree", "-z", "--full-tree", f"{last.commit}^", "--", place.full(path))
     return dict(each_entry(before.output)).get(place.full(path)) == staged
 
 
@@ -147,10 +143,8 @@ def follow_tip(
     """
     deadline = time.monotonic() + _PATIENCE_SECONDS
     changes = _of_branch(changes)
-    if not changes:
-        return True
     with contextlib.suppress(OSError, VaultWriteError):
-        while not _followed(repo, place, tip, changes, since):
+        while changes and not _followed(repo, place, tip, changes, since):
             if time.monotonic() > deadline:
                 return False
             time.sleep(0.02)
@@ -180,9 +174,8 @@ def _followed(repo: GitRepo, place: RepoLocation, tip: Tip, changes: Sequence[Bl
             os.utime(copy, ns=(before.mtime_ns, before.mtime_ns))  # keep racily clean entries untrusted
         return _install(copy, index, before)
     finally:
-        for left in (copy, copy.with_name(f"{COPY}.lock")):
-            with contextlib.suppress(OSError):
-                left.unlink()
+        _unlink(copy)
+        _unlink(copy.with_name(f"{COPY}.lock"))
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -223,3 +216,75 @@ def _stamp(index: Path) -> Stamp | None:
     except FileNotFoundError:
         return None
     return Stamp(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+EMPTY_LOCK_SECONDS = 1.0
+"""Seconds for which an empty lock must be unchanged before it counts as stale: git fills a lock at once."""
+
+
+_OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock", re.ASCII)
+"""The locks of Donna's own refs, relative to their folder."""
+
+
+def remove_stale_locks(place: RepoLocation, intent: Intent | None) -> None:
+    """Remove the locks of an interrupted write. The caller holds Donna's write lock; other programs' locks are kept."""
+    _remove_locks_of_own_refs(place.common_dir)
+    copy, index_lock = place.git_dir / COPY, place.git_dir / "index.lock"
+    with contextlib.suppress(OSError):
+        if copy.samefile(index_lock):
+            _unlink(index_lock)
+    _unlink(copy)
+    _unlink(copy.with_name(f"{COPY}.lock"))
+    for lock in _abandoned_locks(place, intent) if intent is not None else ():
+        _unlink(lock)
+
+
+def _remove_locks_of_own_refs(common_dir: Path) -> None:
+    """Walk Donna's refs by file descriptors, so that a symbolic link, even one created meanwhile, is not followed."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    with contextlib.ExitStack() as held, contextlib.suppress(OSError):
+        folder = os.open(common_dir, flags)
+        held.callback(os.close, folder)
+        for name in OWN_REFS.split("/"):
+            folder = os.open(name, flags, dir_fd=folder)
+            held.callback(os.close, folder)
+        for where, _, files, descriptor in os.fwalk(".", dir_fd=folder, follow_symlinks=False):
+            for name in files:
+                if _OWN_LOCK.fullmatch(f"{where}/{name}".removeprefix("./")):
+                    with contextlib.suppress(OSError):
+                        os.unlink(name, dir_fd=descriptor)
+
+
+def _abandoned_locks(place: RepoLocation, intent: Intent) -> list[Path]:
+    """Return the locks of the branch that hold the commit of the intent, or have been empty since the write began."""
+    empty: dict[Path, float] = {}
+    ours: list[Path] = []
+    locks = [place.git_dir / "HEAD.lock"]
+    if intent.ref != "HEAD":
+        locks.append(place.common_dir / f"{intent.ref}.lock")
+    for lock in locks:
+        with contextlib.suppress(OSError, ValueError):
+            data = read_small(lock)
+            if data is None:
+                continue
+            written, text = lock.lstat().st_mtime, data.decode("ascii").strip()
+            if text == intent.operation.commit:
+                ours.append(lock)
+            elif not text and written >= intent.since - 1:
+                empty[lock] = written
+    if empty:
+        time.sleep(EMPTY_LOCK_SECONDS)
+    return ours + [lock for lock, written in empty.items() if _is_unchanged(lock, written)]
+
+
+def _is_unchanged(lock: Path, written: float) -> bool:
+    try:
+        found = lock.lstat()
+    except OSError:
+        return False
+    return found.st_mtime == written and found.st_size == 0
+
+
+def _unlink(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()

@@ -14,25 +14,16 @@ from donna_tui.vault.write.changes import BlobChange, Change, Operation
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """The author of the commits."""
-
     name: str
     email: str
 
     def line(self, at: float) -> str:
         """Return the author line in git's format, in UTC. Characters that would end a field are removed."""
-        name, email = (
-            "".join(c for c in each if c.isprintable() and c not in "<>") for each in (self.name, self.email)
-        )
-        return f"{name} <{email}> {int(at)} +0000"
 
+        def cleaned(field: str) -> str:
+            return "".join(char for char in field if char.isprintable() and char not in "<>")
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """An operation whose objects are in git, but not on any branch yet."""
-
-    operation: Operation
-    record: str
+        return f"{cleaned(self.name)} <{cleaned(self.email)}> {int(at)} +0000"
 
 
 def blob_id(data: bytes, object_format: str) -> str:
@@ -41,7 +32,6 @@ def blob_id(data: bytes, object_format: str) -> str:
 
 
 def blob_changes(changes: Sequence[Change], object_format: str) -> tuple[BlobChange, ...]:
-    """Convert changes of bytes to changes of blob ids."""
 
     def known(data: bytes | None) -> str | None:
         return None if data is None else blob_id(data, object_format)
@@ -61,8 +51,9 @@ def prepare(
     images: Iterable[bytes] = (),
     *,
     home: str,
-) -> Prepared:
-    """Write the commit and the record of an operation, referenced by Donna's pending refs of this `home`.
+) -> tuple[Operation, str]:
+    """Write the commit and the record of an operation, referenced by Donna's pending refs of this `home`. Return the
+    operation with its commit, and the record.
 
     `images` are the bytes before and after that git does not have yet. Record-only changes are not in the commit and
     not named in its message; if there are no others, no commit is written.
@@ -72,15 +63,14 @@ def prepare(
     parts = [*blobs(images), *record, *_images(operation.changes), b"\n"]
     if operation.is_record_only:
         (recorded,) = repo.fast_import(b"".join([*parts, b"get-mark :2\ndone\n"]))
-        return Prepared(replace(operation, commit=tip.commit or ""), recorded)
+        return replace(operation, commit=tip.commit or ""), recorded
     is_revealing = any(path in operation.subject for path in operation.hidden)
-    public = replace(
-        operation, changes=operation.published, subject="Change notes" if is_revealing else operation.subject
-    )
+    subject = "Change notes" if is_revealing else operation.subject
+    public = replace(operation, changes=operation.published, subject=subject)
     parts += open_commit(place.pending(home, "commit"), 1, at, message_of(public).encode(), tip.commit)
     parts += entries(place, [change for change in operation.changes if not change.record_only])
     commit, recorded = repo.fast_import(b"".join([*parts, b"get-mark :1\nget-mark :2\ndone\n"]))
-    return Prepared(replace(operation, commit=commit), recorded)
+    return replace(operation, commit=commit), recorded
 
 
 def prepare_record(
@@ -101,7 +91,6 @@ def _last_operation(repo: GitRepo) -> str | None:
 
 
 def blobs(images: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the fast-import commands for blobs."""
     for data in images:
         yield b"blob\ndata %d\n" % len(data) + data + b"\n"
 
@@ -132,5 +121,4 @@ def _images(changes: Sequence[BlobChange]) -> Iterator[bytes]:
 
 
 def quoted(path: str) -> str:
-    """Quote a path for fast-import, with every special byte as an octal escape."""
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:03o}" for b in os.fsencode(path)) + '"'

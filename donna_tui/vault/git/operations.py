@@ -104,7 +104,6 @@ def _operation(found: dict[str, list[str]], *, subject: str, commit: str, at: fl
 
 
 def _side(value: str) -> tuple[str | None, int, str]:
-    """Parse one side of a change: its blob, or None, the mode, and the path."""
     found = _CHANGE.fullmatch(value)
     if found is None:
         raise ValueError(value)
@@ -125,6 +124,19 @@ def each_operation(repo: GitRepo, record: str | None, limit: int = MOST_OPERATIO
             yield operation
 
 
+def last_operation(repo: GitRepo, commit: str, path: str) -> Operation | None:
+    """Return the operation that changed a vault path last, as of a commit; None if that was not Donna."""
+    answer = repo.command.run_unchecked("log", "-1", "--format=%H%x00%B", "--no-show-signature", commit, "--", path)
+    changed, _, message = answer.output.decode("utf-8", "replace").partition("\0")
+    return parse_message(message, commit=changed, at=0.0)
+
+
+def newest_id(repo: GitRepo, record: str | None) -> str:
+    """Return the id of the newest operation of the chain that ends in `record`; empty if there is none."""
+    newest = next(each_operation(repo, record, limit=1), None)
+    return newest.id if newest else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Stacks:
     """The operations that can be undone and redone, the next one first."""
@@ -134,10 +146,7 @@ class Stacks:
 
 
 def stacks(newest_first: Iterable[Operation]) -> Stacks:
-    """Compute the undo and redo stacks of a history: an undo moves operations from one stack to the other.
-
-    A new operation of any other kind clears the redo stack.
-    """
+    """Compute the undo and redo stacks of a history. An operation of any other kind clears the redo stack."""
     done: list[Operation] = []
     undone: list[Operation] = []
     for operation in reversed(list(newest_first)):

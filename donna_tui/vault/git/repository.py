@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,7 +60,6 @@ class RepoLocation:
         return f"{self.refs}/pending/{home}/{what}"
 
     def full(self, path: str) -> str:
-        """Return the repository path of a vault path."""
         return self.prefix + path
 
 
@@ -88,10 +87,7 @@ class GitRepo:
         self.command = GitCommand(vault)
 
     def init_if_missing(self, *, name: str, email: str) -> bool:
-        """Create a repository in the vault unless it is in one already. Return whether one was created.
-
-        The author is set in that repository only. Call it only after the user agreed.
-        """
+        """Create a repository, after the user agreed, unless the vault is in one. Return whether it was created."""
         if self.find() is not None:
             return False
         self.command.run("init", "--quiet", "--template=")
@@ -137,33 +133,22 @@ class GitRepo:
         """Locate the repository as `find` does. Raises VaultWriteError (`no_repository`) if there is none."""
         place = self.find()
         if place is None:
-            raise VaultWriteError(
-                Reason.NO_REPOSITORY,
-                "the vault has no history yet: it is not a git repository",
-                hint="let Donna create one before the first change (in scripts: --yes), or run git init in its folder",
-            )
+            message = "the vault has no history yet: it is not a git repository"
+            hint = "let Donna create one before the first change (in scripts: --yes), or run git init in its folder"
+            raise VaultWriteError(Reason.NO_REPOSITORY, message, hint=hint)
         return place
 
     def tip(self) -> Tip:
-        """Return the checked out commit and the newest record."""
         branch = self.command.run_unchecked("symbolic-ref", "--quiet", "HEAD")
         if branch.status not in (0, 1):
             raise refusal("symbolic-ref", branch.complaint)
-        commit, record = self._commits("HEAD", self._records())
+        commit, record = self._objects(["HEAD^{commit}", f"{self.place().records}^{{commit}}"])
         return Tip(branch.line if branch.status == 0 else "HEAD", commit, record)
 
     def record(self) -> str | None:
-        """Return the newest record."""
-        return self._commits(self._records())[0]
-
-    def _records(self) -> str:
-        return self.place().records
-
-    def _commits(self, *refs: str) -> list[str | None]:
-        return self._objects([f"{ref}^{{commit}}" for ref in refs])
+        return self._objects([f"{self.place().records}^{{commit}}"])[0]
 
     def _objects(self, names: Sequence[str]) -> list[str | None]:
-        """Return the ids of these objects, or None for each that git does not have."""
         given = "".join(f"{each}\n" for each in names).encode()
         answer = self.command.run("cat-file", "--batch-check=%(objectname)", given=given)
         return [None if " " in line else line for line in _lines(answer)[: len(names)]]
@@ -172,11 +157,8 @@ class GitRepo:
         """Raise VaultWriteError (`git_busy`) while a merge, rebase or the like is in progress."""
         for name, what in _IN_PROGRESS.items():
             if (place.git_dir / name).exists():
-                raise VaultWriteError(
-                    Reason.GIT_BUSY,
-                    f"{what} is in progress in this repository",
-                    hint="finish or abort it with git, then try again",
-                )
+                hint = "finish or abort it with git, then try again"
+                raise VaultWriteError(Reason.GIT_BUSY, f"{what} is in progress in this repository", hint=hint)
 
     def ignored(self, paths: Sequence[str]) -> list[str]:
         """Return those of these vault paths that git ignores and does not track."""
@@ -216,11 +198,11 @@ class GitRepo:
         VaultWriteError (`git_locked`) if one is not released.
         """
         branch = [] if commit == (tip.commit or "") else [(tip.ref, commit, tip.commit)]
-        return self._update(message, *branch, (self._records(), record, tip.record))
+        return self._update(message, *branch, (self.place().records, record, tip.record))
 
     def append_record(self, previous: str | None, record: str, message: str, *, drop: str = "") -> bool:
         """Move only the chain of operations, if it is at `previous`, and delete `drop`. Raises VaultWriteError."""
-        return self._update(message, (self._records(), record, previous), drop=drop)
+        return self._update(message, (self.place().records, record, previous), drop=drop)
 
     def drop_ref(self, ref: str) -> None:
         """Delete a ref of Donna. Failures are ignored: a remaining ref only retains unused objects."""
@@ -233,22 +215,16 @@ class GitRepo:
         updates += f"delete {drop}\0\0" if drop else ""
         given = f"start\0{updates}prepare\0commit\0".encode()
         arguments = ("update-ref", "--no-deref", "-m", message, "--stdin", "-z")
-        for answer in self._patiently(arguments, given):
+        deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
+        while True:
+            answer = self.command.run_unchecked(*arguments, given=given)
             if answer.status == 0:
                 return True
             if "but expected" in answer.complaint or "already exists" in answer.complaint:
                 return False
-        raise refusal("update-ref", answer.complaint)
-
-    def _patiently(self, arguments: Sequence[str], given: bytes) -> Iterator[Answer]:
-        """Yield the answers to one command, repeated while another program holds a lock."""
-        deadline, pause = time.monotonic() + PATIENCE_SECONDS, 0.02
-        while True:
-            answer = self.command.run_unchecked(*arguments, given=given)
-            yield answer
             if ".lock'" not in answer.complaint or time.monotonic() + pause > deadline:
-                return
-            time.sleep(pause)
+                raise refusal("update-ref", answer.complaint)
+            time.sleep(pause)  # another program holds a lock
             pause = min(pause * 2, 0.5)
 
     def blobs(self, ids: Sequence[str]) -> list[bytes | None]:
@@ -257,8 +233,12 @@ class GitRepo:
         output = self.command.run("cat-file", "--batch", given=given).output if ids else b""
         return list(each_blob(output))
 
+    def images(self, ids: Iterable[str | None]) -> dict[str | None, bytes | None]:
+        """Return the bytes of blobs by id; None for each that git does not have."""
+        known = [each for each in ids if each]
+        return dict(zip(known, self.blobs(known), strict=True))
+
     def existing(self, ids: Sequence[str]) -> set[str]:
-        """Return those of these objects that exist in git."""
         return {each for each in self._objects(ids) if each}
 
     def known(self, tip: Tip, place: RepoLocation, paths: Sequence[str]) -> set[str]:
@@ -270,7 +250,6 @@ class GitRepo:
         return {full[path] for path, _ in each_entry(output) if path in full}
 
     def blob_id(self, commit: str, path: str) -> str | None:
-        """Return the blob at a repository path in a commit, or None."""
         output = self.command.run("ls-tree", "-z", "--full-tree", commit, "--", path).output
         return dict(each_entry(output)).get(path)
 
@@ -280,18 +259,16 @@ class GitRepo:
 
     def settings(self) -> Mapping[str, str]:
         """Return the settings of the user and the repository that affect how files are stored, by lower-case name."""
-        known = tuple(map(_stamp, self._setting_files()))
+        place, home = self.place(), Path(os.environ.get("HOME", "/"))
+        own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
+        files = (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig", own)
+        known = tuple(map(_stamp, files))
         if self._settings is None or self._settings[0] != known:
             pattern = r"^core\.(attributesfile|autocrlf|filemode)$"
             answer = self.command.run_unchecked("config", "-z", "--get-regexp", pattern, as_configured=_OF_THE_USER)
             entries = (os.fsdecode(each).partition("\n") for each in answer.output.split(b"\0") if each)
             self._settings = known, {name.lower(): value if has_one else "true" for name, has_one, value in entries}
         return self._settings[1]
-
-    def _setting_files(self) -> Iterator[Path]:
-        place, home = self.place(), Path(os.environ.get("HOME", "/"))
-        yield from (place.common_dir / "config", place.git_dir / "config.worktree", home / ".gitconfig")
-        yield Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
 
     def mode(self, path: str) -> int:
         """Return the mode of a note in the last commit, or that of a regular file if it is not there."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, why_not_stored
-from donna_tui.vault.git.operations import parse_message
+from donna_tui.vault.git.operations import last_operation, parse_message
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
 from donna_tui.vault.write.changes import BlobChange, Change, OperationKind, Plan
 from donna_tui.vault.write.files import VaultFiles
@@ -42,16 +42,10 @@ def unstorable(
     return refusals | {refusal.path: refusal for refusal in unstored}
 
 
-_RESTORING = (OperationKind.UNDO, OperationKind.REDO)
-
-
 def mark_untracked(
     repo: GitRepo, place: RepoLocation, tip: Tip, rules: WriteRules, plan: Plan, changes: Sequence[BlobChange]
 ) -> tuple[BlobChange, ...]:
-    """Mark the changes of a plan that must not be committed to the branch.
-
-    Raises VaultWriteError (`would_track`) if a formerly private note would be committed and nobody has agreed.
-    """
+    """Mark the changes that must not be committed. Raises VaultWriteError (`would_track`) for a once private note."""
     hidden = _hidden(repo, place, tip, rules, plan)
     removed = _untracked_before(repo, place, tip, plan, besides=hidden)
     marked = (replace(each, record_only=each.path in hidden) for each in changes)
@@ -84,8 +78,8 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
     """Return whether an untracked private note may be committed: the user agreed, or an undo or redo restores it."""
     if change.after is None:
         return False
-    if plan.kind in _RESTORING:
-        return _was_removed_by_donna(repo, tip, change.path)
+    if plan.kind in (OperationKind.UNDO, OperationKind.REDO):  # if the branch had it until Donna removed it
+        return tip.commit is not None and last_operation(repo, tip.commit, change.path) is not None
     if plan.may_track or _is_private(rules, change.path, change.after):
         return plan.may_track
     raise VaultWriteError(
@@ -94,15 +88,6 @@ def _may_be_tracked(repo: GitRepo, tip: Tip, rules: WriteRules, plan: Plan, chan
         hint="confirm that, or keep the note marked as private",
         path=change.path,
     )
-
-
-def _was_removed_by_donna(repo: GitRepo, tip: Tip, path: str) -> bool:
-    """Return whether the branch had the note until an operation of Donna removed it."""
-    if tip.commit is None:
-        return False
-    answer = repo.command.run_unchecked("log", "-1", "--format=%B", "--no-show-signature", tip.commit, "--", path)
-    message = answer.output.decode("utf-8", "replace")
-    return parse_message(message, commit="", at=0.0) is not None
 
 
 def _untracked_before(repo: GitRepo, place: RepoLocation, tip: Tip, plan: Plan, besides: set[str]) -> set[str]:

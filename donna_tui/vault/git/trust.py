@@ -69,7 +69,10 @@ def _located_in(folder: Path) -> Located | None:
     if kind == stat.S_IFLNK:
         target = dot.resolve()
     elif kind == stat.S_IFREG:
-        target = _target_of(dot)
+        text = os.fsdecode(read_small(dot) or b"")
+        if not text.startswith("gitdir: "):
+            raise failed("the .git file of this folder does not name a repository")
+        target = (dot.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
     else:
         return None
     if not target.is_dir():
@@ -81,24 +84,14 @@ def _located_in(folder: Path) -> Located | None:
     return Located(folder, target, target, identity)
 
 
-def _target_of(dot: Path) -> Path:
-    """Return the folder that a `.git` file names."""
-    text = os.fsdecode(read_small(dot) or b"")
-    if not text.startswith("gitdir: "):
-        raise failed("the .git file of this folder does not name a repository")
-    return (dot.parent / text.removeprefix("gitdir: ").rstrip("\r\n")).resolve()
-
-
 def _main_repository(folder: Path, git_dir: Path, pointer: Path) -> Path:
     """Return the repository that a linked work tree shares. Raises VaultWriteError unless it lists this work tree."""
     common = (git_dir / os.fsdecode(read_small(pointer) or b"").rstrip("\r\n")).resolve()
     back = git_dir / os.fsdecode(read_small(git_dir / "gitdir") or b"").rstrip("\r\n")
     is_inside = git_dir.parent.name == "worktrees" and git_dir.parent.parent == common
     if not is_inside or back.name != ".git" or back.parent.resolve() != folder:
-        raise not_trusted(
-            f"this folder says that it is a work tree of {clean_line(str(common))}, which does not name it",
-            "if it is yours and was moved: git worktree repair",
-        )
+        message = f"this folder says that it is a work tree of {clean_line(str(common))}, which does not name it"
+        raise not_trusted(message, "if it is yours and was moved: git worktree repair")
     return common
 
 
@@ -107,19 +100,16 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
     git = GitCommand(Path("/"))
     for name in ("config.worktree", "config"):
         file = git_dir / name
-        if not _is_regular(file):
+        if read_small(file) is None:
             continue
-        answer = git.run_unchecked(
-            "config", "--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree"
-        )
+        named = ("--file", str(file), "--no-includes", "--type=path", "--get", "core.worktree")
+        answer = git.run_unchecked("config", *named)
         if answer.status == 0:
             if (git_dir / answer.line).resolve() == folder:
                 return
             break
-    raise not_trusted(
-        f"this folder names {clean_line(str(git_dir))} as its repository, which does not name this folder",
-        'if it is yours, run in the folder that contains .git: git config core.worktree "$PWD"',
-    )
+    message = f"this folder names {clean_line(str(git_dir))} as its repository, which does not name this folder"
+    raise not_trusted(message, 'if it is yours, run in the folder that contains .git: git config core.worktree "$PWD"')
 
 
 def check_files(located: Located, *, whole: bool) -> None:
@@ -150,10 +140,8 @@ def _check_below(folder: Path, top: Path, *, whole: bool) -> None:
 def _check(entry: os.DirEntry[str], top: Path) -> None:
     """Check one entry. Names are built only for an error, as every write checks all of these entries several times."""
     if entry.is_symlink():
-        raise not_trusted(
-            f"“{clean_line(_name_in(entry, top))}” in the repository is a symbolic link that leads outside it",
-            "if you created it, replace it with the files themselves",
-        )
+        message = f"“{clean_line(_name_in(entry, top))}” in the repository is a symbolic link that leads outside it"
+        raise not_trusted(message, "if you created it, replace it with the files themselves")
     if not entry.is_file(follow_symlinks=False) and not entry.is_dir(follow_symlinks=False):
         with contextlib.suppress(OSError):
             _check_special(entry.stat(follow_symlinks=False), _name_in(entry, top))
@@ -217,10 +205,3 @@ def _identity(path: Path) -> tuple[int, ...]:
     kind = stat.S_IFMT(found.st_mode)
     written = (found.st_mtime_ns, found.st_size) if kind != stat.S_IFDIR else ()
     return (kind, found.st_dev, found.st_ino, *written)
-
-
-def _is_regular(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except OSError:
-        return False

@@ -31,10 +31,7 @@ _FILES = re.compile(
 
 
 class LinkGraph:
-    """Read the links of one vault, from disk on each call. Every method blocks and may be called from several threads.
-
-    Raises VaultReadError if the vault or the note cannot be read.
-    """
+    """Read the links of one vault, from disk on each call. Every method blocks and raises VaultReadError."""
 
     def __init__(self, client: VaultClient, files: VaultFiles) -> None:
         self._client, self._files = client, files
@@ -45,24 +42,23 @@ class LinkGraph:
         if link is None or not (link.target or link.fragment):
             return Destination(problem="This link does not name a note.")
         if link.kind is not LinkKind.WIKI and SCHEME.match(link.target):
-            return _on_the_web(written.strip("<>"))
+            url = written.strip("<>")
+            if _WEB.fullmatch(url):
+                return Destination(url=url)
+            return Destination(problem="This link is neither to a note nor to a web page.")
         hit = destination_of(link, note, LinkIndex(self._paths()))
         if hit is None:
             return _missing(link, note)
         return self._place_in(hit, link.fragment)
 
     def links(self, path: str) -> NoteLinks:
-        """Return the links of a note, and the lines of other notes that link to it."""
         index = LinkIndex(self._paths())
         own = tuple(_lines_of(self._client.read(path).text, path, index))
-        others = [other for other in self._paths(readable=True) if other != path]
-        back = [line for other in others for line in self._lines_to(path, other, index)]
+        back: list[LinkLine] = []
+        for other in self._paths(readable=True):
+            if other != path and may_name(text := self._text(other), path):
+                back += (line for line in _lines_of(text, other, index) if line.target == path)
         return NoteLinks(path=path, outgoing=own, incoming=tuple(back))
-
-    def _lines_to(self, path: str, other: str, index: LinkIndex) -> Iterator[LinkLine]:
-        text = self._text(other)
-        if may_name(text, path):
-            yield from (line for line in _lines_of(text, other, index) if line.target == path)
 
     def _place_in(self, path: str, fragment: str) -> Destination:
         if not fragment:
@@ -126,19 +122,12 @@ def _lines_of(text: str, note: str, index: LinkIndex) -> Iterator[LinkLine]:
         if not leads or leads == note or (line, leads) in seen:
             continue
         seen.add((line, leads))
-        end = starts[line] if line < len(starts) else len(text)
-        shown = _around(text, starts[line - 1], end, link.start)
-        yield LinkLine(
-            path=note, line=line, text=shown, target=leads, exists=target is not None, fragment=link.fragment
-        )
-
-
-def _around(text: str, start: int, end: int, link: int) -> str:
-    """Return a line of text, or of a long line the part around a link."""
-    if end - start > LONGEST_LINE:
-        start = max(start, min(link - LONGEST_LINE // 2, end - LONGEST_LINE))
-        end = min(end, start + LONGEST_LINE)
-    return text[start:end].strip()
+        start, end = starts[line - 1], starts[line] if line < len(starts) else len(text)
+        if end - start > LONGEST_LINE:  # show the part around the link
+            start = max(start, min(link.start - LONGEST_LINE // 2, end - LONGEST_LINE))
+            end = min(end, start + LONGEST_LINE)
+        shown, exists = text[start:end].strip(), target is not None
+        yield LinkLine(path=note, line=line, text=shown, target=leads, exists=exists, fragment=link.fragment)
 
 
 def _missing(link: Link, note: str) -> Destination:
@@ -154,9 +143,3 @@ def _missing(link: Link, note: str) -> Destination:
         return Destination(problem="This link is to a file outside the vault.")
     ending = "" if path.lower().endswith(NOTE_ENDINGS) else NOTE_ENDINGS[0]
     return Destination(path=f"{path}{ending}", exists=False)
-
-
-def _on_the_web(url: str) -> Destination:
-    if _WEB.fullmatch(url):
-        return Destination(url=url)
-    return Destination(problem="This link is neither to a note nor to a web page.")

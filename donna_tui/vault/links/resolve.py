@@ -53,7 +53,6 @@ class LinkIndex:
         return hit.path if hit else None
 
     def lookup(self, target: str, note: str, *, is_wiki: bool) -> Hit | None:
-        """Resolve a link in `note` by the rules of its syntax."""
         return self.find(target, note) if is_wiki else self.find_url(target, note)
 
     def find(self, target: str, note: str) -> Hit | None:
@@ -99,7 +98,6 @@ class LinkIndex:
 
 
 def folded(path: str) -> str:
-    """Return a path in the form in which links are compared."""
     return unicodedata.normalize("NFC", path).lower()
 
 
@@ -115,5 +113,4 @@ def joined(note: str, target: str) -> str | None:
 
 
 def way(note: str, path: str) -> str:
-    """Return the relative path from the folder of `note` to `path`."""
     return posixpath.relpath(f"/{path}", f"/{posixpath.dirname(note)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import quote
 
 from donna_tui.text.plural import plural
@@ -52,10 +52,7 @@ def relink(text: str, *, note: str, moves: Mapping[str, str], notes: LinkIndex) 
 
 
 def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) -> Relinked:
-    """Replace every link to a deleted note by its displayed text, in the note at path `note`.
-
-    Links without displayed text, such as definitions, are preserved and counted as `dangling`.
-    """
+    """Replace every link to a deleted note by its displayed text; links without one are kept as `dangling`."""
     if not _may_name_any(text, deleted):
         return Relinked(text, 0)
     pieces: list[str] = []
@@ -80,7 +77,6 @@ def unlink(text: str, *, note: str, deleted: Collection[str], notes: LinkIndex) 
 
 
 def destination_of(link: Link, note: str, notes: LinkIndex) -> str | None:
-    """Return the path that a link written in `note` resolves to, or None."""
     hit = notes.lookup(link.target, note, is_wiki=link.kind is LinkKind.WIKI)
     return hit.path if hit is not None else None
 
@@ -89,12 +85,9 @@ class _Rewriter:
     """Rewrite the links of one note, which is at `here` before and at `there` after the notes of `moves` moved."""
 
     def __init__(self, here: str, there: str, moves: Mapping[str, str], notes: LinkIndex) -> None:
-        self._here = here
-        self._there = there
-        self._moves = moves
-        self._before = notes
-        self._after = notes.moved(moves)
-        self._known: dict[tuple[bool, str], tuple[str, ...] | None] = {}
+        self._here, self._there, self._moves = here, there, moves
+        self._before, self._after = notes, notes.moved(moves)
+        self._known = cache(self._targets)
 
     def rewritten(self, text: str) -> Relinked:
         """Rewrite the links of a text. Return it unchanged if a new target would turn surrounding text into code."""
@@ -102,7 +95,7 @@ class _Rewriter:
         pieces: list[str] = []
         done = count = dangling = 0
         for link in links:
-            targets = self._targets(link)
+            targets = self._known(link.target, link.kind is LinkKind.WIKI)
             if targets is None:
                 continue
             written = next((found for target in targets if (found := _written(link, target, text)) is not None), None)
@@ -117,15 +110,8 @@ class _Rewriter:
             return Relinked(text, 0, count + dangling)
         return Relinked(result, count, dangling)
 
-    def _targets(self, link: Link) -> tuple[str, ...] | None:
+    def _targets(self, target: str, is_wiki: bool) -> tuple[str, ...] | None:
         """Return the possible new targets of a link, the best first; None if the link is kept."""
-        is_wiki = link.kind is LinkKind.WIKI
-        key = (is_wiki, link.target)
-        if key not in self._known:
-            self._known[key] = self._judged(link.target, is_wiki)
-        return self._known[key]
-
-    def _judged(self, target: str, is_wiki: bool) -> tuple[str, ...] | None:
         found = self._before.lookup(target, self._here, is_wiki=is_wiki)
         if not found:
             return self._carried(target)
@@ -256,35 +242,36 @@ def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mappi
     Only notes that Donna may write to are changed. Raises VaultWriteError.
     """
     first = next(iter(moves))
-    listed = vault_state.notes(first)
-    index = LinkIndex([*listed.paths, *(path for path in moves if path not in listed.paths)])  # too large to be listed
+    notes, unreadable = vault_state.notes(first)
+    index = LinkIndex({*notes, *moves})  # a note that moves may be too large to be listed
 
     def changed(text: str, note: str) -> Relinked:
         return relink(text, note=note, moves=moves, notes=index)
 
     own, dangling, opaque = dict(before), 0, []
     for path, data in before.items():
-        text = _decoded(data)
-        if text is None:
+        try:
+            found = changed(data.decode(), path)
+        except UnicodeDecodeError:
             opaque.append(path)
-            continue
-        found = changed(text, path)
-        own[path], dangling = found.text.encode(), dangling + found.dangling
-    others = [_other(vault_state, path, first, changed) for path in listed.paths if path not in moves]
+        else:
+            own[path], dangling = found.text.encode(), dangling + found.dangling
+    others = [_other(vault_state, path, first, changed) for path in notes if path not in moves]
     found_in = [other.change for other in others if other.change is not None]
     left = vault_state.refused(found_in)
-    unread = sorted({*listed.unreadable, *(other.path for other in others if not other.read)} - moves.keys())
+    unread = sorted({*unreadable, *(other.path for other in others if not other.read)} - moves.keys())
+    dangling += sum(other.dangling for other in others)
     name = "the old name" if len(moves) == 1 else "the old names"
+    not_utf8 = f"that {'is' if len(opaque) == 1 else 'are'} not UTF-8"
+    broken = f"{plural(dangling, 'link')} cannot contain the new name, and will be broken"
     return LinksMoved(
         own=own,
         changes=tuple(change for change in found_in if change.path not in left),
         remarks=(
             *_remark(f"links to {name} remain in", sorted(left), "that Donna is not allowed to change"),
             *_remark(f"links to {name} may remain in", unread, _UNREADABLE),
-            *_remark(
-                "links are not updated in", sorted(opaque), f"that {'is' if len(opaque) == 1 else 'are'} not UTF-8"
-            ),
-            *_dangling(dangling + sum(other.dangling for other in others)),
+            *_remark("links are not updated in", sorted(opaque), not_utf8),
+            *((broken,) if dangling else ()),
         ),
         unread=tuple(sorted((*unread, *opaque))),
     )
@@ -300,20 +287,17 @@ class LinksBroken:
 
 
 def break_links(vault_state: PlanContext, deleted: Collection[str], *, unlinks: bool) -> LinksBroken:
-    """Plan the effect of deleting these notes on links in others; with `unlinks` the displayed text replaces each link.
-
-    Raises VaultWriteError.
-    """
+    """Plan which links a deletion breaks or, with `unlinks`, replaces by their text. Raises VaultWriteError."""
     first = next(iter(deleted))
-    listed = vault_state.notes(first)
-    index = LinkIndex(listed.paths)
+    notes, unreadable = vault_state.notes(first)
+    index = LinkIndex(notes)
 
     def changed(text: str, note: str) -> Relinked:
         return unlink(text, note=note, deleted=deleted, notes=index)
 
-    others = [_other(vault_state, other, first, changed) for other in listed.paths if other not in deleted]
+    others = [_other(vault_state, other, first, changed) for other in notes if other not in deleted]
     linked = [other for other in others if other.change is not None or other.dangling]
-    not_read = sorted((*listed.unreadable, *(other.path for other in others if not other.read)))
+    not_read = sorted((*unreadable, *(other.path for other in others if not other.read)))
     unread = _remark("links to it may remain in", not_read, _UNREADABLE)
     count = sum(other.count + other.dangling for other in linked)
     if not unlinks:
@@ -340,29 +324,22 @@ class _Other:
 def _other(vault_state: PlanContext, path: str, src: str, changed: Callable[[str, str], Relinked]) -> _Other:
     try:
         before = vault_state.read(path)
+        if before is None:
+            return _Other(path)
+        text = before.decode()
+    except UnicodeDecodeError:
+        return _Other(path, read=False)
     except VaultWriteError as error:
         if error.reason in _NO_NOTE:
             return _Other(path)
         if error.reason is Reason.UNREADABLE:
             return _Other(path, read=False)
         raise unseen(src, path, error.reason, error.message) from error
-    if before is None:
-        return _Other(path)
-    text = _decoded(before)
-    if text is None:
-        return _Other(path, read=False)
     found = changed(text, path)
     if not found.count:
         return _Other(path, dangling=found.dangling)
     change = Change(path=path, before=before, after=found.text.encode(), mode=vault_state.mode(path, before))
     return _Other(path, change, found.count, found.dangling)
-
-
-def _decoded(data: bytes) -> str | None:
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _remark(what: str, paths: Sequence[str], which: str) -> tuple[str, ...]:
@@ -371,7 +348,3 @@ def _remark(what: str, paths: Sequence[str], which: str) -> tuple[str, ...]:
         return ()
     more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
     return (f"{what} {plural(len(paths), 'note')} {which}: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)
-
-
-def _dangling(number: int) -> tuple[str, ...]:
-    return (f"{plural(number, 'link')} cannot contain the new name, and will be broken",) if number else ()

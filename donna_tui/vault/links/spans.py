@@ -64,8 +64,6 @@ _MARK = re.compile(rf"\\{_PUNCTUATION}|`+|<!--|%%|!?\[|\]")
 
 
 class LinkKind(Enum):
-    """The syntax of a link."""
-
     WIKI = "wiki"
     URL = "url"
     POINTED = "pointed"
@@ -186,11 +184,11 @@ class _Inline:
 
 def link_from(written: str, *, is_wiki: bool) -> Link | None:
     """Parse the content of a wikilink's brackets, or the destination of a Markdown link."""
-    text = f"[[{written}]]" if is_wiki else f"[]({written})"
-    found = _WIKILINK.fullmatch(text) if is_wiki else _DESTINATION.fullmatch(text, len("[]"))
-    if found is None:
-        return None
-    return _wikilink(found) if is_wiki else _url(found)
+    if is_wiki:
+        wikilink = _WIKILINK.fullmatch(f"[[{written}]]")
+        return _wikilink(wikilink) if wikilink else None
+    url = _DESTINATION.fullmatch(f"({written})")
+    return _url(url) if url else None
 
 
 def _wikilink(found: re.Match[str], *, in_yaml: bool = False) -> Link:
@@ -230,8 +228,5 @@ def _url(found: re.Match[str]) -> Link:
 
 
 def _meant(written: str) -> str:
-    return unquote(_ESCAPED.sub(_unescaped, written), errors="surrogateescape")
-
-
-def _unescaped(found: re.Match[str]) -> str:
-    return found[1] or html.unescape(found[0])
+    unescaped = _ESCAPED.sub(lambda found: found[1] or html.unescape(found[0]), written)
+    return unquote(unescaped, errors="surrogateescape")

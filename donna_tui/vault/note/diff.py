@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -52,10 +52,7 @@ class DiffLine:
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A group of nearby lines. `heading` is the raw heading above them in the note, or empty.
-
-    `skipped` counts the unchanged lines left out before it.
-    """
+    """A group of nearby lines, after `skipped` unchanged ones; `heading` is the raw heading above them, or empty."""
 
     lines: tuple[DiffLine, ...]
     heading: str
@@ -64,10 +61,7 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FileDiff:
-    """The difference of one file. `old_path` is its previous path, if it moved.
-
-    `after_skipped` counts the unchanged lines after the last hunk.
-    """
+    """The difference of one file, moved from `old_path`. `after_skipped` lines follow the last hunk."""
 
     path: str
     hunks: tuple[Hunk, ...]
@@ -119,14 +113,18 @@ def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context:
     lines = list(_diff_lines(old, new, runs))
     groups = list(_groups(lines, context))
     headings = _Headings(after if after is not None else before or b"", old_side=after is None)
+    ends = (0, *(end for _, end in groups))
     return FileDiff(
         path=path,
-        hunks=tuple(_hunks(lines, groups, headings)),
+        hunks=tuple(
+            Hunk(tuple(lines[start:end]), headings.above(lines[start:end]), skipped=start - before)
+            for before, (start, end) in zip(ends, groups, strict=False)
+        ),
         added=sum(line.kind is LineKind.ADDED for line in lines),
         removed=sum(line.kind is LineKind.REMOVED for line in lines),
         before_exists=before is not None,
         after_exists=after is not None,
-        after_skipped=len(lines) - (groups[-1][1] if groups else 0),
+        after_skipped=len(lines) - ends[-1],
     )
 
 
@@ -138,25 +136,19 @@ def as_unified(diff: FileDiff) -> str:
         f"+++ {f'b/{new}' if diff.after_exists else '/dev/null'}",
     ]
     for hunk in diff.hunks:
-        lines += [_hunk_head(hunk), *(row for line in hunk.lines for row in _unified_rows(line))]
+        heading = f" {clean_line(hunk.heading)}" if hunk.heading else ""
+        sides = _extent(line.old for line in hunk.lines), _extent(line.new for line in hunk.lines)
+        lines.append(f"@@ -{sides[0]} +{sides[1]} @@{heading}")
+        for line in hunk.lines:
+            lines.append(line.kind + clean_line(line.text) + ("␍" if line.ending.startswith("\r") else ""))
+            if not line.ending:
+                lines.append("\\ No newline at end of file")
     return "\n".join(lines) + "\n"
 
 
-def _unified_rows(line: DiffLine) -> Iterator[str]:
-    yield line.kind + clean_line(line.text) + ("␍" if line.ending.startswith("\r") else "")
-    if not line.ending:
-        yield "\\ No newline at end of file"
-
-
-def _hunk_head(hunk: Hunk) -> str:
-    old = [line.old for line in hunk.lines if line.old is not None]
-    new = [line.new for line in hunk.lines if line.new is not None]
-    head = f"@@ -{_extent(old)} +{_extent(new)} @@"
-    return f"{head} {clean_line(hunk.heading)}" if hunk.heading else head
-
-
-def _extent(numbers: list[int]) -> str:
-    return f"{numbers[0]},{len(numbers)}" if numbers else "0,0"
+def _extent(numbers: Iterable[int | None]) -> str:
+    there = [number for number in numbers if number is not None]
+    return f"{there[0]},{len(there)}" if there else "0,0"
 
 
 def _diff_lines(old: list[str], new: list[str], runs: list[Run]) -> Iterator[DiffLine]:
@@ -204,13 +196,6 @@ def _groups(lines: list[DiffLine], context: int) -> Iterator[tuple[int, int]]:
         end = min(len(lines), index + 1 + context)
     if start >= 0:
         yield start, end
-
-
-def _hunks(lines: list[DiffLine], groups: list[tuple[int, int]], headings: _Headings) -> Iterator[Hunk]:
-    before = 0
-    for start, end in groups:
-        yield Hunk(tuple(lines[start:end]), headings.above(lines[start:end]), skipped=start - before)
-        before = end
 
 
 class _Headings:

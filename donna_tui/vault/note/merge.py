@@ -38,11 +38,16 @@ def merge_frontmatter(existing: str, incoming: str) -> str:
     (`invalid_frontmatter`) if the result would be uncertain.
     """
     before = _split(existing.removeprefix(_BOM), "the note", _CORRECT_NOTE)
-    new_text = _with_line_ends_of(existing, incoming.removeprefix(_BOM))
-    after = _split(new_text, "the new text", _CORRECT_TEXT)
+    incoming = incoming.removeprefix(_BOM)
+    is_wholly_crlf = 0 < existing.count("\r\n") == existing.count("\n") == existing.count("\r")
+    if is_wholly_crlf and "\r" not in incoming:
+        incoming = incoming.replace("\n", "\r\n")
+    after = _split(incoming, "the new text", _CORRECT_TEXT)
     base = before if before.is_present else after
     wanted = _patch(before.data, after.data)
-    merged = _join(base, _edit(base, after, wanted), after.body)
+    head = base.opening + _edit(base, after, wanted) + base.closing
+    needs_line_end = head and after.body and head[-1] not in "\r\n"
+    merged = head + (base.line_end if needs_line_end else "") + after.body
     _check(merged, base.is_present, wanted, after.body)
     return _BOM + merged if existing.startswith(_BOM) else merged
 
@@ -69,10 +74,7 @@ class _Note:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A “key: value” entry of `block`, by offsets.
-
-    `comment` is the start of the comment lines directly above the key, and `end` follows the last line of the value.
-    """
+    """A “key: value” entry of `block`, by offsets, from the comment lines above it to the end of its last line."""
 
     block: str
     comment: int
@@ -100,13 +102,6 @@ def _split(text: str, whose: str, hint: str) -> _Note:
     lines = list(each_line(text[: found.body_start]))
     start, end = lines[0][2], lines[-1][0]
     return _Note(text[:start], text[start:end], text[end : found.body_start], text[found.body_start :], found.data)
-
-
-def _with_line_ends_of(existing: str, incoming: str) -> str:
-    """Convert `incoming` to CRLF if `existing` uses only CRLF and `incoming` contains no CR."""
-    pairs = existing.count("\r\n")
-    is_wholly_crlf = 0 < pairs == existing.count("\n") == existing.count("\r")
-    return incoming.replace("\n", "\r\n") if is_wholly_crlf and "\r" not in incoming else incoming
 
 
 def _patch(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -179,7 +174,8 @@ def _entries(note: _Note) -> dict[str, _Entry]:
 
 def _entry(block: str, at: int, key: YamlNode, value: YamlNode) -> _Entry:
     """Parse the entry whose key is the first thing, except comments, after the line start `at`."""
-    end = _next_line(block, value.end)
+    line_end = _LINE_END.search(block, value.end)
+    end = value.end if block[value.end - 1] in "\r\n" or not line_end else line_end.end()
     is_plain = (
         _BLANK.fullmatch(block, at, key.start)
         and _COLON.match(block, key.end, value.start)
@@ -193,12 +189,6 @@ def _entry(block: str, at: int, key: YamlNode, value: YamlNode) -> _Entry:
     return _Entry(block, comment, key.start, key.end, value.start, value.end, end, is_linked)
 
 
-def _next_line(block: str, offset: int) -> int:
-    """Return the first line start at or after `offset`, which is not 0."""
-    found = _LINE_END.search(block, offset)
-    return offset if block[offset - 1] in "\r\n" or not found else found.end()
-
-
 def _comment_above(block: str, start: int, end: int) -> int:
     """Return the start of the run of unindented comment lines that ends at `end`, or `end` if there is none."""
     comment = end
@@ -208,12 +198,6 @@ def _comment_above(block: str, start: int, end: int) -> int:
         elif comment == end:
             comment = start + line
     return comment
-
-
-def _join(base: _Note, block: str, body: str) -> str:
-    head = base.opening + block + base.closing
-    needs_line_end = head and body and head[-1] not in "\r\n"
-    return head + base.line_end + body if needs_line_end else head + body
 
 
 def _check(merged: str, is_present: bool, wanted: Mapping[str, Any], body: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from donna_tui.safety.classify import Sensitivity, classify
 from donna_tui.text.lines import each_line
-from donna_tui.vault.note.yaml import YamlBlock, YamlError, load_yaml
+from donna_tui.vault.note.yaml import YamlError, load_yaml
 
 LARGEST_BLOCK = 64 * 1024
 """Maximum number of characters of frontmatter that are parsed as a whole; a larger block is data left by a program."""
@@ -73,7 +73,6 @@ def title_of(data: Mapping[str, Any], path: str) -> str:
 
 
 def aliases_of(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the other names of the note, each once."""
     return _unique(_one_row(alias) for alias in _words(data, "aliases", "alias"))
 
 
@@ -101,10 +100,6 @@ def _parse_block(block: str, body_start: int) -> Frontmatter:
         where = "" if error.line is None else f" (line {error.line + 2})"
         problem = f"the frontmatter {error}{where}"
         return ABSENT if could_be_prose else Frontmatter({}, body_start, problem, True)
-    return _judge(loaded, body_start, could_be_prose)
-
-
-def _judge(loaded: YamlBlock, body_start: int, could_be_prose: bool) -> Frontmatter:
     if loaded.value is None:
         return Frontmatter({}, body_start, "", True)
     if isinstance(loaded.value, dict):
@@ -190,10 +185,7 @@ _NESTED = re.compile(rf"(?:^|/){_YEAR}/(?P<number>0[1-9]|1[0-2])/(?P<day>0[1-9]|
 
 
 def note_date(frontmatter: Mapping[str, Any], path: str, mtime: float) -> float:
-    """Return the date of a note as Unix time.
-
-    A day without a time is noon local time, so that it remains the same day in other time zones.
-    """
+    """Return the date of a note, Unix time. A day is its local noon, to stay that day in other time zones."""
     for key in DATE_KEYS:
         found = _moment(frontmatter_value(frontmatter, key))
         if found is not None:
@@ -242,15 +234,11 @@ def _day(parts: Mapping[str, str | None]) -> datetime.date | None:
     try:
         if week := parts.get("week"):
             return datetime.date.fromisocalendar(year, int(week), 1)
-        month = int(number) if (number := parts.get("number")) else _month_number(str(parts["month"]))
-        return datetime.date(year, month, int(parts.get("day") or 1))
+        begun = (parts.get("month") or "")[:3].casefold()
+        named = next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
+        return datetime.date(year, int(parts.get("number") or named), int(parts.get("day") or 1))
     except ValueError:
         return None
-
-
-def _month_number(name: str) -> int:
-    begun = name[:3].casefold()
-    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
 
 
 def _noon(day: datetime.date) -> datetime.datetime:

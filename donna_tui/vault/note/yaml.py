@@ -80,8 +80,9 @@ def top_level_nodes(block: str) -> list[YamlNode]:
     """Return the keys and values, alternating, of a mapping. `load_yaml` must have accepted the block."""
     nodes: list[YamlNode] = []
     flows: list[bool] = []
+    event: Any  # the stubs give it no marks
     for event in yaml.parse(block, _Loader):
-        start, end = _offsets(event)
+        start, end = event.start_mark.index, event.end_mark.index
         if isinstance(event, yaml.NodeEvent):
             if len(flows) == 1:
                 nodes.append(YamlNode(start, end, False))
@@ -93,21 +94,11 @@ def top_level_nodes(block: str) -> list[YamlNode]:
             if flows.pop() and nodes:
                 nodes[-1].end = end
         elif isinstance(event, yaml.NodeEvent) and nodes:
-            nodes[-1].end = _end_of_text(event, block)
+            is_block = isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">")
+            if is_block and not _KEEPS_BLANK_LINES.match(block, start, end):  # blank lines after it are no part of it
+                end = start + len(block[start:end].rstrip(" \t\r\n"))
+            nodes[-1].end = end
     return nodes
-
-
-def _offsets(event: Any) -> tuple[int, int]:
-    return event.start_mark.index, event.end_mark.index
-
-
-def _end_of_text(event: yaml.NodeEvent, block: str) -> int:
-    """Return the end of a scalar or alias. Blank lines after a block scalar belong to it only if it keeps them."""
-    start, end = _offsets(event)
-    is_block = isinstance(event, yaml.ScalarEvent) and event.style in ("|", ">")
-    if not is_block or _KEEPS_BLANK_LINES.match(block, start, end):
-        return end
-    return start + len(block[start:end].rstrip(" \t\r\n"))
 
 
 @dataclass(slots=True)
@@ -121,22 +112,21 @@ class _Survey:
 
     def see(self, event: yaml.Event) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
-            self._start(event)
+            self._open.append(_Node(event.anchor, isinstance(event, yaml.MappingStartEvent)))
+            if len(self._open) > DEEPEST:
+                raise YamlError("is nested too deeply")
         elif isinstance(event, yaml.CollectionEndEvent):
             node = self._open.pop()
             self._value(node.size, node.anchor)
         elif isinstance(event, yaml.ScalarEvent):
-            self._key(event.value)
+            if len(self._open) == 1 and self._open[0].is_mapping and self._open[0].values % 2 == 0:
+                self.repeats_keys = self.repeats_keys or event.value in self._keys
+                self._keys.add(event.value)
             self._value(1 + len(event.value) // 100, event.anchor)
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor in {node.anchor for node in self._open}:
                 raise YamlError("contains itself")
             self._value(self._sizes.get(event.anchor or "", 1), None)
-
-    def _start(self, event: yaml.CollectionStartEvent) -> None:
-        self._open.append(_Node(event.anchor, isinstance(event, yaml.MappingStartEvent)))
-        if len(self._open) > DEEPEST:
-            raise YamlError("is nested too deeply")
 
     def _value(self, size: int, anchor: str | None) -> None:
         if anchor:
@@ -146,11 +136,6 @@ class _Survey:
             self._open[-1].values += 1
         if size > LARGEST:
             raise YamlError("has too many values")
-
-    def _key(self, text: str) -> None:
-        if len(self._open) == 1 and self._open[0].is_mapping and self._open[0].values % 2 == 0:
-            self.repeats_keys = self.repeats_keys or text in self._keys
-            self._keys.add(text)
 
 
 @dataclass(slots=True)

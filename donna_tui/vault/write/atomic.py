@@ -174,7 +174,6 @@ def read_at(folder: int, name: str) -> bytes:
 
 
 def remove(folder: int, name: str) -> None:
-    """Remove a name if it exists. Raises OSError."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(name, dir_fd=folder)
 
@@ -303,7 +302,6 @@ def _is_being_written(folder: int, name: str) -> bool:
 
 
 def readable(folder: int, name: str) -> bytes | None:
-    """Return the bytes under a name, or None if there is no readable file."""
     try:
         return read_at(folder, name)
     except VaultReadError:
@@ -364,11 +362,9 @@ def _check_access(old: os.stat_result, new: os.stat_result) -> None:
     user_loses = old.st_uid != new.st_uid and of_user & ~((of_group if keeps_group else 0) | of_all)
     group_loses = not keeps_group and of_group & ~of_all
     if user_loses or group_loses:
-        raise VaultReadError(
-            Reason.UNREADABLE,
-            "the note belongs to another user or group, who would lose access to it if you replaced it",
-            hint="ask its owner to share it with your group (chgrp, chmod g+rw), or change it as its owner",
-        )
+        message = "the note belongs to another user or group, who would lose access to it if you replaced it"
+        hint = "ask its owner to share it with your group (chgrp, chmod g+rw), or change it as its owner"
+        raise VaultReadError(Reason.UNREADABLE, message, hint=hint)
 
 
 def _copy_attributes(source: int, target: int) -> None:

@@ -11,8 +11,6 @@ REGULAR_FILE = 0o100644
 
 
 class OperationKind(StrEnum):
-    """The kind of an operation in the history."""
-
     WRITE = "write"
     DELETE = "delete"
     MOVE = "move"
@@ -37,7 +35,6 @@ class Change:
 
     @property
     def reversed(self) -> Change:
-        """Return the inverse change."""
         return Change(path=self.path, before=self.after, after=self.before, mode=self.mode, owner=self.owner)
 
 
@@ -68,7 +65,6 @@ class Plan:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the files that change, in order."""
         return tuple(change.path for change in self.changes)
 
     @property
@@ -110,7 +106,6 @@ class BlobChange:
     owner: str = ""
 
     def with_bytes(self, images: Mapping[str | None, bytes | None]) -> Change:
-        """Return the change of the bytes, which `images` has by their blobs."""
         before, after = images.get(self.before), images.get(self.after)
         return Change(path=self.path, before=before, after=after, mode=self.mode, owner=self.owner)
 
@@ -142,12 +137,10 @@ class Operation:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Return the files that it changed, in order."""
         return tuple(change.path for change in self.changes)
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """Return the files whose change is in the record only."""
         return tuple(change.path for change in self.changes if change.record_only)
 
     @property
@@ -157,7 +150,6 @@ class Operation:
 
     @property
     def is_record_only(self) -> bool:
-        """Return whether no change is in the branch."""
         return bool(self.changes) and len(self.hidden) == len(self.changes)
 
 
@@ -191,7 +183,6 @@ class Outcome:
 
     @property
     def changed(self) -> bool:
-        """Return whether anything was written."""
         return bool(self.operation)
 
 
@@ -209,8 +200,13 @@ class Clash:
 
 
 def etag_of(data: bytes) -> str:
-    """Return the etag of a file with these bytes: their sha256, in hex."""
     return hashlib.sha256(data).hexdigest()
+
+
+def in_line_ends_of(like: bytes, data: bytes) -> bytes:
+    """Convert bytes without any CR to CR LF if the other bytes use only that."""
+    is_crlf = like.count(b"\r\n") == like.count(b"\n") > 0 and b"\r" not in data
+    return data.replace(b"\n", b"\r\n") if is_crlf else data
 
 
 Seen = Callable[[bytes | None], bool]
@@ -223,5 +219,4 @@ def expecting(etag: str | None) -> Seen:
 
 
 def whatever(_: bytes | None) -> bool:
-    """Accept any current bytes."""
     return True

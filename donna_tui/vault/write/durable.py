@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+from functools import partial
 from pathlib import Path
 
 from donna_tui.platform.paths import private_folder
@@ -19,7 +20,6 @@ _MODES = {
 
 
 def refused_write(error: OSError, path: str, *, what: str = "the note") -> VaultWriteError:
-    """Convert an operating system error to a VaultWriteError."""
     if error.errno in _FULL:
         return VaultWriteError(Reason.DISK_FULL, "the disk is full", hint="free some space and try again", path=path)
     if error.errno == errno.ENAMETOOLONG:
@@ -33,7 +33,8 @@ def write_durably(path: Path, text: str) -> None:
     pending = path.with_suffix(".new")
     try:
         private_folder(path.parent)
-        with open(pending, "w", encoding="utf-8", opener=_private) as file:  # Path.open has no opener
+        opener = partial(os.open, mode=0o600)  # Path.open has none
+        with open(pending, "w", encoding="utf-8", opener=opener) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -52,10 +53,6 @@ def remove_durably(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.unlink()
         _sync(path.parent)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _sync(folder: Path) -> None:

@@ -45,10 +45,20 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies
     """
     parts = path.split("/")
     _check_below(path, parts)
-    _check_encoding(path, parts)
+    _check_length(path, parts)  # before the form: normalising a very long sequence of accents takes quadratic time
+    composed = unicodedata.normalize("NFC", path)
+    if composed != path:
+        message = "the name is not in the composed form of Unicode (NFC)"
+        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
     for part in parts:
         _check_visible(path, part)
-    _check_note(path, parts[-1], ignore)
+    if ignore.matches(path):
+        raise _refusal(Reason.IGNORED, path, "the path is ignored", hint="see vault.ignore_globs")
+    if TEMPORARY.search(parts[-1]):
+        raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
+    if not path.lower().endswith(NOTE_ENDINGS):
+        message = "a note's name ends with .md or .markdown"
+        raise _refusal(Reason.NOT_MARKDOWN, path, message, hint="add .md to the name")
     if not copies and is_conflict_copy(parts[-1]):
         raise _refusal(Reason.IGNORED, path, "this is the name of a conflict copy left by a sync program")
     _check_allowed(path, parts, allowlist)
@@ -74,9 +84,8 @@ def check_new_name(path: str) -> None:
         found = _WINDOWS_CHARACTER.search(part)
         word = part.partition(".")[0].rstrip(" ")
         if found:
-            raise _refusal(
-                Reason.PATH_ESCAPE, path, f"a new name must not contain “{found[0]}”: Windows cannot open it"
-            )
+            message = f"a new name must not contain “{found[0]}”: Windows cannot open it"
+            raise _refusal(Reason.PATH_ESCAPE, path, message)
         if word.upper() in _WINDOWS_DEVICES:
             raise _refusal(Reason.PATH_ESCAPE, path, f"“{word}” cannot be a new name: Windows reserves it for a device")
         if part.endswith((".", " ")):
@@ -112,15 +121,6 @@ def _check_below(path: str, parts: list[str]) -> None:
         raise _refusal(Reason.PATH_ESCAPE, path, "the path contains a backslash or a control character", hint=WITHIN)
 
 
-def _check_encoding(path: str, parts: list[str]) -> None:
-    """Check length before form: normalising a very long sequence of accents takes quadratic time."""
-    _check_length(path, parts)
-    composed = unicodedata.normalize("NFC", path)
-    if composed != path:
-        message = "the name is not in the composed form of Unicode (NFC)"
-        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
-
-
 def _check_length(path: str, parts: list[str]) -> None:
     try:
         sizes = [len(part.encode()) for part in parts]
@@ -142,17 +142,6 @@ def _check_visible(path: str, part: str) -> None:
         raise _refusal(Reason.PATH_ESCAPE, path, f"“{part}” is a Windows short name of another file")
 
 
-def _check_note(path: str, name: str, ignore: GlobSet) -> None:
-    if ignore.matches(path):
-        raise _refusal(Reason.IGNORED, path, "the path is ignored", hint="see vault.ignore_globs")
-    if TEMPORARY.search(name):
-        raise _refusal(Reason.IGNORED, path, "this is the name of a temporary file")
-    if not name.lower().endswith(NOTE_ENDINGS):
-        raise _refusal(
-            Reason.NOT_MARKDOWN, path, "a note's name ends with .md or .markdown", hint="add .md to the name"
-        )
-
-
 def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> None:
     top, *below = parts
     if EVERYWHERE in allowlist or path in allowlist or (below and top in allowlist):
@@ -166,7 +155,6 @@ def _check_allowed(path: str, parts: list[str], allowlist: Sequence[str]) -> Non
 
 
 def _names(root: VaultRoot, folder: list[str]) -> list[str]:
-    """Return the names in a folder; none if it does not exist."""
     try:
         with root.open_folder(folder) as descriptor, os.scandir(descriptor) as found:
             return [each.name for each in found]

@@ -20,12 +20,8 @@ MARK = ".donna-"
 
 def changed_meanwhile(path: str) -> VaultWriteError:
     """Return the error for a note that another program saved between reading and writing."""
-    return VaultWriteError(
-        Reason.CONFLICT,
-        "this note was just edited elsewhere",
-        hint="read it again, and resolve the conflict",
-        path=path,
-    )
+    hint = "read it again, and resolve the conflict"
+    return VaultWriteError(Reason.CONFLICT, "this note was just edited elsewhere", hint=hint, path=path)
 
 
 class VaultFiles:
@@ -86,7 +82,6 @@ class VaultFiles:
         return self._empty_in([])[0]
 
     def _empty_in(self, parts: list[str]) -> tuple[list[str], bool]:
-        """Return the empty folders in a folder, and whether it is empty itself but for these."""
         with self._root.open_folder(parts) as opened, os.scandir(opened) as entries:
             each_one = [(each.name, each.is_dir(follow_symlinks=False)) for each in entries]
         found: list[str] = []
@@ -141,10 +136,7 @@ class VaultFiles:
                 os.fsync(folder)
 
     def revert(self, change: Change, waiting: str) -> bool:
-        """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
-
-        Return False if a displaced file has the only copy of a text.
-        """
+        """Undo a `put`, even a partial one. Return False if a displaced file has the only copy of a text."""
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
             done = atomic.revert(folder, name, waiting, change)
@@ -152,9 +144,7 @@ class VaultFiles:
         return done
 
     def complete(self, change: Change, waiting: str) -> bool:
-        """Complete a `put` whose change is in the history, removing what it displaced. Return False if that is other
-        text.
-        """
+        """Remove what a `put` that is in the history displaced. Return False if that is other text."""
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
             done = atomic.complete(folder, name, waiting, change)
@@ -178,7 +168,6 @@ class VaultFiles:
 
     @contextlib.contextmanager
     def _beside(self, path: str) -> Iterator[tuple[int, str]]:
-        """Yield the open folder of a file, and the file's name."""
         *parts, name = check_relative(path)
         with vault_errors(path), self._root.open_folder(parts) as folder:
             yield folder, name

@@ -30,7 +30,6 @@ class Intent:
 
     @property
     def tip(self) -> Tip:
-        """Return the branch and the record when the write began."""
         return Tip(self.ref, self.parent, self.previous_record)
 
     def waiting(self, number: int) -> str:

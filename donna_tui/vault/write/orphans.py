@@ -65,8 +65,9 @@ class OrphanFiles:
 
     def __init__(self, root: VaultRoot, repo: GitRepo, place: RepoLocation | None) -> None:
         self._root, self._repo, self._place = root, repo, place
-        self._done = {each.id for each in each_operation(repo, repo.record())} if place else set[str]()
-        self._known = {each.id: each for each in self._operations()}
+        recorded = list(each_operation(repo, repo.record())) if place else []
+        self._done = {each.id for each in recorded}
+        self._known = {each.id: each for each in (*recorded, *self._pending())}
         self._stamp = time.strftime("%Y-%m-%d %H%M%S")
 
     def restore(self, path: str) -> Restored:
@@ -84,14 +85,11 @@ class OrphanFiles:
             os.fsync(folder)
             return Restored(path, fate, "/".join([*parts, target]))
 
-    def _operations(self) -> Iterator[Operation]:
-        """Yield the operations in the history, and those that any installation was preparing."""
+    def _pending(self) -> Iterator[Operation]:
         if self._place is None:
             return
-        yield from each_operation(self._repo, self._repo.record())
-        refs = self._repo.command.run_unchecked(
-            "for-each-ref", "--format=%(objectname)", f"{self._place.refs}/pending/"
-        )
+        below = f"{self._place.refs}/pending/"
+        refs = self._repo.command.run_unchecked("for-each-ref", "--format=%(objectname)", below)
         for commit in refs.output.decode("ascii", "replace").split():
             yield from each_operation(self._repo, commit, limit=1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.client import VaultClient
@@ -19,33 +18,22 @@ from donna_tui.vault.write.rules import WriteRules
 _UNREADABLE = (Reason.TOO_LARGE, Reason.UNREADABLE)
 
 
-@dataclass(frozen=True, slots=True)
-class Listed:
-    """The paths of notes, and of notes and folders that cannot be read: too large, or not permitted."""
-
-    paths: tuple[str, ...]
-    unreadable: tuple[str, ...]
-
-
 class PlanContext:
     """Read one vault without changing it. Every method blocks and raises VaultWriteError."""
 
     def __init__(
         self, client: VaultClient, root: VaultRoot, files: VaultFiles, rules: WriteRules, repo: GitRepo
     ) -> None:
-        self._client = client
-        self.rules = rules
-        self.repo = repo
-        self._root = root
-        self._files = files
+        self.rules, self.repo = rules, repo
+        self._client, self._root, self._files = client, root, files
 
     def read(self, path: str) -> bytes | None:
-        """Return the bytes of a note, or None if there is none."""
         with vault_errors(path):
             return self._files.read(path)
 
-    def notes(self, moved: str) -> Listed:
-        """Return all notes that may link to the one that is moved.
+    def notes(self, moved: str) -> tuple[list[str], list[str]]:
+        """Return all notes that may link to the one that is moved, and the notes and folders that cannot be read: too
+        large, or not permitted.
 
         Raises VaultWriteError on a disk error, as the unreadable part may have links too.
         """
@@ -54,10 +42,8 @@ class PlanContext:
         for entry in entries:
             if entry.reason is Reason.IO_ERROR:
                 raise unseen(moved, entry.path, entry.reason, entry.message)
-        return Listed(
-            paths=tuple(sorted(entry.path for entry in entries if entry.reason is None)),
-            unreadable=tuple(sorted(entry.path for entry in entries if entry.reason in _UNREADABLE)),
-        )
+        unreadable = sorted(entry.path for entry in entries if entry.reason in _UNREADABLE)
+        return sorted(entry.path for entry in entries if entry.reason is None), unreadable
 
     def inside(self, folder: str) -> tuple[list[str], list[str]]:
         """List the notes in a folder, at any depth, and the other files in it, which Donna does not move or delete."""
@@ -67,7 +53,6 @@ class PlanContext:
             return paths, sorted(set(self._files.below(folder)) - set(paths))
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is a folder at a path."""
         return self._files.is_folder(path)
 
     def existing(self, path: str, seen: Seen) -> bytes:
@@ -94,9 +79,8 @@ class PlanContext:
     def check_free(self, path: str, *, besides: str = "") -> None:
         """Raise VaultWriteError for a name that is taken, or equal to a taken one on some system, except `besides`."""
         if path != besides and self.read(path) is not None:
-            raise VaultWriteError(
-                Reason.CONFLICT, "a note of that name already exists", hint="choose another", path=path
-            )
+            message = "a note of that name already exists"
+            raise VaultWriteError(Reason.CONFLICT, message, hint="choose another", path=path)
         with vault_errors(path):
             twin = find_twin(self._root, path, besides=besides)
         if twin:
@@ -104,7 +88,6 @@ class PlanContext:
             raise VaultWriteError(Reason.CONFLICT, message, hint="use the existing name", path=path)
 
     def refused(self, changes: Sequence[Change]) -> set[str]:
-        """Return the paths of those changes that Donna or git may not make."""
         if not changes:
             return set()
         place = self.repo.place()
@@ -114,15 +97,10 @@ class PlanContext:
 
 
 def note_missing(path: str) -> VaultWriteError:
-    """Return the error for a note that does not exist."""
     return VaultWriteError(Reason.MISSING, "there is no such note", path=path)
 
 
 def unseen(moved: str, other: str, reason: Reason, message: str) -> VaultWriteError:
     """Return the error for an unreadable note or folder that may have links to the one that is moved."""
-    return VaultWriteError(
-        reason,
-        f"links in “{other}” cannot be checked: {message}",
-        hint="make it readable, or add it to vault.ignore_globs",
-        path=moved,
-    )
+    hint = "make it readable, or add it to vault.ignore_globs"
+    return VaultWriteError(reason, f"links in “{other}” cannot be checked: {message}", hint=hint, path=moved)

@@ -1,14 +1,14 @@
-"""Plan a write, a deletion or a move: the exact changes, without making them."""
+"""Plan a write, a deletion or a move, of one note, a folder or a selection: the exact changes, without making them."""
 
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.links.rewrite import LinksBroken, LinksMoved, break_links, move_links
+from donna_tui.vault.links.rewrite import SHOWN_IN_REMARKS, LinksBroken, LinksMoved, break_links, move_links
 from donna_tui.vault.note.merge import merge_frontmatter
-from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen
+from donna_tui.vault.write.changes import Change, OperationKind, Plan, Seen, in_line_ends_of, whatever
 from donna_tui.vault.write.files import changed_meanwhile
 from donna_tui.vault.write.plan_context import PlanContext, note_missing
 
@@ -28,7 +28,8 @@ class Planner:
     def write(self, path: str, content: str, *, seen: Seen, replace: bool = False) -> Plan:
         """Plan to write `content` to a note.
 
-        The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note.
+        The frontmatter is merged with that of the note, unless `replace` declares `content` to be the whole note. Then
+        only the byte order mark of the note, and its line endings if they are uniform, are kept.
         """
         self._rules.check_path(path)
         data = _encoded(path, content)
@@ -41,7 +42,9 @@ class Planner:
             self._vault_state.check_new(path)
         elif data != before:
             if replace:
-                data = _in_the_form_of(before, data)
+                data = in_line_ends_of(before, data)
+                if before.startswith(codecs.BOM_UTF8):
+                    data = codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8)
             else:
                 data = _encoded(path, merge_frontmatter(_decoded(path, before), content))
             self._rules.check_size(path, data)
@@ -56,14 +59,10 @@ class Planner:
         return [change for change in changes if change.path not in refused]
 
     def delete(self, path: str, *, seen: Seen, links: bool = False, unlinks: bool = False) -> Plan:
-        """Plan to remove a note. Its bytes remain in git.
-
-        With `links` the plan counts the links that it breaks; with `unlinks` it replaces them with their labels.
-        """
+        """Plan to remove a note: `links` counts the links that break, `unlinks` replaces them with their labels."""
         self._recover()
         before = self._vault_state.existing(path, seen)
-        change = Change(path=path, before=before, after=None, mode=self._vault_state.mode(path, before))
-        self._rules.check(change)
+        change = checked_change(self._vault_state, path, before, None)
         broken = break_links(self._vault_state, {path}, unlinks=unlinks) if links or unlinks else LinksBroken()
         return Plan(
             kind=OperationKind.DELETE,
@@ -77,51 +76,176 @@ class Planner:
         """Plan to move a note to another path, and to rewrite the links to it in all notes that Donna may write to."""
         self._rules.check_path(dst)
         self._recover()
-        before = self._vault_state.existing(src, seen)
-        subject = f"Move {src} to {dst}"
         if src == dst:
-            return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
-        self._vault_state.check_new(dst, besides=src)
-        moved = move_links(self._vault_state, {src: dst}, {src: before}) if links else LinksMoved({src: before})
-        mode = self._vault_state.mode(src, before)
-        removal = Change(path=src, before=before, after=None, mode=mode)
-        creation = Change(path=dst, before=None, after=moved.own[src], mode=mode)
-        for change in (removal, creation):
-            self._rules.check(change)
-        # if only the case differs, some systems would find the old file under the new name
-        order = (removal, creation) if src.casefold() == dst.casefold() else (creation, removal)
+            self._vault_state.existing(src, seen)
+        moves = {} if src == dst else {src: dst}
+        return plan_move(self._vault_state, moves, f"Move {src} to {dst}", links=links, seen=seen)
+
+
+class SelectionPlanner:
+    """Plan for one vault. Every method reads, blocks, and raises VaultWriteError with the reason for a refusal.
+
+    A path is that of a note or of a folder, which means all notes in it. Files that are no notes stay where they
+    are, and a remark counts them. `recover` is called first, as in `Planner`.
+    """
+
+    def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
+        self._vault_state = vault_state
+        self._recover = recover
+
+    def delete(self, paths: Sequence[str], *, unlinks: bool = False) -> Plan:
+        """Delete notes, and the notes in folders. The plan reports the number of links that break."""
+        self._recover()
+        notes, stays, folders = self._chosen(paths)
+        before = {path: self._vault_state.existing(path, whatever) for path in notes}
+        changes = [checked_change(self._vault_state, path, data, None) for path, data in before.items()]
+        broken = break_links(self._vault_state, frozenset(notes), unlinks=unlinks)
         return Plan(
-            kind=OperationKind.MOVE,
-            subject=subject,
-            changes=(*order, *moved.changes),
-            remarks=moved.remarks,
-            unread=moved.unread,
+            kind=OperationKind.DELETE,
+            subject=f"Delete {_named(paths)}",
+            changes=(*changes, *broken.changes),
+            remarks=(*_counted(notes, "deleted"), *_staying(stays), *broken.remarks),
+            broken_links=0 if unlinks else broken.count,
+            emptied=_emptied(folders, notes),
         )
 
+    def move_folder(self, src: str, dst: str, *, links: bool = True) -> Plan:
+        """Move a folder: all its notes move at once, and the links to them are updated."""
+        if dst == src or dst.startswith(f"{src}/"):
+            raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=dst)
+        if self._vault_state.is_folder(dst):
+            hint = "choose another, or move it into that one with a slash at the end"
+            raise VaultWriteError(Reason.CONFLICT, "a folder of that name already exists", hint=hint, path=dst)
+        self._recover()
+        notes, stays, folders = self._chosen([src])
+        moves = {path: f"{dst}{path.removeprefix(src)}" for path in notes}
+        subject, emptied = f"Move {src} to {dst}", _emptied(folders, notes)
+        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
 
-def _in_the_form_of(before: bytes, data: bytes) -> bytes:
-    """Return new bytes with the byte order mark of the note, and with its line endings if they are uniform."""
-    if before.count(b"\r\n") == before.count(b"\n") > 0 and b"\r" not in data:
-        data = data.replace(b"\n", b"\r\n")
-    return codecs.BOM_UTF8 + data.removeprefix(codecs.BOM_UTF8) if before.startswith(codecs.BOM_UTF8) else data
+    def move_into(self, paths: Sequence[str], folder: str, *, links: bool = True) -> Plan:
+        """Move notes and folders into a folder, each under its own name; empty means the top of the vault."""
+        self._recover()
+        moves: dict[str, str] = {}
+        stays: list[str] = []
+        emptied: tuple[str, ...] = ()
+        for path in paths:
+            notes, others, folders = self._chosen([path])
+            name = path.rpartition("/")[2]
+            to = f"{folder}/{name}" if folder else name
+            if self._vault_state.is_folder(path) and (to == path or to.startswith(f"{path}/")):
+                raise VaultWriteError(Reason.CONFLICT, "a folder cannot be moved into itself", path=to)
+            moves |= {note: f"{to}{note.removeprefix(path)}" for note in notes if note not in moves}
+            stays += others
+            emptied += _emptied(folders, notes)
+        moves = {old: new for old, new in moves.items() if old != new}
+        if len(set(moves.values())) < len(moves):
+            raise VaultWriteError(Reason.CONFLICT, "two of these notes have the same name", path=folder)
+        subject = f"Move {_named(paths)} to {folder or 'the top of the vault'}"
+        return plan_move(self._vault_state, moves, subject, links=links, stays=stays, emptied=emptied)
+
+    def _chosen(self, paths: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
+        """Expand paths to notes, the other files in their folders, and these folders."""
+        notes: dict[str, None] = {}
+        stays: dict[str, None] = {}
+        folders: list[str] = []
+        for path in paths:
+            if not self._vault_state.is_folder(path):
+                notes[path] = None
+                continue
+            inside, others = self._vault_state.inside(path)
+            folders.append(path)
+            notes |= dict.fromkeys(inside)
+            stays |= dict.fromkeys(others)
+        if not notes:
+            raise VaultWriteError(Reason.MISSING, "it contains no notes", path=paths[0] if paths else "")
+        return list(notes), list(stays), folders
+
+
+def plan_move(
+    vault_state: PlanContext,
+    moves: Mapping[str, str],
+    subject: str,
+    *,
+    links: bool,
+    seen: Seen = whatever,
+    stays: Sequence[str] = (),
+    emptied: tuple[str, ...] = (),
+) -> Plan:
+    """Plan to move notes at once (old path → new) and to rewrite the links to them; `stays` are other files."""
+    if not moves:
+        return Plan(kind=OperationKind.MOVE, subject=subject, changes=())
+    before: dict[str, bytes] = {}
+    for old, new in moves.items():
+        before[old] = vault_state.existing(old, seen)
+        vault_state.rules.check_path(new)
+        if new not in moves:
+            vault_state.check_new(new, besides=old)
+    moved = move_links(vault_state, moves, before) if links else LinksMoved(before)
+    removal = [checked_change(vault_state, old, data, None) for old, data in before.items()]
+    creation = [checked_change(vault_state, moves[old], None, moved.own[old], like=old) for old in before]
+    folds = {old.casefold() for old in moves}
+    # where only the case differs, some systems would find the old file under the new name
+    is_fold = any(new.casefold() in folds for new in moves.values())
+    order = [*removal, *creation] if is_fold else [*creation, *removal]
+    return Plan(
+        kind=OperationKind.MOVE,
+        subject=subject,
+        changes=(*order, *moved.changes),
+        remarks=(*_counted(list(moves), "moved"), *_staying(stays), *moved.remarks),
+        unread=moved.unread,
+        emptied=emptied,
+    )
+
+
+def checked_change(
+    vault_state: PlanContext, path: str, before: bytes | None, after: bytes | None, *, like: str = ""
+) -> Change:
+    """Return a change in the mode of an existing note, that of `like` or its own, if the rules allow it."""
+    known = before if before is not None else after
+    change = Change(path=path, before=before, after=after, mode=vault_state.mode(like or path, known))
+    vault_state.rules.check(change)
+    return change
 
 
 def _encoded(path: str, content: str) -> bytes:
     try:
         return content.encode()
     except UnicodeEncodeError:
-        raise VaultWriteError(
-            Reason.ENCODING, "the text contains characters that cannot be encoded", path=path
-        ) from None
+        message = "the text contains characters that cannot be encoded"
+        raise VaultWriteError(Reason.ENCODING, message, path=path) from None
 
 
 def _decoded(path: str, data: bytes) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise VaultWriteError(
-            Reason.ENCODING,
-            "this note is not UTF-8, so its frontmatter cannot be preserved exactly",
-            hint="convert it first, or replace it as a whole",
-            path=path,
-        ) from None
+        message = "this note is not UTF-8, so its frontmatter cannot be preserved exactly"
+        hint = "convert it first, or replace it as a whole"
+        raise VaultWriteError(Reason.ENCODING, message, hint=hint, path=path) from None
+
+
+def _emptied(folders: Sequence[str], notes: Sequence[str]) -> tuple[str, ...]:
+    found = set(folders)
+    for note in notes:
+        above = note.rpartition("/")[0]
+        while any(above == folder or above.startswith(f"{folder}/") for folder in folders):
+            found.add(above)
+            above = above.rpartition("/")[0]
+    return tuple(sorted(found, key=lambda folder: (-folder.count("/"), folder)))
+
+
+def _named(paths: Sequence[str]) -> str:
+    return paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more"
+
+
+def _counted(notes: Sequence[str], what: str) -> tuple[str, ...]:
+    return (f"{len(notes)} notes are {what}, as one step of undo",) if len(notes) > 1 else ()
+
+
+def _staying(paths: Sequence[str]) -> tuple[str, ...]:
+    if not paths:
+        return ()
+    is_one = len(paths) == 1
+    which = "1 file that is not a note is" if is_one else f"{len(paths)} files that are not notes are"
+    more = " …" if len(paths) > SHOWN_IN_REMARKS else ""
+    return (f"{which} not affected: {', '.join(paths[:SHOWN_IN_REMARKS])}{more}",)

@@ -15,15 +15,14 @@ from enum import StrEnum
 from donna_tui.types.errors import Reason, VaultWriteError
 from donna_tui.vault.git.attributes import Attributes, attributes_of, stored_changes
 from donna_tui.vault.git.command import HELD, refusal
-from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip
-from donna_tui.vault.git.objects import Author, Prepared, prepare
-from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.index import Stamp, check_unstaged, follow_tip, remove_stale_locks
+from donna_tui.vault.git.objects import Author, prepare
+from donna_tui.vault.git.operations import new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation, Tip
-from donna_tui.vault.git.stale_locks import remove_stale_locks
 from donna_tui.vault.git.tracked import mark_untracked, unstorable
 from donna_tui.vault.git.trust import read_small
 from donna_tui.vault.paths import folders_above
-from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind, Outcome, Plan, etag_of
+from donna_tui.vault.write.changes import Change, Operation, OperationKind, Outcome, Plan, etag_of
 from donna_tui.vault.write.durable import refused_write
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.journal import Intent, Journal
@@ -49,8 +48,6 @@ class Step(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WriteContext:
-    """The collaborators of a write."""
-
     repo: GitRepo
     files: VaultFiles
     journal: Journal
@@ -61,10 +58,7 @@ class WriteContext:
 
 @contextlib.contextmanager
 def alone(place: RepoLocation) -> Iterator[None]:
-    """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
-
-    Raises VaultWriteError (`busy`) if it is held for too long.
-    """
+    """Hold the exclusive write lock of the repository. Raises VaultWriteError (`busy`) if it is held for too long."""
     try:
         descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     except OSError as error:
@@ -95,24 +89,34 @@ def _locked(descriptor: int) -> bool:
 
 
 def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
-    """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
-
-    Raises VaultWriteError; then the notes are unchanged.
-    """
+    """Execute a plan as one operation, within `alone`. Raises VaultWriteError; then the notes are unchanged."""
     context.repo.check_at_rest(place)
     tip = context.repo.tip()
     if plan.is_empty:
         return Outcome(operation="", commit=tip.commit or "", kind=plan.kind, paths=(), etags=())
     with ThreadPoolExecutor(1, thread_name_prefix="donna-newest-operation") as pool:
         # Each git process takes milliseconds to start; this one needs none of the others.
-        newest = pool.submit(copy_context().run, _newest_operation, context, tip)
+        newest = pool.submit(copy_context().run, newest_id, context.repo, tip.record)
         rules = _check(context, place, plan)
         plan = _with_owners(context, plan)
         changes, images = stored_changes(context.repo, place, tip, plan.changes, rules)
         changes = mark_untracked(context.repo, place, tip, context.rules, plan, changes)
         index = check_unstaged(context.repo, place, tip, changes)
     context.reached(Step.CHECKED)
-    operation = _operation(newest.result(), plan, changes, actor, session, _missing_folders(context, plan))
+    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
+    operation = Operation(
+        id=new_operation_id(newest.result()),
+        kind=plan.kind,
+        actor=actor,
+        subject=plan.subject,
+        at=time.time(),
+        commit="",
+        changes=changes,
+        undoes=plan.undoes,
+        redoes=plan.redoes,
+        session=session,
+        made=tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder)),
+    )
     images += [data for change in plan.changes for data in (change.before, change.after) if data is not None]
     prepared = make_objects(context, place, tip, operation, images)
     context.reached(Step.PREPARED)
@@ -148,77 +152,38 @@ def _with_owners(context: WriteContext, plan: Plan) -> Plan:
     moved = next(iter(owners.values()), "") if plan.kind is OperationKind.MOVE else ""
     if not any(owners.values()):
         return plan
-    return replace(
-        plan,
-        changes=tuple(
-            replace(
-                each, owner=owners.get(each.path) or (moved if each.before is None and not each.owner else each.owner)
-            )
-            for each in plan.changes
-        ),
+    changes = (
+        replace(each, owner=owners.get(each.path) or each.owner or (moved if each.before is None else ""))
+        for each in plan.changes
     )
-
-
-def _missing_folders(context: WriteContext, plan: Plan) -> tuple[str, ...]:
-    """Return the folders that the new files of a plan need and that do not exist yet."""
-    needed = {folder for each in plan.changes if each.after is not None for folder in folders_above(each.path)}
-    return tuple(folder for folder in sorted(needed) if not context.files.is_folder(folder))
-
-
-def _newest_operation(context: WriteContext, tip: Tip) -> str:
-    """Return the id of the newest operation; empty if there is none."""
-    newest = next(each_operation(context.repo, tip.record, limit=1), None)
-    return newest.id if newest else ""
-
-
-def _operation(
-    newest: str, plan: Plan, changes: tuple[BlobChange, ...], actor: str, session: str, made: tuple[str, ...]
-) -> Operation:
-    return Operation(
-        id=new_operation_id(newest),
-        kind=plan.kind,
-        actor=actor,
-        subject=plan.subject,
-        at=time.time(),
-        commit="",
-        changes=changes,
-        undoes=plan.undoes,
-        redoes=plan.redoes,
-        session=session,
-        made=made,
-    )
+    return replace(plan, changes=tuple(changes))
 
 
 def make_objects(
     context: WriteContext, place: RepoLocation, tip: Tip, operation: Operation, images: Iterable[bytes] = ()
-) -> Prepared:
+) -> tuple[Operation, str]:
     """Call `prepare`, and on an error remove the crash report that git leaves in the repository."""
     try:
         return prepare(context.repo, place, tip, operation, context.author, images, home=context.journal.home())
     except VaultWriteError:
-        _remove_reports(place)
+        ours = f"parent process     : {os.getpid()}\n".encode()
+        for report in place.git_dir.glob("fast_import_crash_*"):
+            text = read_small(report)
+            if text is not None and (not text or ours in text):
+                with contextlib.suppress(OSError):
+                    report.unlink()
         raise
-
-
-def _remove_reports(place: RepoLocation) -> None:
-    """Remove the crash reports that name our process, or are empty because the disk was full."""
-    ours = f"parent process     : {os.getpid()}\n".encode()
-    for report in place.git_dir.glob("fast_import_crash_*"):
-        text = read_small(report)
-        if text is not None and (not text or ours in text):
-            with contextlib.suppress(OSError):
-                report.unlink()
 
 
 def _change_vault(
     context: WriteContext,
     place: RepoLocation,
     tip: Tip,
-    prepared: Prepared,
+    prepared: tuple[Operation, str],
     changes: tuple[Change, ...],
     index: Stamp | None,
 ) -> str:
-    intent = intend(context, tip, prepared)
+    intent = intend(context, tip, *prepared)
     context.reached(Step.INTENDED)
     try:
         for number, change in enumerate(changes):
@@ -231,26 +196,20 @@ def _change_vault(
     context.reached(Step.ADVANCED)
     followed = follow_tip(context.repo, place, tip, intent.operation.changes, index)
     context.reached(Step.FOLLOWED)
-    _clear(context, intent, changes, forget=followed)
+    with contextlib.suppress(VaultWriteError):  # what cannot be removed now is left to the next recovery
+        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
+        if followed and all(completed):
+            context.journal.clear()
     context.reached(Step.CLEARED)
     return commit
 
 
-def _clear(context: WriteContext, intent: Intent, changes: tuple[Change, ...], *, forget: bool) -> None:
-    """Clean up after a write. What cannot be removed now, or must be remembered, is left to the next recovery."""
-    with contextlib.suppress(VaultWriteError):
-        completed = [context.files.complete(change, intent.waiting(number)) for number, change in enumerate(changes)]
-        if forget and all(completed):
-            context.journal.clear()
-
-
-def intend(context: WriteContext, tip: Tip, prepared: Prepared) -> Intent:
-    """Write the intent to the journal."""
+def intend(context: WriteContext, tip: Tip, operation: Operation, record: str) -> Intent:
     intent = Intent(
-        operation=prepared.operation,
+        operation=operation,
         ref=tip.ref,
         parent=tip.commit,
-        record=prepared.record,
+        record=record,
         previous_record=tip.record,
         since=time.time(),
     )
@@ -263,14 +222,11 @@ def advance(context: WriteContext, place: RepoLocation, intent: Intent) -> str:
     deadline = time.monotonic() + REBUILD_PATIENCE_SECONDS
     while not _moved(context, place, intent):
         if time.monotonic() > deadline:
-            raise VaultWriteError(
-                Reason.GIT_LOCKED,
-                "the branch keeps changing: another program is committing",
-                hint="try again in a moment",
-            )
+            message = "the branch keeps changing: another program is committing"
+            raise VaultWriteError(Reason.GIT_LOCKED, message, hint="try again in a moment")
         context.repo.check_at_rest(place)
         tip = context.repo.tip()
-        intent = intend(context, tip, make_objects(context, place, tip, intent.operation))
+        intent = intend(context, tip, *make_objects(context, place, tip, intent.operation))
     return intent.record if intent.operation.is_record_only else intent.operation.commit
 
 
@@ -290,17 +246,13 @@ def _moved(context: WriteContext, place: RepoLocation, intent: Intent) -> bool:
 
 def is_done(context: WriteContext, intent: Intent) -> bool:
     """Return whether the operation is in the history. Git moves the branch first: a missing record is appended here."""
-    tip = context.repo.tip()
+    tip, operation = context.repo.tip(), intent.operation
     if _contains(context, tip.record, intent.record):
         return True
-    if (
-        intent.operation.is_record_only
-        or tip.commit is None
-        or not _contains(context, tip.commit, intent.operation.commit)
-    ):
+    if tip.commit is None or operation.is_record_only or not _contains(context, tip.commit, operation.commit):
         return False
     if tip.record == intent.previous_record:
-        context.repo.advance(tip, tip.commit, intent.record, f"donna: {intent.operation.kind}")
+        context.repo.advance(tip, tip.commit, intent.record, f"donna: {operation.kind}")
     return _contains(context, context.repo.record(), intent.record)
 
 

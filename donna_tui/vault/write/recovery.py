@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from enum import Enum
 
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
-from donna_tui.vault.git.index import follow_tip
+from donna_tui.vault.git.index import follow_tip, remove_stale_locks
 from donna_tui.vault.git.objects import blob_id, prepare_record
 from donna_tui.vault.git.operations import each_operation, new_operation_id
 from donna_tui.vault.git.repository import RepoLocation
-from donna_tui.vault.git.stale_locks import remove_stale_locks
-from donna_tui.vault.write.changes import BlobChange, Change, Operation, OperationKind
+from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
 from donna_tui.vault.write.journal import Intent
 from donna_tui.vault.write.protocol import (
     REBUILD_PATIENCE_SECONDS,
@@ -72,7 +71,7 @@ def recover(context: WriteContext, place: RepoLocation) -> VaultWriteError | Non
     remove_stale_locks(place, intent)
     if intent is None:
         return None
-    found = [_examined(context, place, intent, number) for number in range(len(intent.operation.changes))]
+    found = _examined(context, place, intent)
     if is_done(context, intent):
         problem = _end(context, place, intent, found)
     elif any(map(_is_edited, found)):
@@ -95,7 +94,7 @@ def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
         intent = context.journal.read()
         if intent is None or is_done(context, intent):
             return
-        found = [_examined(context, place, intent, number) for number in range(len(intent.operation.changes))]
+        found = _examined(context, place, intent)
         if any(each.state is State.AFTER for each in found) or not any(map(_is_edited, found)):
             return
         _record(context, place, intent.operation, found)
@@ -105,7 +104,9 @@ def record_leftovers(context: WriteContext, place: RepoLocation) -> None:
 
 def _end(context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]) -> VaultWriteError | None:
     """Complete a write that is in the history. Text that an editor wrote to the displaced file is restored or kept."""
-    _follow(context, place, intent)
+    with contextlib.suppress(DonnaError):  # the user's index may not have followed the moved branch yet
+        if context.repo.tip().commit == intent.operation.commit:
+            follow_tip(context.repo, place, intent.tip, intent.operation.changes)
     third = [each for each in found if each.is_foreign and each.state is not State.AFTER]
     return _clash(intent, third, _record(context, place, intent.operation, third)) if third else None
 
@@ -113,14 +114,31 @@ def _end(context: WriteContext, place: RepoLocation, intent: Intent, found: Sequ
 def _roll_forward(
     context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found]
 ) -> VaultWriteError | None:
-    """Complete the write with the bytes that are in git, or else on disk."""
+    """Put the notes that are still unchanged, with the bytes in git or else on disk, and move the branch."""
     wanted = {side for change in intent.operation.changes for side in (change.before, change.after) if side}
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
     missing = wanted - context.repo.existing(sorted(wanted))
-    if missing <= images.keys():
-        _finish(context, place, intent, found, [images[each] for each in sorted(missing)])
-        return None
-    return _lost(intent, _record(context, place, intent.operation, found))
+    if not missing <= images.keys():
+        kept = _record(context, place, intent.operation, found)
+        message = "Donna was stopped while writing, and git no longer has all of it: the notes were not changed"
+        hint = f"some may have the new text and some the old one; what was found is saved: donna diff {kept}"
+        return VaultWriteError(Reason.GIT_FAILED, message, hint=hint, path=intent.operation.changes[0].path)
+    context.repo.check_at_rest(place)
+    tip = context.repo.tip()
+    if missing or tip != intent.tip:
+        lacking = [images[each] for each in sorted(missing)]
+        intent = intend(context, tip, *make_objects(context, place, tip, intent.operation, lacking))
+    unfinished = [each for each in found if each.state is State.BEFORE]
+    blobs = context.repo.images(side for each in unfinished for side in (each.change.before, each.change.after))
+    changes = [(each.change.with_bytes(blobs), each.waiting) for each in unfinished]
+    for change, waiting in changes:
+        context.files.drop(change.path, waiting)
+        context.files.put(change, waiting)
+    advance(context, place, intent)
+    for change, waiting in changes:
+        context.files.complete(change, waiting)
+    follow_tip(context.repo, place, tip, intent.operation.changes)
+    return None
 
 
 def _is_edited(found: Found) -> bool:
@@ -139,13 +157,14 @@ def _cleared(context: WriteContext, found: Sequence[Found]) -> bool:
     return True
 
 
-def _examined(context: WriteContext, place: RepoLocation, intent: Intent, number: int) -> Found:
-    change, waiting = intent.operation.changes[number], intent.waiting(number)
-    note = _bytes(context, change.path)
-    state = _state(place, change, note)
-    left = _displaced(context, change.path, waiting)
-    data = note if isinstance(note, bytes) else None
-    return Found(change, waiting, state, data, left, _is_foreign(context, place, change, left))
+def _examined(context: WriteContext, place: RepoLocation, intent: Intent) -> list[Found]:
+    found = []
+    for number, change in enumerate(intent.operation.changes):
+        waiting = intent.waiting(number)
+        note, state = _note(context, place, change)
+        left = _displaced(context, change.path, waiting)
+        found.append(Found(change, waiting, state, note, left, _is_foreign(context, place, change, left)))
+    return found
 
 
 def _displaced(context: WriteContext, path: str, waiting: str) -> bytes | None:
@@ -165,49 +184,37 @@ def _is_foreign(context: WriteContext, place: RepoLocation, change: BlobChange, 
     return after is None or not after.startswith(left)
 
 
-def _bytes(context: WriteContext, path: str) -> bytes | VaultReadError | None:
+def _note(context: WriteContext, place: RepoLocation, change: BlobChange) -> tuple[bytes | None, State]:
     try:
-        return context.files.read(path)
+        note = context.files.read(change.path)
     except VaultReadError as error:
         if error.reason is Reason.ROOT_MISSING:
             raise VaultWriteError(error.reason, error.message, hint=error.hint) from error
-        return error
-
-
-def _state(place: RepoLocation, change: BlobChange, found: bytes | VaultReadError | None) -> State:
-    if isinstance(found, VaultReadError):
-        return State.OTHER
-    blob = None if found is None else blob_id(found, place.object_format)
-    return State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
+        return None, State.OTHER
+    blob = None if note is None else blob_id(note, place.object_format)
+    return note, State.AFTER if blob == change.after else State.BEFORE if blob == change.before else State.OTHER
 
 
 def _record(context: WriteContext, place: RepoLocation, operation: Operation, found: Sequence[Found]) -> str:
     """Append a record of what a write displaced to the chain of operations. Return its id, for `donna diff`."""
     images = {blob_id(data, place.object_format): data for each in found for data in each.images()}
-    return record_changes(
-        context, place, operation, _known_changes(context, place, found, set(images)), list(images.values())
-    )
+    changes = _known_changes(context, place, found, set(images))
+    return record_changes(context, place, operation, changes, list(images.values()))
 
 
 def _known_changes(
     context: WriteContext, place: RepoLocation, found: Sequence[Found], at_hand: set[str]
 ) -> tuple[BlobChange, ...]:
     """Return the changes as far as their bytes are known, and one more per text that an editor left next to a note."""
-    foreign = [
-        dataclasses.replace(each.change, before=blob_id(each.left, place.object_format))
-        for each in found
-        if each.is_foreign and each.left is not None
-    ]
-    changes = [*(each.change for each in found), *foreign]
+    changes = [each.change for each in found]
+    for each in found:
+        if each.is_foreign and each.left is not None:
+            changes.append(dataclasses.replace(each.change, before=blob_id(each.left, place.object_format)))
     wanted = {side for change in changes for side in (change.before, change.after) if side}
-    known: set[str | None] = {*context.repo.existing(sorted(wanted)), *at_hand}
+    known = {each: each for each in (*context.repo.existing(sorted(wanted)), *at_hand)}
     whole = (
-        dataclasses.replace(
-            change,
-            before=change.before if change.before in known else None,
-            after=change.after if change.after in known else None,
-        )
-        for change in changes
+        dataclasses.replace(each, before=known.get(each.before or ""), after=known.get(each.after or ""))
+        for each in changes
     )
     return tuple(change for change in whole if change.before != change.after)
 
@@ -252,55 +259,7 @@ def record_changes(
             raise VaultWriteError(Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again")
 
 
-def _finish(
-    context: WriteContext, place: RepoLocation, intent: Intent, found: Sequence[Found], images: Sequence[bytes]
-) -> None:
-    """Complete the write: put the notes that are still unchanged, and move the branch.
-
-    `images` are bytes that git no longer has.
-    """
-    context.repo.check_at_rest(place)
-    tip = context.repo.tip()
-    if images or tip != intent.tip:
-        intent = intend(context, tip, make_objects(context, place, tip, intent.operation, images))
-    unfinished = [each for each in found if each.state is State.BEFORE]
-    changes = [(_with_bytes(context, each.change), each.waiting) for each in unfinished]
-    for change, waiting in changes:
-        context.files.drop(change.path, waiting)
-        context.files.put(change, waiting)
-    advance(context, place, intent)
-    for change, waiting in changes:
-        context.files.complete(change, waiting)
-    follow_tip(context.repo, place, tip, intent.operation.changes)
-
-
-def _with_bytes(context: WriteContext, change: BlobChange) -> Change:
-    sides = [each for each in (change.before, change.after) if each]
-    images: dict[str | None, bytes | None] = dict(zip(sides, context.repo.blobs(sides), strict=True))
-    return change.with_bytes(images)
-
-
-def _follow(context: WriteContext, place: RepoLocation, intent: Intent) -> None:
-    """Update the user's index, which may not have followed the moved branch yet."""
-    with contextlib.suppress(DonnaError):
-        if context.repo.tip().commit == intent.operation.commit:
-            follow_tip(context.repo, place, intent.tip, intent.operation.changes)
-
-
-def _lost(intent: Intent, kept: str) -> VaultWriteError:
-    return VaultWriteError(
-        Reason.GIT_FAILED,
-        "Donna was stopped while writing, and git no longer has all of it: the notes were not changed",
-        hint=f"some may have the new text and some the old one; what was found is saved: donna diff {kept}",
-        path=intent.operation.changes[0].path,
-    )
-
-
 def _clash(intent: Intent, found: Sequence[Found], kept: str) -> VaultWriteError:
-    edited = (each.change.path for each in found if _is_edited(each))
-    return VaultWriteError(
-        Reason.CONFLICT,
-        "Donna was stopped while writing, and this note was edited since: it was not changed",
-        hint=f"its previous text is saved: donna diff {kept}",
-        path=next(edited, intent.operation.changes[0].path),
-    )
+    path = next((each.change.path for each in found if _is_edited(each)), intent.operation.changes[0].path)
+    message = "Donna was stopped while writing, and this note was edited since: it was not changed"
+    return VaultWriteError(Reason.CONFLICT, message, hint=f"its previous text is saved: donna diff {kept}", path=path)

@@ -27,7 +27,6 @@ class WriteRules:
     def of(
         cls, *, allowlist: Sequence[str], ignore: Iterable[str], max_note_bytes: int, sensitive_key: str
     ) -> WriteRules:
-        """Return the rules with the ignore patterns compiled."""
         return cls(tuple(allowlist), GlobSet(ignore), max_note_bytes, sensitive_key)
 
     def check_path(self, path: str) -> None:
@@ -38,9 +37,8 @@ class WriteRules:
         """Raise VaultWriteError (`too_large`) for more bytes than a note may have."""
         if len(data) > self.max_note_bytes:
             message = f"the note would have {len(data):,} bytes; the limit is {self.max_note_bytes:,}"
-            raise VaultWriteError(
-                Reason.TOO_LARGE, message, hint="split the note, or raise safety.max_note_bytes", path=path
-            )
+            hint = "split the note, or raise safety.max_note_bytes"
+            raise VaultWriteError(Reason.TOO_LARGE, message, hint=hint, path=path)
 
     def check(self, change: Change) -> None:
         """Raise VaultWriteError if the path is not allowed, or the note is sensitive before or after.

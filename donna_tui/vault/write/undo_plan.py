@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import Reason, VaultWriteError
-from donna_tui.vault.git.operations import Stacks, each_operation, stacks
+from donna_tui.vault.git.operations import each_operation, stacks
 from donna_tui.vault.paths import folders_above
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Plan
 from donna_tui.vault.write.plan_context import PlanContext
@@ -35,10 +35,7 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, self._chosen(OperationKind.UNDO, n))
 
     def undo_one(self, identity: str) -> Plan:
-        """Undo one operation of those that can be undone, whatever was done since to other notes.
-
-        Raises `undo_conflict` if its notes were changed since.
-        """
+        """Undo one operation, whatever followed. Raises `undo_conflict` if its notes were changed since."""
         self._recover()
         chosen = tuple(each for each in self.undoable() if each.id == identity)
         if not chosen:
@@ -46,14 +43,10 @@ class Restorer:
         return self._restoring(OperationKind.UNDO, chosen)
 
     def undo_session(self, session: str, n: int | None = None) -> Plan:
-        """Plan to undo a client session, or its last `n` operations, in one step.
-
-        Changes by others meanwhile are kept; if they are to the same notes, `undo_conflict` is raised.
-        """
+        """Plan to undo a session, or its last `n` operations. Raises `undo_conflict` if others changed its notes."""
         return self._restoring_session(OperationKind.UNDO, session, n)
 
     def redo_session(self, session: str) -> Plan:
-        """Plan to redo the undone operations of a client session in one step."""
         return self._restoring_session(OperationKind.REDO, session)
 
     def _restoring_session(self, kind: OperationKind, session: str, n: int | None = None) -> Plan:
@@ -65,7 +58,6 @@ class Restorer:
         return self._restoring(kind, chosen)
 
     def redo(self, n: int = 1) -> Plan:
-        """Plan to redo the last `n` undone operations in one step."""
         self._recover()
         return self._restoring(OperationKind.REDO, self._chosen(OperationKind.REDO, n))
 
@@ -75,12 +67,10 @@ class Restorer:
         return tuple(clash for change in self._images(net) if (clash := self._clash(change)))
 
     def undoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be undone, newest first."""
-        return self._stacks().undoable
+        return self._available(OperationKind.UNDO)
 
     def redoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be redone, the next one first."""
-        return self._stacks().redoable
+        return self._available(OperationKind.REDO)
 
     def operation_changes(self, identity: str) -> tuple[Change, ...] | None:
         """Return the changes of the operation with this id prefix or None. Raises VaultWriteError (`undo_conflict`)."""
@@ -89,9 +79,6 @@ class Restorer:
         known = each_operation(self._repo, self._repo.record())
         found = next((each for each in known if each.id.startswith(identity)), None)
         return tuple(self._images(found.changes)) if found else None
-
-    def _stacks(self) -> Stacks:
-        return stacks(each_operation(self._repo, self._repo.record()))
 
     def _chosen(self, kind: OperationKind, n: int) -> tuple[Operation, ...]:
         self._repo.place()
@@ -104,15 +91,23 @@ class Restorer:
         return available[:n]
 
     def _available(self, kind: OperationKind) -> tuple[Operation, ...]:
-        return self.redoable() if kind is OperationKind.REDO else self.undoable()
+        found = stacks(each_operation(self._repo, self._repo.record()))
+        return found.redoable if kind is OperationKind.REDO else found.undoable
 
     def _restoring(self, kind: OperationKind, chosen: Sequence[Operation]) -> Plan:
+        is_undo = kind is OperationKind.UNDO
+        verb, done = ("Undo", "undone") if is_undo else ("Redo", "redone")
         changes = self._images(_net(_effects(kind, chosen)))
-        for change in changes:
-            clash = self._clash(change)
-            if clash is not None:
-                raise _undo_conflict(kind, clash)
-        changed = tuple(self._in_its_mode(change) for change in changes if change.before != change.after)
+        if clash := next(filter(None, map(self._clash, changes)), None):
+            message = f"this cannot be {done}: the note was edited since, and that edit would be lost"
+            hint = "compare what Donna wrote, what is there now and what would be restored"
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=clash.path)
+        changed = tuple(
+            # an existing note keeps its mode, as the user may have changed it
+            each if each.before is None else replace(each, mode=self._vault_state.mode(each.path, each.before))
+            for each in changes
+            if each.before != each.after
+        )
         moved_away = next((change.path for change in changed if change.after is None), "")
         for change in changed:
             self._vault_state.rules.check(change)
@@ -121,17 +116,15 @@ class Restorer:
         ids = tuple(each.id for each in chosen)
         return Plan(
             kind=kind,
-            subject=_subject(kind, chosen),
+            subject=f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations",
             changes=changed,
-            undoes=ids if kind is OperationKind.UNDO else (),
-            redoes=ids if kind is OperationKind.REDO else (),
+            undoes=ids if is_undo else (),
+            redoes=() if is_undo else ids,
             emptied=self._left_over(changes, ids),
         )
 
     def _left_over(self, changes: Sequence[Change], ids: Sequence[str]) -> tuple[str, ...]:
-        """Return the folders without these files, as far as Donna created them when or after these operations were last
-        done or undone, the deepest first.
-        """
+        """Return the folders of these files that Donna created with or after these operations, the deepest first."""
         left = {folder for change in changes if change.after is None for folder in folders_above(change.path)}
         made, remaining = set[str](), set(ids)
         for operation in each_operation(self._repo, self._repo.record()) if left else ():
@@ -141,12 +134,6 @@ class Restorer:
             remaining.difference_update((operation.id, *operation.undoes, *operation.redoes))
         return tuple(sorted(left & made, key=lambda folder: (-folder.count("/"), folder)))
 
-    def _in_its_mode(self, change: Change) -> Change:
-        """Use the current mode for an existing note, as the user may have changed it."""
-        if change.before is None:
-            return change
-        return replace(change, mode=self._vault_state.mode(change.path, change.before))
-
     def _clash(self, change: Change) -> Clash | None:
         found = self._vault_state.read(change.path)
         if found == change.before:
@@ -155,28 +142,23 @@ class Restorer:
 
     def _images(self, net: Sequence[BlobChange]) -> list[Change]:
         """Load the bytes of the changes. Raises VaultWriteError (`undo_conflict`) if git no longer has them."""
-        ids = [blob for change in net for blob in (change.before, change.after) if blob]
-        images: dict[str | None, bytes | None] = dict(zip(ids, self._repo.blobs(ids), strict=True))
+        images = self._repo.images(blob for change in net for blob in (change.before, change.after))
         for change in net:
             if any(blob and images[blob] is None for blob in (change.before, change.after)):
-                raise VaultWriteError(
-                    Reason.UNDO_CONFLICT,
-                    "git no longer has the previous text of this note",
-                    hint="the history was rewritten; the note was not changed",
-                    path=change.path,
-                )
+                message = "git no longer has the previous text of this note"
+                hint = "the history was rewritten; the note was not changed"
+                raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint=hint, path=change.path)
         return [each.with_bytes(images) for each in net]
 
 
 def _effects(kind: OperationKind, chosen: Sequence[Operation]) -> Iterator[BlobChange]:
     """Yield the changes of an undo or redo, in the order in which they apply."""
     for operation in chosen:
-        changes = operation.changes if kind is OperationKind.REDO else operation.changes[::-1]
-        for each in changes:
-            if kind is OperationKind.REDO:
-                yield each
-            else:
-                yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
+        if kind is OperationKind.REDO:
+            yield from operation.changes
+            continue
+        for each in reversed(operation.changes):
+            yield BlobChange(path=each.path, before=each.after, after=each.before, mode=each.mode, owner=each.owner)
 
 
 def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
@@ -187,27 +169,8 @@ def _net(effects: Iterator[BlobChange]) -> list[BlobChange]:
         if earlier is None:
             net[each.path] = each
         elif earlier.after != each.before:
-            raise VaultWriteError(
-                Reason.UNDO_CONFLICT,
-                "this note was edited between the operations that you want to undo",
-                hint="undo fewer at a time",
-                path=each.path,
-            )
+            message = "this note was edited between the operations that you want to undo"
+            raise VaultWriteError(Reason.UNDO_CONFLICT, message, hint="undo fewer at a time", path=each.path)
         else:
             net[each.path] = replace(each, before=earlier.before, owner=each.owner or earlier.owner)
     return list(net.values())
-
-
-def _subject(kind: OperationKind, chosen: Sequence[Operation]) -> str:
-    verb = "Undo" if kind is OperationKind.UNDO else "Redo"
-    return f"{verb}: {chosen[0].subject}" if len(chosen) == 1 else f"{verb} {len(chosen)} operations"
-
-
-def _undo_conflict(kind: OperationKind, clash: Clash) -> VaultWriteError:
-    verb = "undone" if kind is OperationKind.UNDO else "redone"
-    return VaultWriteError(
-        Reason.UNDO_CONFLICT,
-        f"this cannot be {verb}: the note was edited since, and that edit would be lost",
-        hint="compare what Donna wrote, what is there now and what would be restored",
-        path=clash.path,
-    )

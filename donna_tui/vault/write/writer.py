@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
+from donna_tui.safety.classify import Sensitivity
+from donna_tui.text.merge import has_conflict_markers
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.conflict_resolution import Resolver
+from donna_tui.vault.git.attributes import attributes_of, stored_changes, why_not_stored
 from donna_tui.vault.git.history import History
-from donna_tui.vault.git.index import wait_for_index
-from donna_tui.vault.git.init_repo import begin
-from donna_tui.vault.git.objects import Author, blob_changes, prepare_record
-from donna_tui.vault.git.operations import each_operation, new_operation_id
+from donna_tui.vault.git.index import follow_tip, wait_for_index
+from donna_tui.vault.git.objects import Author, blob_changes, blob_id, blobs, entries, open_commit, prepare_record
+from donna_tui.vault.git.operations import each_operation, new_operation_id, newest_id
 from donna_tui.vault.git.repository import GitRepo, RepoLocation
+from donna_tui.vault.git.tracked import unstorable
 from donna_tui.vault.links.graph import LinkGraph
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.write.adopt import Adopter
 from donna_tui.vault.write.changes import (
     Change,
     Operation,
@@ -30,17 +32,17 @@ from donna_tui.vault.write.changes import (
     Seen,
     Version,
     expecting,
+    in_line_ends_of,
     whatever,
 )
 from donna_tui.vault.write.files import VaultFiles
 from donna_tui.vault.write.journal import Journal
 from donna_tui.vault.write.orphans import UPLOAD, OrphanFiles, Restored, find_orphans
-from donna_tui.vault.write.plan_context import PlanContext
-from donna_tui.vault.write.planner import Planner
+from donna_tui.vault.write.plan_context import PlanContext, note_missing
+from donna_tui.vault.write.planner import Planner, SelectionPlanner
 from donna_tui.vault.write.protocol import Step, WriteContext, alone, carry_out
 from donna_tui.vault.write.recovery import record_changes, record_leftovers, recover
 from donna_tui.vault.write.rules import WriteRules
-from donna_tui.vault.write.selection import SelectionPlanner
 from donna_tui.vault.write.undo_plan import Restorer
 
 _MTIME_SLACK_NS = 1_000
@@ -51,6 +53,8 @@ BESIDE = "beside-"
 
 A_NOTE = "note.md"
 """A note that could be in a folder, to judge the folder's name by."""
+
+FIRST_SUBJECT = b"Initial commit: all notes as they were\n"
 
 LOCAL_ACTOR = "you"
 """The actor of a change that a person makes with Donna."""
@@ -97,7 +101,6 @@ class VaultWriter:
         self.resolver = Resolver(vault_state, client, self.history)
         self._client = client
         self._context = WriteContext(self.repo, files, Journal(state / "writes"), rules, author, reached)
-        self._adopter = Adopter(vault_state, self.history, self._context)
         self.links = LinkGraph(client, files)
         self._on_written = on_written
         self._on_recovered = on_recovered
@@ -107,9 +110,37 @@ class VaultWriter:
         return self._context.rules
 
     def init_if_missing(self) -> bool:
-        """Initialise the history of the vault, after the user agreed. Return False if it has one already."""
-        context = self._context
-        return begin(self.repo, context.files, context.rules, context.author, self._client.list())
+        """Create a repository with one commit of the notes as they are, after the user agreed.
+
+        Private notes are left out: a history may be pushed. Return False if the vault is in a repository already.
+        """
+        repo, files, author = self.repo, self._context.files, self._context.author
+        notes = self._client.list()
+        if not repo.init_if_missing(name=author.name, email=author.email):
+            return False
+        place, tip = repo.place(), repo.tip()
+        public = [path for path in notes if self._is_public(path)]
+        attributes = attributes_of(repo, place, public)
+        left_out = {*repo.ignored(public), *(path for path, each in attributes.items() if why_not_stored(path, each))}
+        images = ((path, files.read(path)) for path in public if path not in left_out)
+        changes = [
+            Change(path=path, before=None, after=data, mode=files.mode(path))
+            for path, data in images
+            if data is not None
+        ]
+        stored, extra = stored_changes(repo, place, tip, changes, attributes)
+        written = blobs([*(each.after for each in changes if each.after is not None), *extra])
+        commit = open_commit(tip.ref, 1, author.line(time.time()), FIRST_SUBJECT, None)
+        repo.fast_import(b"".join([*written, *commit, *entries(place, stored), b"done\n"]))
+        follow_tip(repo, place, tip, stored)
+        return True
+
+    def _is_public(self, path: str) -> bool:
+        try:
+            data = self._context.files.read(path)
+            return data is not None and self.rules.sensitivity(path, data) is Sensitivity.PUBLIC
+        except DonnaError:
+            return False
 
     def recover(self) -> VaultWriteError | None:
         """Complete or abandon the write that a crash interrupted. Return a message for the user, or None."""
@@ -135,10 +166,7 @@ class VaultWriter:
         return find_orphans(self._root)
 
     def restore_orphans(self) -> Iterator[Restored | VaultWriteError]:
-        """Restore orphaned files, after recovering an unfinished write of our own; yield the outcome of each.
-
-        Files that are being uploaded are left alone. Raises VaultWriteError.
-        """
+        """Restore orphaned files, except uploads, and yield the outcome of each. Raises VaultWriteError."""
         place = self.repo.find()
         with alone(place) if place else contextlib.nullcontext():
             if place:
@@ -152,10 +180,7 @@ class VaultWriter:
                         yield VaultWriteError(error.reason, error.message, hint=error.hint, path=path)
 
     def apply(self, plan: Plan, *, actor: str = LOCAL_ACTOR, session: str = "") -> Outcome:
-        """Execute a plan as one operation; `session` is that of the client that requested it.
-
-        Raises VaultWriteError (`conflict`) if a note has changed since the plan was made.
-        """
+        """Execute a plan as one operation. Raises VaultWriteError (`conflict`) if a note has changed since."""
         place = self.repo.place()
         wait_for_index(place)
         with alone(place):
@@ -172,7 +197,6 @@ class VaultWriter:
         return outcome
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is a folder at a path; a trailing slash is ignored."""
         return self._vault_state.is_folder(path.rstrip("/"))
 
     def why_not_new(self, path: str, besides: str = "") -> str:
@@ -191,27 +215,74 @@ class VaultWriter:
         self._context.files.make_folder(path)
 
     def remove_folder(self, path: str) -> bool:
-        """Remove an empty folder. Return whether it was removed."""
         return self._context.files.remove_empty(path)
 
     def empty_folders(self) -> tuple[str, ...]:
-        """List the folders without any file."""
         return tuple(path for path in self._context.files.empty_folders() if not self._client.ignores(path))
 
     def commit_version(self, path: str) -> Version:
-        """Store the current version of a note in git and return it, before another program may change it."""
+        """Store the current version of a note in git, unless it has it, before another program may change it."""
         place = self.repo.place()
         with alone(place):
             self._recover_alone(place)
-            return self._adopter.store_version(place, path)
+            data = self._existing(path)
+            change = Change(path=path, before=None, after=data)
+            self.rules.check(change)
+            if refusals := unstorable(self.repo, place, self._context.files, [change], {}):
+                raise next(iter(refusals.values()))
+            committed = self._committed(place, path)
+            if committed != blob_id(data, place.object_format):
+                changes = blob_changes((change,), place.object_format)
+                subject = f"Before an editor opened {path}"
+                kept, at = OperationKind.KEPT, time.time()
+                of = Operation(id="", kind=kept, actor=LOCAL_ACTOR, subject=subject, at=at, commit="", changes=changes)
+                record_changes(self._context, place, of, changes, (data,), subject=subject)
+            return Version(path=path, data=data, committed=committed)
 
     def plan_since(self, version: Version) -> Plan:
-        """Plan a commit of the changes that another program made to a note since that version."""
-        return self._adopter.since(self.repo.place(), version)
+        """Plan a commit of the changes that another program made to a note since that version.
+
+        If it was committed meanwhile, by another Donna or by git, the change is relative to that commit.
+        """
+        place, now = self.repo.place(), self._existing(version.path)
+        before: bytes | None = version.data
+        committed = self._committed(place, version.path)
+        if committed != version.committed and committed is not None:
+            before = self.repo.blobs([committed])[0]
+            before = None if before is None else in_line_ends_of(now, before)
+        return self._plan_edits([(version.path, before, now)])
 
     def plan_outside(self, paths: Sequence[str]) -> Plan:
-        """Plan a commit of the outside edits of these notes."""
-        return self._adopter.outside(paths)
+        """Plan a commit of outside edits: the difference between the last commit and the disk for these notes."""
+        edited = []
+        for each in map(self.history.outside_change, paths):
+            if each is not None and each.after is not None:
+                before = None if each.before is None else in_line_ends_of(each.after, each.before)
+                edited.append((each.path, before, each.after))
+        return self._plan_edits(edited)
+
+    def _plan_edits(self, edits: Sequence[tuple[str, bytes | None, bytes]]) -> Plan:
+        changes = [
+            Change(path=path, before=before, after=after, mode=self._vault_state.mode(path, after))
+            for path, before, after in edits
+            if before != after
+        ]
+        name = changes[0].path if changes else ""
+        others = f" and {len(changes) - 1} other note{'s' if len(changes) > 2 else ''}" if len(changes) > 1 else ""
+        marked = [change.path for change in changes if has_conflict_markers(change.after or b"")]
+        remarks = (f"conflict markers are still in {marked[0]}",) if marked else ()
+        subject = f"Edit {name}{others}"
+        return Plan(kind=OperationKind.WRITE, subject=subject, changes=tuple(changes), remarks=remarks, on_disk=True)
+
+    def _existing(self, path: str) -> bytes:
+        data = self._vault_state.read(path)
+        if data is None:
+            raise note_missing(path)
+        return data
+
+    def _committed(self, place: RepoLocation, path: str) -> str | None:
+        commit = self.repo.tip().commit
+        return self.repo.blob_id(commit, place.full(path)) if commit else None
 
     @contextlib.contextmanager
     def recording(self, kind: OperationKind, changes: Sequence[Change], *, actor: str) -> Iterator[None]:
@@ -233,9 +304,8 @@ class VaultWriter:
                 self.repo.drop_ref(ref)
                 raise
             if not self.repo.append_record(previous, commit, f"donna: {record.kind}", drop=ref):
-                raise VaultWriteError(
-                    Reason.GIT_LOCKED, "another program is changing Donna's own refs", hint="try again"
-                )
+                message = "another program is changing Donna's own refs"
+                raise VaultWriteError(Reason.GIT_LOCKED, message, hint="try again")
 
     def record_interrupted(self) -> None:
         """Append to the history, as kept text, what `recording` had begun to record when the program was killed."""
@@ -253,11 +323,10 @@ class VaultWriter:
     def _operation_of(
         self, kind: OperationKind, changes: Sequence[Change], place: RepoLocation, actor: str
     ) -> Operation:
-        newest = next(each_operation(self.repo, self.repo.record(), limit=1), None)
         refused = self._vault_state.refused([change.reversed for change in changes])
         verbs = {OperationKind.WRITE: "Replace", OperationKind.DELETE: "Delete", OperationKind.MOVE: "Move over"}
         return Operation(
-            id=new_operation_id(newest.id if newest else ""),
+            id=new_operation_id(newest_id(self.repo, self.repo.record())),
             kind=OperationKind.KEPT if refused else kind,
             actor=actor,
             subject=f"{verbs.get(kind, 'Change')} {changes[0].path}",
@@ -281,45 +350,32 @@ class VaultWriter:
         plan = self.planner.write(path, content, seen=self._seen(path, expected_etag, expected_mtime), replace=replace)
         return self._apply(plan, message, actor)
 
-    def delete(
-        self, path: str, message: str | None = None, *, expected_etag: str | None = None, actor: str = LOCAL_ACTOR
-    ) -> str:
-        """Delete a note and return the commit."""
-        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message, actor)
+    def delete(self, path: str, message: str | None = None, *, expected_etag: str | None = None) -> str:
+        return self._apply(self.planner.delete(path, seen=self._seen(path, expected_etag)), message)
 
     def move(
-        self,
-        src: str,
-        dst: str,
-        message: str | None = None,
-        *,
-        expected_etag: str | None = None,
-        links: bool = True,
-        actor: str = LOCAL_ACTOR,
+        self, src: str, dst: str, message: str | None = None, *, expected_etag: str | None = None, links: bool = True
     ) -> str:
         """Move a note and, unless `links` is False, update the links to it. Return the commit."""
-        return self._apply(
-            self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links), message, actor
-        )
+        plan = self.planner.move(src, dst, seen=self._seen(src, expected_etag), links=links)
+        return self._apply(plan, message)
 
-    def undo_last(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+    def undo_last(self, n: int = 1) -> list[str]:
         """Undo the last `n` operations in one commit. Return the ids of what was undone, newest first."""
         plan = self.restorer.undo(n)
-        self.apply(plan, actor=actor)
+        self.apply(plan)
         return list(plan.undoes)
 
-    def redo(self, n: int = 1, *, actor: str = LOCAL_ACTOR) -> list[str]:
+    def redo(self, n: int = 1) -> list[str]:
         """Redo the last `n` undone operations in one commit. Return their ids, in order of execution."""
         plan = self.restorer.redo(n)
-        self.apply(plan, actor=actor)
+        self.apply(plan)
         return list(plan.redoes)
 
     def undoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be undone, newest first."""
         return self.restorer.undoable()
 
     def redoable(self) -> tuple[Operation, ...]:
-        """Return the operations that can be redone, the next one first."""
         return self.restorer.redoable()
 
     def _seen(self, path: str, etag: str | None, mtime: float | None = None) -> Seen:
@@ -330,6 +386,6 @@ class VaultWriter:
             return lambda found: found is not None and abs(self._client.stat(path).mtime_ns - wanted) < _MTIME_SLACK_NS
         return whatever
 
-    def _apply(self, plan: Plan, message: str | None, actor: str) -> str:
+    def _apply(self, plan: Plan, message: str | None, actor: str = LOCAL_ACTOR) -> str:
         named = dataclasses.replace(plan, subject=message) if message else plan
         return self.apply(named, actor=actor).commit
