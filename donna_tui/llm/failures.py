@@ -20,8 +20,6 @@ CANCELLED = "cancelled"
 
 
 class FailureKind(StrEnum):
-    """The kinds of failed calls."""
-
     NOT_CONFIGURED = "not_configured"
     NOT_INSTALLED = "not_installed"
     AUTH = "auth"
@@ -150,7 +148,10 @@ class Usage:
 
 
 class CallError(Exception):
-    """The failure of an attempt, for use within this package. `charged` means that the server may charge for it."""
+    """The failure of an attempt, for use within this package.
+
+    `charged` means that the server may charge for it; `again` is the number of retries in all.
+    """
 
     def __init__(
         self,
@@ -158,11 +159,12 @@ class CallError(Exception):
         *,
         charged: bool,
         usage: Usage | None = None,
+        again: int = 0,
         retry_after: float | None = None,
         status: int | None = None,
         cause: DonnaError | None = None,
     ) -> None:
         super().__init__(kind.value)
-        self.status = status
+        self.status, self.again = status, again
         self.kind, self.charged, self.usage = kind, charged, usage or Usage()
         self.retry_after, self.cause = retry_after, cause
