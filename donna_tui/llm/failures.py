@@ -10,8 +10,6 @@ from donna_tui.config.routes import Route
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason
 
-HTTP_NOT_FOUND = 404
-
 OK = "ok"
 """The outcome of a call with a valid answer."""
 
@@ -128,7 +126,7 @@ class ModelCallError(DonnaError):
         cause: DonnaError | None = None,
     ) -> None:
         words, usual_hint = (cause.message, cause.hint) if cause else _WORDS[kind]
-        if kind is FailureKind.REJECTED and status == HTTP_NOT_FOUND:
+        if kind is FailureKind.REJECTED and status == 404:
             words = "The model server at {host} has no model “{model}”{status}."
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED

@@ -43,6 +43,10 @@ MOST_WAIT_SECONDS = 20.0
 _AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
 """Number of retries after an answer that is not charged, by its HTTP status."""
 
+_KINDS = {
+    401: FailureKind.AUTH, 403: FailureKind.AUTH, 408: FailureKind.TIMEOUT, 504: FailureKind.TIMEOUT,
+    413: FailureKind.TOO_LARGE, 429: FailureKind.RATE_LIMITED,
+}  # fmt: skip
 _AGAIN_UNCONNECTED = 2
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 
@@ -83,29 +87,14 @@ async def _once(send: Send) -> bytes:
         raise CallError(kind, charged=kind is FailureKind.TOO_LARGE, cause=error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
+    rest = FailureKind.UNAVAILABLE if response.status_code >= 500 else FailureKind.REJECTED
     raise CallError(
-        _kind(response.status_code),
+        _KINDS.get(response.status_code, rest),
         charged=False,
         again=_AGAIN.get(response.status_code, 0),
         retry_after=stated_pause(response.headers.get("retry-after", "")),
         status=response.status_code,
     )
-
-
-def _kind(status: int) -> FailureKind:
-    match status:
-        case 401 | 403:
-            return FailureKind.AUTH
-        case 408 | 504:
-            return FailureKind.TIMEOUT
-        case 413:
-            return FailureKind.TOO_LARGE
-        case 429:
-            return FailureKind.RATE_LIMITED
-        case _ if status >= 500:
-            return FailureKind.UNAVAILABLE
-        case _:
-            return FailureKind.REJECTED
 
 
 MAX_ANSWER_BYTES = 2_000_000
