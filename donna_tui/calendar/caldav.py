@@ -61,7 +61,9 @@ class CalDav(ConfiguredCalendar):
         }
         host = host_of(self.config.url)
         async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(asked)) as child:
-            courier = _Courier(client, httpx2.URL(self.config.url), login_of(self.config))
+            login = login_of(self.config)
+            proof = httpx2.BasicAuth(login.username, login.password) if login else None
+            courier = _Courier(client, httpx2.URL(self.config.url), login, proof)
             for _ in range(MOST_REQUESTS):
                 frame = await _received(child, host)
                 if "method" in frame:
@@ -83,11 +85,8 @@ class _Courier:
     client: httpx2.AsyncClient
     home: httpx2.URL
     login: Login | None
-    proof: httpx2.Auth | None = None
+    proof: httpx2.Auth | None
     errors: list[DonnaError] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.proof = httpx2.BasicAuth(self.login.username, self.login.password) if self.login else None
 
     async def carry(self, frame: dict[str, Any]) -> dict[str, Any]:
         try:

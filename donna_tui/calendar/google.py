@@ -222,7 +222,6 @@ def _person(address: dict[str, Any]) -> Attendee:
 PAGE_BYTES = 10_000_000
 PAGE_ITEMS = 250
 MOST_PAGES = MOST_MEETINGS // PAGE_ITEMS
-UNAUTHORISED = 401
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +253,7 @@ class GoogleCalendar(ConfiguredCalendar):
         async with calendar_client(PAGE_BYTES) as client:
             for _ in range(MOST_PAGES):
                 answer = await self._answer(client, parameters, await tokens.access(client))
-                if answer.status_code == UNAUTHORISED:  # a refused token is renewed once
+                if answer.status_code == 401:  # a refused token is renewed once
                     answer = await self._answer(client, parameters, await tokens.access(client, renew=True))
                 page = _page_of(accepted(answer))
                 if not all(map(listing.take, page.items)):

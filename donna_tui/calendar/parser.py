@@ -259,18 +259,7 @@ UID_CHARS = 255
 _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """The properties of an event except its times. All text is raw."""
-
-    title: str
-    location: str
-    description: str
-    attendees: tuple[Attendee, ...]
-    cancelled: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedEvent:
     """An event whose times all have a zone, unless they are days. `floats` marks times that had none.
 
@@ -280,7 +269,11 @@ class ParsedEvent:
     number: int
     uid: str
     event: Any
-    details: Details
+    title: str
+    location: str
+    description: str
+    attendees: tuple[Attendee, ...]
+    cancelled: bool
     floats: bool
     remarks: tuple[str, ...]
 
@@ -338,14 +331,18 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
         given = rules if isinstance(rules, list) else [rules]
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
     attendees = event.get("ATTENDEE", [])
-    details = Details(
+    return ParsedEvent(
+        number=entry.number,
+        uid=uid,
+        event=event,
         title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),
         location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
         description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
         attendees=invited(event.get("ORGANIZER"), attendees if isinstance(attendees, list) else [attendees]),
         cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED",
+        floats=floats,
+        remarks=tuple(remarks),
     )
-    return ParsedEvent(entry.number, uid, event, details, floats, tuple(remarks))
 
 
 def _moment(value: Any, problem: str) -> datetime.date:

@@ -100,7 +100,7 @@ def _meeting(series: Series, calendar: str, zone: datetime.tzinfo, occurrence: M
     first, last = occurrence["start"], occurrence["end"]
     all_day = not isinstance(first, datetime.datetime)
     start, end = beginning(first, zone), beginning(last, zone)
-    lasts, details = source.lasts, source.details
+    lasts = source.lasts
     if lasts is not None and not all_day and first + lasts == last:  # hours are exact across a daylight saving change
         days, seconds = datetime.timedelta(days=lasts.days), datetime.timedelta(seconds=lasts.seconds)
         end = beginning(first + days, zone) + seconds
@@ -111,16 +111,16 @@ def _meeting(series: Series, calendar: str, zone: datetime.tzinfo, occurrence: M
     return Meeting(
         event_id=f"{source.uid}/{_stamp(series.pattern, original, zone)}" if series.repeats else source.uid,
         calendar=calendar,
-        title=details.title,
+        title=source.title,
         start=start,
         end=max(start, end),
         day=first if all_day else local(start, zone).date(),
         all_day=all_day,
         series_id=source.uid if series.repeats else "",
-        location=details.location,
-        description=details.description,
-        attendees=details.attendees,
-        cancelled=details.cancelled,
+        location=source.location,
+        description=source.description,
+        attendees=source.attendees,
+        cancelled=source.cancelled,
     )
 
 
@@ -227,9 +227,6 @@ class _Reading:
             return True
         if not all_of_them:
             self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are used", number, uid)
-        return self._add(meetings)
-
-    def _add(self, meetings: list[Meeting]) -> bool:
         for meeting in meetings:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
