@@ -69,7 +69,9 @@ async def add_calendar(
             raise DonnaError(
                 Reason.CONFLICT, f"a calendar named {config.name} already exists", hint="choose another name"
             )
-        await asyncio.to_thread(add_item, file, "calendars", as_settings(config))
+        given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+        item = {key: given[key] for key in ("name", "kind", *given) if key in given}
+        await asyncio.to_thread(add_item, file, "calendars", item)
     except BaseException:
         if password_file is not None:
             password_file.unlink(missing_ok=True)
@@ -98,9 +100,3 @@ def _name(where: str) -> str:
     if "://" in where:
         return urlsplit(where).hostname or "calendar"
     return Path(where).expanduser().absolute().stem or "calendar"
-
-
-def as_settings(config: CalendarConfig) -> dict[str, Any]:
-    """Serialise a calendar as an item of the settings file: only non-default values, name and kind first."""
-    given = config.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    return {name: given[name] for name in ("name", "kind", *given) if name in given}

@@ -16,7 +16,7 @@ from typing import Any
 
 import httpx2
 
-from donna_tui.calendar.http import Answer, Login, Request, calendar_client, exchange, failed, host_of, login_of
+from donna_tui.calendar.http import Login, Request, accepted, calendar_client, exchange, failed, host_of, login_of
 from donna_tui.calendar.ics import PATIENCE, fetched_from, reading_child, shared_name
 from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import Fetched, Window
@@ -49,10 +49,9 @@ class CalDav(ConfiguredCalendar):
     """A calendar on a server, or all calendars of an account if the URL is that of the account."""
 
     async def fetch(self, window: Window) -> Fetched:
-        """Fetch the meetings in the window. Raises CalendarError."""
         if not all(find_spec(name) for name in ("caldav", "icalendar", "recurring_ical_events")):
             raise failed("the CalDAV library is not installed", hint=INSTALL_HINT)
-        frame = {
+        asked = {
             "url": self.config.url,
             "calendar": self.config.name,
             "start": window.start.isoformat(),
@@ -61,13 +60,21 @@ class CalDav(ConfiguredCalendar):
             "seconds": CHILD_SECONDS,
         }
         host = host_of(self.config.url)
-        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(frame)) as child:
-            courier = _Courier(client, httpx2.URL(self.config.url), login_of(self.config))
+        async with calendar_client(ANSWER_BYTES) as client, reading_child(CHILD_MODULE, json.dumps(asked)) as child:
+            login = login_of(self.config)
+            proof = httpx2.BasicAuth(login.username, login.password) if login else None
+            courier = _Courier(client, httpx2.URL(self.config.url), login, proof)
             for _ in range(MOST_REQUESTS):
                 frame = await _received(child, host)
-                if "method" not in frame:
-                    return courier.outcome(frame, host)
-                await _send(child, await courier.carry(frame))
+                if "method" in frame:
+                    await _send(child, await courier.carry(frame))
+                    continue
+                if "error" in frame:
+                    raise courier.errors[frame["error"]]
+                if "failed" in frame:
+                    message, hint = _FAILURES[frame["failed"]]
+                    raise failed(message.format(host=host), hint=hint)
+                return fetched_from(frame)
         raise failed(_FAILURES["too_much"][0].format(host=host))
 
 
@@ -78,23 +85,19 @@ class _Courier:
     client: httpx2.AsyncClient
     home: httpx2.URL
     login: Login | None
-    proof: httpx2.Auth | None = None
+    proof: httpx2.Auth | None
     errors: list[DonnaError] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self.proof = httpx2.BasicAuth(self.login.username, self.login.password) if self.login else None
-
     async def carry(self, frame: dict[str, Any]) -> dict[str, Any]:
-        """Carry out a request, and return the answer for the child."""
         try:
-            answer = (await self._answer(frame)).accepted()
+            answer = accepted(await self._answer(frame))
         except DonnaError as error:
             self.errors.append(error)
             return {"error": len(self.errors) - 1, "too_large": error.reason is Reason.TOO_LARGE}
-        body = base64.b64encode(answer.body).decode("ascii")
-        return {"status": answer.status, "headers": dict(answer.headers), "body": body}
+        body = base64.b64encode(answer.content).decode("ascii")
+        return {"status": answer.status_code, "headers": dict(answer.headers), "body": body}
 
-    async def _answer(self, frame: dict[str, Any]) -> Answer:
+    async def _answer(self, frame: dict[str, Any]) -> httpx2.Response:
         """Send a request, repeating it with digest authentication if the server requires it."""
         place = self.home.join(frame["url"])
         if origin(place) != origin(self.home):
@@ -111,19 +114,10 @@ class _Courier:
         )
         answer = await exchange(self.client, request)
         wanted = answer.headers.get("WWW-Authenticate", "").lower()
-        if answer.status != 401 or not wanted.startswith("digest") or self.login is None:
+        if answer.status_code != 401 or not wanted.startswith("digest") or self.login is None:
             return answer
         self.proof = httpx2.DigestAuth(self.login.username, self.login.password)
         return await exchange(self.client, replace(request, auth=self.proof))
-
-    def outcome(self, frame: dict[str, Any], host: str) -> Fetched:
-        """Return the meetings that the child read. Raises DonnaError."""
-        if "error" in frame:
-            raise self.errors[frame["error"]]
-        if "failed" in frame:
-            message, hint = _FAILURES[frame["failed"]]
-            raise failed(message.format(host=host), hint=hint)
-        return fetched_from(frame)
 
 
 async def _received(child: asyncio.subprocess.Process, host: str) -> dict[str, Any]:

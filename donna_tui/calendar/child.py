@@ -17,14 +17,12 @@ from typing import Any
 
 from donna_tui.calendar.reading import read_calendar
 from donna_tui.calendar.values import Fetched, Window, zone_named
-from donna_tui.types.drafts import Meeting
 
 MEMORY_BYTES = 1_000_000_000
 SPARE_SECONDS = 2
 
 
 def main() -> int:
-    """Read the file on stdin and print the answer."""
     request = json.loads(sys.argv[1])
     confine(request["seconds"])
     window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
@@ -53,19 +51,13 @@ def confine(seconds: float) -> None:
 
 
 def answer_of(fetched: Fetched) -> dict[str, Any]:
-    """Return the result as plain values."""
-    return {
-        "ok": True,
-        "meetings": [_row(meeting) for meeting in fetched.meetings],
-        "problems": [asdict(problem) for problem in fetched.problems],
-        "complete": fetched.complete,
-    }
-
-
-def _row(meeting: Meeting) -> dict[str, Any]:
-    row = {field.name: getattr(meeting, field.name) for field in fields(meeting)}
-    plain = {name: value.isoformat() if isinstance(value, date) else value for name, value in row.items()}
-    return plain | {"attendees": [[person.name, person.email, person.declined] for person in meeting.attendees]}
+    rows = []
+    for meeting in fetched.meetings:
+        values = {field.name: getattr(meeting, field.name) for field in fields(meeting)}
+        row = {name: value.isoformat() if isinstance(value, date) else value for name, value in values.items()}
+        rows.append(row | {"attendees": [[each.name, each.email, each.declined] for each in meeting.attendees]})
+    problems = [asdict(problem) for problem in fetched.problems]
+    return {"ok": True, "meetings": rows, "problems": problems, "complete": fetched.complete}
 
 
 if __name__ == "__main__":

@@ -62,7 +62,6 @@ class Parent:
         os.dup2(2, 1)
 
     def send(self, frame: Mapping[str, Any]) -> None:
-        """Write a frame."""
         data = json.dumps(frame).encode()
         self._outgoing.write(len(data).to_bytes(4, "big") + data)
         self._outgoing.flush()
@@ -78,7 +77,6 @@ class Parent:
 
 
 def main() -> int:
-    """Find and read the requested calendars."""
     request = json.loads(sys.argv[1])
     confine(request["seconds"])
     parent = Parent()
@@ -90,7 +88,7 @@ def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
     window = Window(datetime.fromisoformat(request["start"]), datetime.fromisoformat(request["end"]))
     try:
         texts = asyncio.run(_found(DavClient(request["url"], parent), request["url"], window))
-        data = "\r\n".join(texts).encode("utf-8", "replace")
+        data = "\r\n".join(texts.values()).encode("utf-8", "replace")
         if len(data) > FOLDER_BYTES:
             return {"failed": "too_much"}
         seconds = PROCESSOR_SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1_000_000
@@ -105,24 +103,20 @@ def _answered(parent: Parent, request: Mapping[str, Any]) -> dict[str, Any]:
         return {"ok": False, "message": "it needs too much memory"}
 
 
-async def _found(dav: DavClient, url: str, window: Window) -> list[str]:
+async def _found(dav: DavClient, url: str, window: Window) -> dict[str, str]:
     """Return the calendar files of all events in the window, of a calendar or of all calendars of an account."""
-    found: dict[str, str] = {}
-    for calendar in await _calendars(dav, url):
-        await _find_events(dav, calendar, window, found)
-    return list(found.values())
-
-
-async def _calendars(dav: DavClient, url: str) -> list[str]:
-    """Return the URL itself if it is that of a calendar, else those of the calendars of the account."""
     answer = await dav.propfind(url, props=[_RESOURCE_TYPE], depth=0)
-    for found in answer.results or []:
-        if isinstance(found, PropfindResult) and _CALENDAR in (found.properties.get(_RESOURCE_TYPE) or []):
-            return [url]
-    calendars = await dav.get_calendars()
-    if not calendars:
+    is_calendar = any(
+        isinstance(each, PropfindResult) and _CALENDAR in (each.properties.get(_RESOURCE_TYPE) or [])
+        for each in answer.results or []
+    )
+    calendars = [] if is_calendar else await dav.get_calendars()
+    if not (is_calendar or calendars):
         raise UnreadError("no_calendar")
-    return [str(calendar.url) for calendar in calendars[:MOST_CALENDARS]]
+    found: dict[str, str] = {}
+    for calendar in [url] if is_calendar else [str(each.url) for each in calendars[:MOST_CALENDARS]]:
+        await _find_events(dav, calendar, window, found)
+    return found
 
 
 async def _find_events(dav: DavClient, calendar: str, window: Window, found: dict[str, str]) -> None:

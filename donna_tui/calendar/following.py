@@ -41,7 +41,6 @@ class Following:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the calendars."""
         return tuple(source.name for source in self._sources)
 
     async def follow(self, source: CalendarSource) -> None:
@@ -51,7 +50,6 @@ class Following:
         self.changed.set()
 
     async def drop_unfollowed(self) -> None:
-        """Drop calendars that are no longer followed."""
         now = self._clock()
         await self._db_thread.run(lambda db: delete_unfollowed(db, self.names, now))
 
@@ -76,7 +74,7 @@ class Following:
         except DonnaError as error:
             problem, reason = f"{error.message}; {error.hint}" if error.hint else error.message, error.reason
             await self._db_thread.run(lambda db: note_problem(db, source.name, source.kind, problem))
-            latency = _milliseconds_since(began)
+            latency = (time.perf_counter() - began) * 1_000
             self._hub.post(CalendarFetched(calendar=source.name, kind=source.kind, reason=reason, latency_ms=latency))
             return
         stored = await self._db_thread.run(
@@ -91,7 +89,7 @@ class Following:
                 changed=stored.changed,
                 gone=stored.gone,
                 problems=len(fetched.problems),
-                latency_ms=_milliseconds_since(began),
+                latency_ms=(time.perf_counter() - began) * 1_000,
             )
         )
 
@@ -116,7 +114,3 @@ async def fetch_from(source: CalendarSource, window: Window) -> Fetched:
     if not fetched.meetings and not fetched.complete:
         raise CalendarError(Reason.CALENDAR_FAILED, fetched.problems[0].message)
     return fetched
-
-
-def _milliseconds_since(began: float) -> float:
-    return (time.perf_counter() - began) * 1_000

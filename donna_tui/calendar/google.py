@@ -19,7 +19,7 @@ from zoneinfo import ZoneInfo
 import httpx2
 from pydantic import BaseModel, Field
 
-from donna_tui.calendar.http import Answer, Request, calendar_client, exchange, failed, private_text
+from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, failed, private_text
 from donna_tui.calendar.parser import UnusableError, distinct, named
 from donna_tui.calendar.sources import ConfiguredCalendar
 from donna_tui.calendar.values import (
@@ -45,14 +45,6 @@ from donna_tui.vault.write.durable import write_durably
 
 SPARE_SECONDS = 60.0
 """Seconds before its expiry at which a token is renewed."""
-
-
-@dataclass(frozen=True, slots=True)
-class OAuthClient:
-    """The id and secret of an OAuth client that the user created at Google."""
-
-    client_id: str
-    client_secret: str
 
 
 class _Given(BaseModel):
@@ -112,8 +104,8 @@ class Tokens:
 
         Raises CalendarError.
         """
-        who = oauth_client(self.config)
-        body = {**form, "client_id": who.client_id, "client_secret": who.client_secret}
+        client_id, client_secret = oauth_client(self.config)
+        body = {**form, "client_id": client_id, "client_secret": client_secret}
         request = Request(
             method="POST",
             url=self.token_url,
@@ -121,18 +113,18 @@ class Tokens:
             content=urlencode(body).encode(),
         )
         answer = await exchange(client, request)
-        if answer.status in (400, 401):
+        if answer.status_code in (400, 401):
             raise self._not_connected()
         try:
-            given = _Given.model_validate_json(answer.accepted().body)
+            given = _Given.model_validate_json(accepted(answer).content)
         except ValueError as error:
             raise failed("Google's answer cannot be read", hint="it will be retried later") from error
         stored = {"access_token": given.access_token, "expires_at": self.clock() + given.expires_in - SPARE_SECONDS}
         return stored | ({"refresh_token": given.refresh_token} if given.refresh_token else {})
 
 
-def oauth_client(config: CalendarConfig) -> OAuthClient:
-    """Read the client from the file that Google issued. Raises CalendarError."""
+def oauth_client(config: CalendarConfig) -> tuple[str, str]:
+    """Read the id and secret of the client that the user created at Google, from its file. Raises CalendarError."""
     assert config.client_file is not None
     data = _object(private_text(config.client_file), config.client_file)
     inner = data.get("installed", data)
@@ -144,7 +136,7 @@ def oauth_client(config: CalendarConfig) -> OAuthClient:
             f"{config.client_file} is not the file of an OAuth client",
             hint="create one of the type “desktop app” at Google, and download its JSON file",
         )
-    return OAuthClient(inner["client_id"], inner["client_secret"])
+    return inner["client_id"], inner["client_secret"]
 
 
 def _object(text: str, file: Path) -> dict[str, Any]:
@@ -172,6 +164,10 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
     last = _moment(item.get("end", item.get("start", original)), "its end cannot be read", zone)
     all_day = not isinstance(first, datetime.datetime)
     start = beginning(first, zone)
+    # The organiser comes first; rooms and calendars are left out.
+    attendees = item.get("attendees")
+    invitees = [item.get("organizer"), *(attendees if isinstance(attendees, list) else ())]
+    people = [_person(each) for each in invitees if isinstance(each, dict) and not each.get("resource")]
     return Meeting(
         event_id=_event_id(item, original, zone),
         calendar=calendar,
@@ -183,7 +179,7 @@ def google_meeting(item: Any, calendar: str, zone: ZoneInfo) -> Meeting:
         series_id=_text(item, "recurringEventId", ID_CHARS),
         location=_text(item, "location", LOCATION_CHARS),
         description=_text(item, "description", DESCRIPTION_CHARS),
-        attendees=_people(item),
+        attendees=distinct(person for person in people if not person.email.endswith(_NOT_PEOPLE)),
         cancelled=item.get("status") == "cancelled",
     )
 
@@ -217,15 +213,6 @@ def _text(item: dict[str, Any], name: str, most: int) -> str:
     return bounded(value, most) if isinstance(value, str) else ""
 
 
-def _people(item: dict[str, Any]) -> tuple[Attendee, ...]:
-    """Return the invitees, organiser first, without rooms and calendars."""
-    attendees = item.get("attendees")
-    invited = attendees if isinstance(attendees, list) else []
-    addresses = [each for each in (item.get("organizer"), *invited) if isinstance(each, dict)]
-    people = [_person(each) for each in addresses if not each.get("resource")]
-    return distinct(person for person in people if not person.email.endswith(_NOT_PEOPLE))
-
-
 def _person(address: dict[str, Any]) -> Attendee:
     name, email = address.get("displayName"), address.get("email")
     declined = address.get("responseStatus") == "declined"
@@ -235,7 +222,6 @@ def _person(address: dict[str, Any]) -> Attendee:
 PAGE_BYTES = 10_000_000
 PAGE_ITEMS = 250
 MOST_PAGES = MOST_MEETINGS // PAGE_ITEMS
-UNAUTHORISED = 401
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +253,9 @@ class GoogleCalendar(ConfiguredCalendar):
         async with calendar_client(PAGE_BYTES) as client:
             for _ in range(MOST_PAGES):
                 answer = await self._answer(client, parameters, await tokens.access(client))
-                if answer.status == UNAUTHORISED:  # a refused token is renewed once
+                if answer.status_code == 401:  # a refused token is renewed once
                     answer = await self._answer(client, parameters, await tokens.access(client, renew=True))
-                page = _page_of(answer.accepted())
+                page = _page_of(accepted(answer))
                 if not all(map(listing.take, page.items)):
                     break
                 if not page.following:
@@ -278,7 +264,7 @@ class GoogleCalendar(ConfiguredCalendar):
         listing.problems.append(EntryProblem(f"it is too large; only {len(listing.meetings):,} meetings are read"))
         return listing.fetched(complete=False)
 
-    async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> Answer:
+    async def _answer(self, client: httpx2.AsyncClient, parameters: dict[str, str], token: str) -> httpx2.Response:
         place = f"{self.endpoints.api}/calendars/{quote(self.config.calendar_id, safe='')}/events"
         request = Request(
             method="GET",
@@ -324,12 +310,14 @@ class _Page(BaseModel):
     following: str = Field("", alias="nextPageToken")
 
 
-def _page_of(answer: Answer) -> _Page:
+def _page_of(answer: httpx2.Response) -> _Page:
     """Parse a page of the listing. Raises CalendarError."""
     try:
-        return _Page.model_validate(json.loads(answer.body))  # pydantic's own parser rejects lone surrogates
+        return _Page.model_validate(json.loads(answer.content))  # pydantic's own parser rejects lone surrogates
     except (ValueError, RecursionError) as error:
-        raise failed(f"{answer.host} did not answer like a calendar server", hint="it will be retried later") from error
+        raise failed(
+            f"{answer.url.host} did not answer like a calendar server", hint="it will be retried later"
+        ) from error
 
 
 PATIENCE_SECONDS = 300.0
@@ -349,7 +337,7 @@ async def connect(tokens: Tokens, show: Callable[[str], None], endpoints: Endpoi
     server = SmallServer(waiting.take, LIMITS)
     async with server.listening():
         waiting.place = f"http://127.0.0.1:{server.port}"
-        show(waiting.address(oauth_client(tokens.config).client_id, endpoints.consent))
+        show(waiting.address(oauth_client(tokens.config)[0], endpoints.consent))
         code = await waiting.code()
         form = {
             "grant_type": "authorization_code",
@@ -376,7 +364,6 @@ class _Waiting:
     answer: asyncio.Future[str] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     def address(self, client_id: str, consent: str) -> str:
-        """Return the URL to open in a browser."""
         challenge = base64.urlsafe_b64encode(hashlib.sha256(self.verifier.encode()).digest()).rstrip(b"=").decode()
         parameters = {
             "client_id": client_id,

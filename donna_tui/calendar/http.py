@@ -96,28 +96,20 @@ class Request:
     auth: httpx2.Auth | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A complete answer."""
-
-    status: int
-    headers: httpx2.Headers
-    body: bytes
-    host: str
-
-    def accepted(self) -> Answer:
-        """Return the answer itself if the request succeeded. Raises CalendarError."""
-        if 200 <= self.status < 300:
-            return self
-        if self.status in (401, 403):
-            raise CalendarError(
-                Reason.LOGIN_REFUSED,
-                f"{self.host} rejected the user name or password",
-                hint="check username and password in calendars",
-            )
-        if self.status in (404, 410):
-            raise failed(f"{self.host} has no such calendar", hint="check its address in calendars")
-        raise failed(f"{self.host} returned an error ({self.status})", hint="it will be retried later")
+def accepted(answer: httpx2.Response) -> httpx2.Response:
+    """Return the answer itself if the request succeeded. Raises CalendarError."""
+    host = answer.url.host
+    if answer.is_success:
+        return answer
+    if answer.status_code in (401, 403):
+        raise CalendarError(
+            Reason.LOGIN_REFUSED,
+            f"{host} rejected the user name or password",
+            hint="check username and password in calendars",
+        )
+    if answer.status_code in (404, 410):
+        raise failed(f"{host} has no such calendar", hint="check its address in calendars")
+    raise failed(f"{host} returned an error ({answer.status_code})", hint="it will be retried later")
 
 
 def failed(message: str, *, hint: str | None = None) -> CalendarError:
@@ -133,7 +125,7 @@ def host_of(url: str) -> str:
         return "the server"
 
 
-async def exchange(client: httpx2.AsyncClient, request: Request) -> Answer:
+async def exchange(client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
     """Send a request, and follow redirects within its server with the same request.
 
     Raises CalendarError if there is no answer at all, and DonnaError as `open_client` does.
@@ -147,7 +139,7 @@ async def exchange(client: httpx2.AsyncClient, request: Request) -> Answer:
         raise failed(f"{host} cannot be reached ({type(error).__name__})", hint="it will be retried later") from error
 
 
-async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
+async def _followed(client: httpx2.AsyncClient, request: Request) -> httpx2.Response:
     url = httpx2.URL(request.url)
     auth = request.auth or httpx2.Auth()
     for _ in range(MOST_REDIRECTS + 1):
@@ -156,6 +148,6 @@ async def _followed(client: httpx2.AsyncClient, request: Request) -> Answer:
         )
         place = response.headers.get("Location")
         if response.status_code not in _REDIRECTS or not place:
-            return Answer(response.status_code, response.headers, response.content, url.host)
+            return response
         url = url.join(place)
     raise failed(f"{url.host} redirects in a loop")

@@ -40,7 +40,6 @@ def calendar_files(path: Path) -> list[Path]:
 
 
 def version_of(path: Path) -> Version:
-    """Return the version of a calendar; empty if it cannot be read."""
     try:
         statuses = [(file.name, file.stat()) for file in calendar_files(path)]
     except (OSError, CalendarError):
@@ -61,7 +60,6 @@ def read_calendar_file(file: Path) -> bytes:
 
 
 def unreadable(path: Path, error: OSError) -> CalendarError:
-    """Return the error for a file or folder that cannot be read."""
     return CalendarError(Reason.CALENDAR_FAILED, f"{path} cannot be read ({error.strerror})")
 
 
@@ -144,7 +142,6 @@ async def reading_child(module: str, request: str) -> AsyncIterator[asyncio.subp
 
 
 def fetched_from(answer: dict[str, Any]) -> Fetched:
-    """Convert the answer of a child process to objects."""
     if not answer["ok"]:
         return _nothing(answer["message"])
     for row in answer["meetings"]:

@@ -48,7 +48,15 @@ def store(db: MemoryDb, calendar: str, kind: str, window: Window, fetched: Fetch
         known = {row[0]: (row[0], *row[2:]) for row in database.rows(sql, (ME, calendar))}
         news = [row for event_id, row in rows.items() if known.get(event_id) != row]
         database.run_many(_UPSERT, [(ME, *row[:1], calendar, *row[1:]) for row in news])
-        vanished = _vanished(database, calendar, window, fetched, at) - rows.keys() if fetched.complete else set()
+        vanished: set[str] = set()
+        if fetched.complete:
+            earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
+            listable = database.rows(
+                "SELECT event_id FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND NOT cancelled"
+                " AND start_time >= ? AND start_time < ? AND end_time >= ?",
+                (ME, calendar, window.start.timestamp(), window.end.timestamp(), min(at, earliest)),
+            )
+            vanished = {event_id for (event_id,) in listable} - rows.keys()
         database.run_many(
             "UPDATE calendar_mirror SET cancelled = 1 WHERE user_id = ? AND calendar_id = ? AND event_id = ?",
             [(ME, calendar, event_id) for event_id in vanished],
@@ -64,7 +72,6 @@ _UPSERT = (
 
 
 def _row(meeting: Meeting) -> tuple[Any, ...]:
-    """Return the columns of a meeting except its calendar."""
     attendees = [
         {"name": person.name, "email": person.email} | ({"declined": True} if person.declined else {})
         for person in meeting.attendees
@@ -82,17 +89,6 @@ def _row(meeting: Meeting) -> tuple[Any, ...]:
         json.dumps(attendees),
         int(meeting.cancelled),
     )
-
-
-def _vanished(database: Database, calendar: str, window: Window, fetched: Fetched, at: float) -> set[str]:
-    """Return the meetings that a complete listing has to contain. The caller subtracts those that it does."""
-    earliest = min((meeting.end.timestamp() for meeting in fetched.meetings), default=at)
-    rows = database.rows(
-        "SELECT event_id FROM calendar_mirror WHERE user_id = ? AND calendar_id = ? AND NOT cancelled"
-        " AND start_time >= ? AND start_time < ? AND end_time >= ?",
-        (ME, calendar, window.start.timestamp(), window.end.timestamp(), min(at, earliest)),
-    )
-    return {event_id for (event_id,) in rows}
 
 
 def note_problem(db: MemoryDb, calendar: str, kind: str, problem: str) -> None:
@@ -203,31 +199,25 @@ def _meetings(database: Database, condition: str, parameters: tuple[Any, ...]) -
         f" WHERE m.user_id = ? AND {condition} {_LATEST_FIRST}",
         (ME, *parameters),
     )
-    return [_meeting(*row) for row in rows]
-
-
-def _meeting(  # one argument for each column
-    event_id: str, calendar: str, series: str, title: str, start: float, end: float, day: str, all_day: int,
-    location: str, description: str, attendees: str | None, cancelled: int,
-) -> Meeting:  # fmt: skip
-    return Meeting(
-        event_id=event_id,
-        calendar=calendar,
-        title=title,
-        start=_moment(start),
-        end=_moment(end),
-        day=datetime.date.fromisoformat(day),
-        all_day=bool(all_day),
-        series_id=series,
-        location=location,
-        description=description,
-        attendees=tuple(Attendee(**each) for each in json.loads(attendees or "[]")),
-        cancelled=bool(cancelled),
-    )
-
-
-def _moment(seconds: float) -> datetime.datetime:
-    return datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC) + datetime.timedelta(seconds=seconds)
+    epoch = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
+    return [
+        Meeting(
+            event_id=event_id,
+            calendar=calendar,
+            title=title,
+            start=epoch + datetime.timedelta(seconds=start),
+            end=epoch + datetime.timedelta(seconds=end),
+            day=datetime.date.fromisoformat(day),
+            all_day=bool(all_day),
+            series_id=series,
+            location=location,
+            description=description,
+            attendees=tuple(Attendee(**each) for each in json.loads(attendees or "[]")),
+            cancelled=bool(cancelled),
+        )
+        for event_id, calendar, series, title, start, end, day, all_day, location, description, attendees, cancelled
+        in rows
+    ]  # fmt: skip
 
 
 def watermark(database: Database, calendar: str) -> float | None:

@@ -69,17 +69,14 @@ class Entry:
                 self.lines.append(line)
 
     def exceeds(self, name: str) -> bool:
-        """Check whether this property had more values than its limit."""
         return self.counts.get(name, 0) > _OFTEN[name]
 
     @property
     def uid(self) -> str:
-        """Return the raw UID; empty if there is none."""
         return next((line[4:].strip() for line in self.lines if line[:4].upper() == "UID:"), "")
 
     @property
     def text(self) -> str:
-        """Return the event in the format of a calendar file."""
         return "\r\n".join(("BEGIN:VEVENT", *self.lines, "END:VEVENT", ""))
 
 
@@ -98,12 +95,7 @@ class Contents:
         self.complete = False
 
 
-def contents(data: bytes) -> Contents:
-    """Return the events and time zones of a calendar file, or of several concatenated ones."""
-    return _Reader().read(data)
-
-
-class _Reader:
+class Reader:
     """Scan the lines; `_depth` counts the open components within an event around the current line."""
 
     def __init__(self) -> None:
@@ -115,6 +107,7 @@ class _Reader:
         self._is_calendar = False
 
     def read(self, data: bytes) -> Contents:
+        """Return the events and time zones of a calendar file, or of several concatenated ones."""
         for line in _lines(data):
             if not self._take(line):
                 break
@@ -266,18 +259,7 @@ UID_CHARS = 255
 _TIMES = ("DTSTART", "DTEND", "RECURRENCE-ID", "RDATE", "EXDATE")
 
 
-@dataclass(frozen=True, slots=True)
-class Details:
-    """The properties of an event except its times. All text is raw."""
-
-    title: str
-    location: str
-    description: str
-    attendees: tuple[Attendee, ...]
-    cancelled: bool
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedEvent:
     """An event whose times all have a zone, unless they are days. `floats` marks times that had none.
 
@@ -287,7 +269,11 @@ class ParsedEvent:
     number: int
     uid: str
     event: Any
-    details: Details
+    title: str
+    location: str
+    description: str
+    attendees: tuple[Attendee, ...]
+    cancelled: bool
     floats: bool
     remarks: tuple[str, ...]
 
@@ -311,7 +297,6 @@ class ParsedEvent:
 
     @property
     def recurs(self) -> bool:
-        """Return whether it has several occurrences."""
         return "RRULE" in self.event or "RDATE" in self.event
 
     @property
@@ -345,7 +330,19 @@ def parsed_event(entry: Entry, zone: datetime.tzinfo) -> ParsedEvent:
     if (rules := event.get("RRULE")) is not None:
         given = rules if isinstance(rules, list) else [rules]
         event["RRULE"] = [checked_rule(rule, event["DTSTART"].dt, zone) for rule in given]
-    return ParsedEvent(entry.number, uid, event, _details(event), floats, tuple(remarks))
+    attendees = event.get("ATTENDEE", [])
+    return ParsedEvent(
+        number=entry.number,
+        uid=uid,
+        event=event,
+        title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),
+        location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
+        description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
+        attendees=invited(event.get("ORGANIZER"), attendees if isinstance(attendees, list) else [attendees]),
+        cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED",
+        floats=floats,
+        remarks=tuple(remarks),
+    )
 
 
 def _moment(value: Any, problem: str) -> datetime.date:
@@ -400,14 +397,3 @@ def _end_problem(event: Any, start: datetime.date) -> str:
     if isinstance(end, datetime.datetime) != isinstance(start, datetime.datetime):
         return "its end is a day and its start a time, or vice versa; it is treated as having no end"
     return "it ends before it begins; it is treated as having no end" if end < start else ""
-
-
-def _details(event: Any) -> Details:
-    attendees = event.get("ATTENDEE", [])
-    return Details(
-        title=bounded(str(event.get("SUMMARY", "")), TITLE_CHARS),
-        location=bounded(str(event.get("LOCATION", "")), LOCATION_CHARS),
-        description=bounded(str(event.get("DESCRIPTION", "")), DESCRIPTION_CHARS),
-        attendees=invited(event.get("ORGANIZER"), attendees if isinstance(attendees, list) else [attendees]),
-        cancelled=str(event.get("STATUS", "")).strip().upper() == "CANCELLED",
-    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection
-from dataclasses import dataclass
 
 from donna_tui.calendar.following import Following
 from donna_tui.calendar.mirror import IMPORTED, calendar_rows, due_meetings, set_watermark, watermark
@@ -57,14 +56,6 @@ FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 60.0, 3_600.0
 Dispatch = Callable[[Meeting], Awaitable[None]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Setback:
-    """A failed dispatch: the time of the retry, and the pause before it."""
-
-    again_at: float
-    pause: float
-
-
 class MeetingEndPoller:
     """Poll the calendars for meetings, which are due `brief_minutes` before they begin.
 
@@ -87,7 +78,8 @@ class MeetingEndPoller:
         self._db_thread, self._dispatch, self._hub, self._config, self._clock = db_thread, dispatch, hub, config, clock
         self._one_at_a_time = asyncio.Lock()
         self._handed_on: dict[str, float] = {}
-        self._setbacks: dict[str, _Setback] = {}
+        self._setbacks: dict[str, tuple[float, float]] = {}
+        """The time of the retry of a failed dispatch, and the pause before it."""
 
     async def run(self) -> None:
         """Poll until cancelled. A failed poll is reported, and polling continues."""
@@ -129,7 +121,7 @@ class MeetingEndPoller:
             await self._db_thread.run(lambda db: set_watermark(db, row.name, reached))
         too_old = now - CATCH_UP_SECONDS
         self._handed_on = {event_id: end for event_id, end in self._handed_on.items() if end >= too_old}
-        self._setbacks = {event_id: each for event_id, each in self._setbacks.items() if each.again_at >= too_old}
+        self._setbacks = {event_id: each for event_id, each in self._setbacks.items() if each[0] >= too_old}
 
     async def _since(self, calendar: str, now: float) -> float:
         """Return the watermark from which meetings count.
@@ -148,19 +140,18 @@ class MeetingEndPoller:
         setback = self._setbacks.get(meeting.event_id)
         if meeting.event_id in self._handed_on or not self._config.enabled:
             return True
-        if setback and now < setback.again_at:
+        if setback and now < setback[0]:
             return False
         is_over = meeting.end.timestamp() <= now
         self._hub.post(MeetingEndDetected(calendar=meeting.calendar, event_id=meeting.event_id, is_over=is_over))
         try:
             await self._dispatch(meeting)
         except Exception as error:
-            pause = min(LONGEST_PAUSE_SECONDS, setback.pause * 2) if setback else FIRST_PAUSE_SECONDS
-            self._setbacks[meeting.event_id] = _Setback(now + pause, pause)
-            failed = MeetingEndDispatchFailed(
+            pause = min(LONGEST_PAUSE_SECONDS, setback[1] * 2) if setback else FIRST_PAUSE_SECONDS
+            self._setbacks[meeting.event_id] = now + pause, pause
+            self._hub.post(MeetingEndDispatchFailed(
                 calendar=meeting.calendar, event_id=meeting.event_id, reason=_reason(error)
-            )
-            self._hub.post(failed)
+            ))  # fmt: skip
             return False
         self._setbacks.pop(meeting.event_id, None)
         self._handed_on[meeting.event_id] = meeting.end.timestamp()

@@ -18,7 +18,7 @@ from icalendar import Calendar, Timezone
 from icalendar.timezone import tzp
 from recurring_ical_events import EventAdapter
 
-from donna_tui.calendar.parser import Contents, Entry, ParsedEvent, UnusableError, contents, parsed_event
+from donna_tui.calendar.parser import Contents, Entry, ParsedEvent, Reader, UnusableError, parsed_event
 from donna_tui.calendar.values import (
     MOST_MEETINGS,
     MOST_OF_A_SERIES,
@@ -70,9 +70,9 @@ def meetings_of(series: Series, calendar: str, window: Window, zone: datetime.tz
 
     Raises the errors of the library.
     """
-    place = _Place(series, calendar, zone)
     some = list(islice(_occurrences(series, window, zone), MOST_OF_A_SERIES + 1))
-    meetings = {meeting.event_id: meeting for meeting in map(place.meeting, some[:MOST_OF_A_SERIES])}
+    found = (_meeting(series, calendar, zone, occurrence) for occurrence in some[:MOST_OF_A_SERIES])
+    meetings = {meeting.event_id: meeting for meeting in found}
     return list(meetings.values()), len(some) <= MOST_OF_A_SERIES
 
 
@@ -95,67 +95,47 @@ class _Light(EventAdapter):  # type: ignore[misc]  # the library has no types
         return {"number": str(self._component[_NUMBER]), "start": start, "end": stop}
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Convert occurrences of a series to meetings."""
-
-    series: Series
-    calendar: str
-    zone: datetime.tzinfo
-
-    def meeting(self, occurrence: Mapping[str, Any]) -> Meeting:
-        source = next(event for event in self.series.events if str(event.number) == occurrence["number"])
-        first, last = occurrence["start"], occurrence["end"]
-        all_day = not isinstance(first, datetime.datetime)
-        start = beginning(first, self.zone)
-        details = source.details
-        repeats = self.series.repeats
-        return Meeting(
-            event_id=f"{source.uid}/{self._stamp(_original(source, first))}" if repeats else source.uid,
-            calendar=self.calendar,
-            title=details.title,
-            start=start,
-            end=max(start, self._end(source, first, last)),
-            day=first if all_day else local(start, self.zone).date(),
-            all_day=all_day,
-            series_id=source.uid if repeats else "",
-            location=details.location,
-            description=details.description,
-            attendees=details.attendees,
-            cancelled=details.cancelled,
-        )
-
-    def _end(self, source: ParsedEvent, first: datetime.date, last: datetime.date) -> datetime.datetime:
-        """Return the end of an occurrence. Hours of a duration are exact, also across a daylight saving change."""
-        lasts = source.lasts
-        if lasts is None or not isinstance(first, datetime.datetime) or first + lasts != last:
-            return beginning(last, self.zone)
+def _meeting(series: Series, calendar: str, zone: datetime.tzinfo, occurrence: Mapping[str, Any]) -> Meeting:
+    source = next(event for event in series.events if str(event.number) == occurrence["number"])
+    first, last = occurrence["start"], occurrence["end"]
+    all_day = not isinstance(first, datetime.datetime)
+    start, end = beginning(first, zone), beginning(last, zone)
+    lasts = source.lasts
+    if lasts is not None and not all_day and first + lasts == last:  # hours are exact across a daylight saving change
         days, seconds = datetime.timedelta(days=lasts.days), datetime.timedelta(seconds=lasts.seconds)
-        return beginning(first + days, self.zone) + seconds
+        end = beginning(first + days, zone) + seconds
+    original, replaced = first, source.replaces
+    if replaced is not None:
+        is_series = source.event["RECURRENCE-ID"].params.get("RANGE") == "THISANDFUTURE"
+        original = first - (source.start - replaced) if is_series else replaced
+    return Meeting(
+        event_id=f"{source.uid}/{_stamp(series.pattern, original, zone)}" if series.repeats else source.uid,
+        calendar=calendar,
+        title=source.title,
+        start=start,
+        end=max(start, end),
+        day=first if all_day else local(start, zone).date(),
+        all_day=all_day,
+        series_id=source.uid if series.repeats else "",
+        location=source.location,
+        description=source.description,
+        attendees=source.attendees,
+        cancelled=source.cancelled,
+    )
 
-    def _stamp(self, moment: datetime.date) -> str:
-        """Return a stable stamp: a day, a time in UTC or, in a series without a zone, the local time.
 
-        It must not change when the user's zone does.
-        """
-        pattern = self.series.pattern
-        if not isinstance(moment, datetime.datetime):
-            return f"{moment:%Y%m%d}"
-        if not isinstance(pattern.start, datetime.datetime):
-            return f"{local(moment, self.zone):%Y%m%d}"
-        if pattern.floats:
-            return f"{local(moment, self.zone):%Y%m%dT%H%M%S}"
-        return f"{instant(moment, self.zone):%Y%m%dT%H%M%SZ}"
+def _stamp(pattern: ParsedEvent, moment: datetime.date, zone: datetime.tzinfo) -> str:
+    """Return a stable stamp: a day, a time in UTC or, in a series without a zone, the local time.
 
-
-def _original(source: ParsedEvent, first: datetime.date) -> datetime.date:
-    """Return the original start of a moved occurrence."""
-    replaced = source.replaces
-    if replaced is None:
-        return first
-    if source.event["RECURRENCE-ID"].params.get("RANGE") != "THISANDFUTURE":
-        return replaced
-    return first - (source.start - replaced)
+    It must not change when the user's zone does.
+    """
+    if not isinstance(moment, datetime.datetime):
+        return f"{moment:%Y%m%d}"
+    if not isinstance(pattern.start, datetime.datetime):
+        return f"{local(moment, zone):%Y%m%d}"
+    if pattern.floats:
+        return f"{local(moment, zone):%Y%m%dT%H%M%S}"
+    return f"{instant(moment, zone):%Y%m%dT%H%M%SZ}"
 
 
 ENTRY_SECONDS = 0.75
@@ -192,12 +172,16 @@ class _Reading:
         self._text = 0
 
     def read(self, data: bytes) -> Fetched:
-        self._found = contents(data)
-        first, last = _margins(self._window)
+        self._found = Reader().read(data)
+        # The first and last day of events that can overlap the window in any zone, in the format of calendars.
+        start, end = self._window.start.date(), self._window.end.date()
+        first = start - _MARGIN if start - datetime.date.min > _MARGIN else datetime.date.min
+        last = end + _MARGIN if datetime.date.max - end > _MARGIN else datetime.date.max
+        days = [day.strftime("%Y%m%d").zfill(8) for day in (first, last)]
         for zone in self._found.zones:
             with contextlib.suppress(Exception), _within(ENTRY_SECONDS):
                 tzp.cache_timezone_component(Timezone.from_ical(zone))
-        near = [entry for entry in self._found.entries if _may_touch(entry.text, first, last)]
+        near = [entry for entry in self._found.entries if _may_touch(entry.text, *days)]
         events = [event for entry in near if (event := self._parsed(entry))]
         for series in sorted(series_of(events), key=lambda each: each.repeats):  # cheap series first
             if not self._expand(series):
@@ -243,9 +227,6 @@ class _Reading:
             return True
         if not all_of_them:
             self._report(f"only the first {MOST_OF_A_SERIES:,} of its occurrences are used", number, uid)
-        return self._add(meetings)
-
-    def _add(self, meetings: list[Meeting]) -> bool:
         for meeting in meetings:
             people = sum(len(person.name) + len(person.email) for person in meeting.attendees)
             self._text += len(meeting.title) + len(meeting.location) + len(meeting.description) + people
@@ -279,14 +260,6 @@ def _within(seconds: float) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-
-
-def _margins(window: Window) -> tuple[str, str]:
-    """Return the first and last day, in the format of calendars, of events that can overlap the window in any zone."""
-    start, end = window.start.date(), window.end.date()
-    first = start - _MARGIN if start - datetime.date.min > _MARGIN else datetime.date.min
-    last = end + _MARGIN if datetime.date.max - end > _MARGIN else datetime.date.max
-    return first.strftime("%Y%m%d").zfill(8), last.strftime("%Y%m%d").zfill(8)
 
 
 def _may_touch(text: str, first: str, last: str) -> bool:

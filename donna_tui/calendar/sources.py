@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import httpx2
 
-from donna_tui.calendar.http import Request, calendar_client, exchange, login_of
+from donna_tui.calendar.http import Request, accepted, calendar_client, exchange, login_of
 from donna_tui.calendar.ics import FOLDER_BYTES, calendar_files, read_calendar_file, read_ics, version_of
 from donna_tui.calendar.values import FILE_BYTES, EntryProblem, Fetched, Window
 from donna_tui.config.calendars import CalendarConfig, CalendarKind
@@ -56,7 +56,6 @@ class IcsFiles:
         return Fetched(fetched.meetings, (*problems, *fetched.problems), fetched.complete and not problems)
 
     async def version(self) -> Hashable | None:
-        """Return names, sizes and times of its files."""
         return await asyncio.to_thread(version_of, self.path)
 
 
@@ -107,7 +106,6 @@ class IcsUrl(ConfiguredCalendar):
     """An `.ics` file on a web server."""
 
     async def fetch(self, window: Window) -> Fetched:
-        """Fetch the meetings of the file."""
         login = login_of(self.config)
         request = Request(
             method="GET",
@@ -116,8 +114,8 @@ class IcsUrl(ConfiguredCalendar):
             auth=httpx2.BasicAuth(login.username, login.password) if login else None,
         )
         async with calendar_client(FILE_BYTES) as client:
-            answer = (await exchange(client, request)).accepted()
-        return await read_ics(answer.body, self.name, window, self.zone)
+            answer = accepted(await exchange(client, request))
+        return await read_ics(answer.content, self.name, window, self.zone)
 
 
 def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path) -> tuple[CalendarSource, ...]:
@@ -126,7 +124,6 @@ def sources_for(calendars: Sequence[CalendarConfig], zone: ZoneInfo, state: Path
 
 
 def source_for(config: CalendarConfig, zone: ZoneInfo, state: Path) -> CalendarSource:
-    """Return the source of a calendar."""
     match config.kind:
         case "ics" if config.path is not None:
             return IcsFiles(config.name, config.path, zone)

@@ -92,14 +92,10 @@ def instant(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.dateti
         return aware.replace(tzinfo=datetime.UTC)
 
 
-def midnight(day: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
-    """Return the beginning of a day in a zone, in UTC."""
-    return instant(datetime.datetime(day.year, day.month, day.day), zone)
-
-
 def beginning(value: datetime.date, zone: datetime.tzinfo) -> datetime.datetime:
     """Return the beginning of a day, or a time, in UTC."""
-    return instant(value, zone) if isinstance(value, datetime.datetime) else midnight(value, zone)
+    moment = value if isinstance(value, datetime.datetime) else datetime.datetime(value.year, value.month, value.day)
+    return instant(moment, zone)
 
 
 def local(moment: datetime.datetime, zone: datetime.tzinfo) -> datetime.datetime:

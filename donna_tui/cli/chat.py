@@ -187,7 +187,7 @@ def chat_watch(
     space: SpaceOption = None,
 ) -> None:
     """Follow Claude Code's session logs, and store each message when it is written. Resumes after a restart."""
-    from donna_tui.memory.watching import claude_code_folder
+    from donna_tui.memory.importers import claude_code_folder
 
     place = Path(folder).expanduser() if folder else claude_code_folder()
     if not place.is_dir():
@@ -198,7 +198,7 @@ def chat_watch(
 
 
 async def _watch(session: Session, folder: Path, *, once: bool, sensitive: bool) -> None:
-    from donna_tui.memory.watching import LogFolder
+    from donna_tui.memory.importers import LogFolder
 
     async with engine_for(session, "donna chat watch") as engine:
         service = engine.memory

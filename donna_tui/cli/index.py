@@ -89,10 +89,10 @@ def backfill(
     as_json: AsJson = False,
 ) -> None:
     """Index documents again from their sources. Repeating it changes nothing."""
-    from donna_tui.memory.indexer import SOURCES
+    from donna_tui.types.search import MemorySource
 
-    names = [each.value for each in SOURCES]
-    wanted = [each for each in SOURCES if source in ("all", each)]
+    names = [each.value for each in MemorySource]
+    wanted = [each for each in MemorySource if source in ("all", each)]
     if not wanted:
         raise DonnaError(Reason.USAGE, f"there is no source {source}", hint=f"the sources are {', '.join(names)}, all")
 

@@ -67,7 +67,9 @@ class Approver:
         target = self._free(entry, taken)
         plan = self._placed(entry.path, target, note.etag, approved)
         stubs = ensure_person_stubs(_body(approved), self._client, self._writer.planner, self._allowlist)
-        remarks = (*plan.remarks, *_stub_remarks(stubs))
+        remarks = plan.remarks
+        if stubs:
+            remarks += (f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People.",)
         return replace(plan, subject=f"Approve {target}", changes=(*plan.changes, *stubs), remarks=remarks)
 
     def carry_out(self, plan: Plan) -> Outcome:
@@ -75,7 +77,11 @@ class Approver:
         try:
             return self._writer.apply(plan)
         except DonnaError:
-            rest = tuple(change for change in plan.changes if not _is_new_page(change))
+            rest = tuple(
+                change
+                for change in plan.changes
+                if change.before is not None or not change.path.startswith(f"{FOLDER}/") or not is_stub(change.after)
+            )
             if not rest or len(rest) == len(plan.changes):
                 raise
             return self._writer.apply(replace(plan, changes=rest))
@@ -160,7 +166,8 @@ def combined(plans: Sequence[Plan]) -> Plan:
     for change in dict.fromkeys(change for plan in plans for change in plan.changes):
         by_path.setdefault(change.path, []).append(change)
     changes = {path: _one_change(each) for path, each in by_path.items()}
-    for path, target in (moved for plan in plans for moved in _moves(plan)):
+    moves = ((change.path, target_of(plan)) for plan in plans for change in plan.changes if change.after is None)
+    for path, target in moves:
         edits = [change.after for change in by_path[path] if change.after is not None]
         arriving = changes[target]
         changes[target] = replace(arriving, after=_merged(target, by_path[path][0].before, arriving.after, *edits))
@@ -174,13 +181,7 @@ def combined(plans: Sequence[Plan]) -> Plan:
 
 
 def target_of(plan: Plan) -> str:
-    """Return the path of the note that an approval creates."""
     return next((change.path for change in plan.changes if change.after is not None), "")
-
-
-def _moves(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield the path of a draft and of its note, if they differ."""
-    yield from ((change.path, target_of(plan)) for change in plan.changes if change.after is None)
 
 
 def _one_change(changes: Sequence[Change]) -> Change:
@@ -197,7 +198,6 @@ def _one_change(changes: Sequence[Change]) -> Change:
 
 
 def _merged(path: str, before: bytes | None, *versions: bytes | None) -> bytes | None:
-    """Merge several versions of one text. Raises DonnaError (`conflict`)."""
     merged, *others = versions
     for other in others:
         if before is None or merged is None or other is None:
@@ -244,6 +244,7 @@ def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
     """Return the changes that the person made to a draft before its approval, one correction for each place."""
     before, after = _body(entry.original), _body(approved)
     changes = list(_changes(before, after))[:MOST_CORRECTIONS]
+    task_type = "extract_commitments" if entry.skill == "commitment_log" else f"draft_{entry.skill}"
     return [
         Correction(
             id=f"{entry.id}-{number}",
@@ -251,17 +252,12 @@ def corrections_of(entry: Entry, approved: str, now: float) -> list[Correction]:
             original=old,
             corrected=new,
             input=entry.title,
-            task_type=task_type_of(entry.skill),
+            task_type=task_type,
             created_at=now,
             sensitive=entry.sensitive,
         )
         for number, (field, old, new) in enumerate(changes, 1)
     ]
-
-
-def task_type_of(skill: str) -> str:
-    """Return the task type under which a skill's model calls and corrections are logged."""
-    return "extract_commitments" if skill == "commitment_log" else f"draft_{skill}"
 
 
 def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
@@ -273,23 +269,8 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
     for tag, low, high, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         was, now = "\n".join(old[low:high]).strip(), "\n".join(new[start:end]).strip()
         if tag != "equal" and was != now and any(char.isalnum() for char in was):
-            yield _section(old, low), was, now
-
-
-def _section(lines: list[str], line: int) -> str:
-    """Return the heading above a line, or WHOLE_NOTE."""
-    found = headings("\n".join(lines[:line]) + "\n")
-    return found[-1].text if found else WHOLE_NOTE
-
-
-def _is_new_page(change: Change) -> bool:
-    return change.before is None and change.path.startswith(f"{FOLDER}/") and is_stub(change.after)
-
-
-def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
-    if not stubs:
-        return []
-    return [f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People."]
+            above = headings("\n".join(old[:low]) + "\n")
+            yield above[-1].text if above else WHOLE_NOTE, was, now
 
 
 def _body(text: str) -> str:

@@ -40,10 +40,14 @@ def without_hunks(text: str, left_out: Collection[int]) -> str:
     if not left_out:
         return text
     removed = {line for hunk in hunks if hunk.number in left_out for line in range(hunk.start_line, hunk.end_line + 1)}
-    lines = split_lines(text)
-    emptied = _emptied(lines, removed, _first_line(text))
-    kept = [line for number, line in enumerate(lines, 1) if number not in removed | emptied]
-    return _without_double_blanks(kept, _first_line(text))
+    lines, first = split_lines(text), _first_line(text)
+    emptied = _emptied(lines, removed, first)
+    left = [line for number, line in enumerate(lines, 1) if number not in removed | emptied]
+    kept: list[str] = []
+    for number, line in enumerate(left, 1):  # no two blank lines follow each other
+        if line.strip() or number < first or not kept or kept[-1].strip():
+            kept.append(line)
+    return "\n".join(kept).rstrip("\n") + "\n"
 
 
 def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> tuple[Claim, ...]:
@@ -58,7 +62,6 @@ def claims_of(text: str, statements: Sequence[tuple[str, tuple[int, ...]]]) -> t
 
 
 def _first_line(text: str) -> int:
-    """Return the number of the first line of the body."""
     return len(split_lines(text[: parse_frontmatter(text).body_start])) + 1
 
 
@@ -77,7 +80,6 @@ def _fenced(lines: Sequence[str], first: int) -> set[int]:
 
 
 def _headings(lines: Sequence[str], first: int) -> dict[int, int]:
-    """Map the line of each heading in the body to its level."""
     fenced = _fenced(lines, first)
     numbered = ((number, _HEADING.match(line)) for number, line in enumerate(lines, 1) if number >= first)
     return {number: found[0].count("#") for number, found in numbered if found and number not in fenced}
@@ -110,14 +112,6 @@ def _emptied(lines: Sequence[str], removed: Collection[int], first: int) -> set[
     return found
 
 
-def _without_double_blanks(lines: Sequence[str], first: int) -> str:
-    kept: list[str] = []
-    for number, line in enumerate(lines, 1):
-        if line.strip() or number < first or not kept or kept[-1].strip():
-            kept.append(line)
-    return "\n".join(kept).rstrip("\n") + "\n"
-
-
 LONGEST_BLOCK = 480
 """Most characters of a block. A longer bullet is quoted by its sentences; a longer sentence is not quoted."""
 
@@ -125,8 +119,6 @@ LONGEST_NOTE, MOST_BLOCKS, LONGEST_LABEL = 1_000_000, 5_000, 60
 
 
 class Role(StrEnum):
-    """The purpose of a section of a note."""
-
     DECISIONS = "decisions"
     NOTES = "notes"
     ACTIONS = "actions"
@@ -157,7 +149,6 @@ class Block:
 
     @property
     def is_open_box(self) -> bool:
-        """Return whether it is a check box that is neither done nor cancelled."""
         return bool(self.box) and self.box not in "xX-"
 
 
@@ -256,7 +247,14 @@ def blocks_of(text: str, body_start: int = 0, *, own: bool = False) -> list[Bloc
     """Return the blocks of a note in order; of a note written by Donna (`own`) only the person's additions."""
     text = text[:LONGEST_NOTE]
     sections = split_sections(text, body_start)
-    roles = _roles_of(sections, own=own)
+    roles = [_role(section.heading_path, own=own) for section in sections]
+    has_minutes = own or any(
+        role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS)
+        and any(map(_MINUTES.search, section.heading_path[1:] or section.heading_path))
+        for role, section in zip(roles, sections, strict=True)
+    )
+    if not has_minutes:  # without other sections of minutes, the agenda contains the minutes
+        roles = [Role.NOTES if role is Role.AGENDA else role for role in roles]
     parser = _Parser(text, own=own)
     place = 0
     for low, high in prose(text, body_start):
@@ -286,7 +284,6 @@ class _Parser:
         self._named: Role | None = None
 
     def leave_list(self) -> None:
-        """Close every open list at a heading."""
         self._items.clear()
         self._named = None
 
@@ -302,7 +299,8 @@ class _Parser:
         if not (self._items or marked):
             self._named = None
         _, parent, here = self._items[-1] if self._items else (0, -1, self._named or role)
-        named = _named_role(self._text[low:high]) if here is Role.NOTES else None
+        named = heading_role(self._text[low:high]) if here is Role.NOTES and high - low < LONGEST_LABEL else None
+        named = None if named is Role.AGENDA else named
         if marked:
             is_box = bool(_BOX.match(self._text, low))  # a label hides no task
             index = self._item(low, high, section, role if is_box else here, parent)
@@ -389,17 +387,6 @@ def _quotable_section(role: Role) -> bool:
     return role not in (Role.SKIPPED, Role.AGENDA)
 
 
-def _roles_of(sections: list[Section], *, own: bool) -> list[Role]:
-    """Return the role of each section. Without other sections of minutes, the agenda contains the minutes."""
-    roles = [_role(section.heading_path, own=own) for section in sections]
-    has_minutes = own or any(
-        role in (Role.NOTES, Role.DECISIONS, Role.ACTIONS)
-        and any(map(_MINUTES.search, section.heading_path[1:] or section.heading_path))
-        for role, section in zip(roles, sections, strict=True)
-    )
-    return roles if has_minutes else [Role.NOTES if role is Role.AGENDA else role for role in roles]
-
-
 _MINUTES = re.compile(r"\b(?:notes|minutes|discussions?|decisions?|action items?|summary)\b", re.IGNORECASE)
 
 
@@ -412,17 +399,10 @@ def _role(path: tuple[str, ...], *, own: bool) -> Role:
 
 
 def heading_role(heading: str, *, own: bool = False) -> Role | None:
-    """Return the role that a heading names, or None for a topic."""
     words = _LEADING.sub("", words_only(heading, 200)).strip()
     if own and _OWN.fullmatch(words):
         return Role.SKIPPED
     return next((role for role, pattern in _ROLE_PATTERNS if pattern.fullmatch(words)), None)
-
-
-def _named_role(text: str) -> Role | None:
-    """Return the role that a label gives to the items below it."""
-    role = heading_role(text) if len(text) < LONGEST_LABEL else None
-    return None if role is Role.AGENDA else role
 
 
 def topics_of(blocks: Sequence[Block], most: int) -> list[tuple[str, ...]]:

@@ -55,7 +55,10 @@ Summary = Annotated[Statements, BeforeValidator(_as_statements)]
 
 
 class Answer(BaseModel):
-    """Base of all answers: unknown keys are left out, wrong types are errors."""
+    """Base of all answers: unknown keys are left out, wrong types are errors.
+
+    The docstring of an answer is part of the schema that a model is sent.
+    """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -157,26 +160,19 @@ class Sentence:
     heading: str = ""
 
     @property
-    def is_question(self) -> bool:
-        """Return whether it contains an open question."""
-        if _QUESTIONS.search(self.heading):
-            return True
-        return self.text.rstrip("\"'”’)").endswith("?") or bool(_OPEN.search(self.text))
-
-    @property
     def decides(self) -> bool:
-        """Return whether it states a decision."""
         return bool(_DECISIONS.search(self.heading))
 
     @property
     def promises(self) -> bool:
-        """Return whether it assigns a task to somebody."""
         if self.box:
             return self.box == " "
         if _ACTIONS.search(self.heading):
             return True
+        if _QUESTIONS.search(self.heading) or self.text.rstrip("\"'”’)").endswith("?") or _OPEN.search(self.text):
+            return False
         someone = _SOMEBODY_WILL.match(self.text) and not _NOBODY.match(self.text)
-        return not self.is_question and bool(someone or _TO_DO.search(self.text))
+        return bool(someone or _TO_DO.search(self.text))
 
 
 def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -196,22 +192,12 @@ def sentence_spans(text: str) -> Iterator[tuple[int, int]]:
         yield start, start + len(rest)
 
 
-def sentences_of(passages: Iterable[Evidence]) -> list[Sentence]:
-    """Return the sentences of all passages in order, without duplicates."""
-    found: dict[str, Sentence] = {}
-    for passage in passages:
-        for sentence in _sentences(passage):
-            found.setdefault(" ".join(sorted(sentence.stems)), sentence)
-    return list(found.values())
-
-
 def is_self_contained(text: str) -> bool:
     """Check whether a sentence is self-contained: it does not begin in lower case or with a pronoun."""
     return not text[:1].islower() and not _LEANING.match(text)
 
 
 def stems_of(text: str) -> frozenset[str]:
-    """Return the stems of the content words of a text."""
     return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
 
 
@@ -243,9 +229,6 @@ def _blocks(text: str) -> Iterator[tuple[str, str]]:
         yield block, box
 
 
-SUMMARY, LISTED = 5, 6
-"""Most sentences of a summary, and of a list."""
-
 SAME = 0.6
 """Share of common words from which two sentences count as duplicates."""
 
@@ -258,49 +241,31 @@ LEANING, DECIDED = 0.6, 1.5
 MOST_SOURCE_SENTENCES = 2_000
 
 
-class Extract:
-    """An extractive summary, chosen once for all parts of an answer: no sentence is used twice."""
+def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: bool = False) -> list[str]:
+    """Return the most representative sentences, in their order; no two are alike.
 
-    def __init__(self, passages: Sequence[Evidence], about: str) -> None:
-        self._about = stems_of(about)
-        self._sentences = sentences_of(passages)[:MOST_SOURCE_SENTENCES]
-        self._often = Counter(stem for sentence in self._sentences for stem in sentence.stems)
-        self._taken: list[Sentence] = []
+    With `promised`, return what somebody has to do instead, open check boxes first.
+    """
+    distinct: dict[frozenset[str], Sentence] = {}
+    for sentence in (sentence for passage in passages for sentence in _sentences(passage)):
+        distinct.setdefault(sentence.stems, sentence)
+    sentences = list(distinct.values())[:MOST_SOURCE_SENTENCES]
+    often = Counter(stem for sentence in sentences for stem in sentence.stems)
+    subject = stems_of(about)
 
-    def promises(self, most: int = LISTED) -> list[str]:
-        """Return what somebody has to do, open check boxes first."""
-        found = [sentence for sentence in self._sentences if sentence.promises]
-        return self._take(sorted(found, key=lambda each: (each.box != " ", -self._weight(each))), most)
+    def weight(sentence: Sentence) -> float:
+        words = sum(math.log1p(often[stem]) * (ABOUT if stem in subject else 1.0) for stem in sentence.stems)
+        worth = DECIDED if sentence.decides else 1.0 if is_self_contained(sentence.text) else LEANING
+        return worth * words / math.sqrt(len(sentence.stems) + 4)
 
-    def questions(self, most: int = LISTED) -> list[str]:
-        """Return the open questions."""
-        return self._take(self._by_weight(sentence for sentence in self._sentences if sentence.is_question), most)
-
-    def summary(self, most: int = SUMMARY) -> list[str]:
-        """Return the most representative sentences, in their order."""
-        found = [sentence for sentence in self._sentences if sentence.box in ("", "x", "X")]
-        return self._take(self._by_weight(found), most, in_order=True)
-
-    def _by_weight(self, sentences: Iterable[Sentence]) -> list[Sentence]:
-        return sorted(sentences, key=lambda each: -self._weight(each))
-
-    def _weight(self, sentence: Sentence) -> float:
-        words = sum(math.log1p(self._often[stem]) * (ABOUT if stem in self._about else 1.0) for stem in sentence.stems)
-        weight = DECIDED if sentence.decides else 1.0 if is_self_contained(sentence.text) else LEANING
-        return weight * words / math.sqrt(len(sentence.stems) + 4)
-
-    def _take(self, ranked: Sequence[Sentence], most: int, *, in_order: bool = False) -> list[str]:
-        chosen: list[Sentence] = []
-        for sentence in ranked:
-            if len(chosen) == most:
-                break
-            if not any(_alike(sentence, other) for other in (*self._taken, *chosen)):
-                chosen.append(sentence)
-        self._taken += chosen
-        if in_order:
-            places = {id(sentence): place for place, sentence in enumerate(self._sentences)}
-            chosen.sort(key=lambda each: places[id(each)])
-        return [cited(sentence.text, sentence.evidence) for sentence in chosen]
+    found = [each for each in sentences if (each.promises if promised else each.box in ("", "x", "X"))]
+    ranked = sorted(found, key=lambda each: (promised and each.box != " ", -weight(each)))
+    chosen: list[Sentence] = []
+    for sentence in ranked:
+        if len(chosen) < most and not any(_alike(sentence, other) for other in chosen):
+            chosen.append(sentence)
+    in_order = chosen if promised else [each for each in sentences if each in chosen]
+    return [cited(each.text, each.evidence) for each in in_order]
 
 
 def cited(text: str, *numbers: int) -> str:
@@ -376,19 +341,17 @@ class ExtractiveDrafter:
     remote = False
 
     async def compose(self, task: Task) -> Composed:
-        """Return sentences of the passages, with earlier corrections applied."""
         return Composed(extract(task))
 
 
 def extract(task: Task) -> Answer:
     """Return the extractive answer from the passages, with earlier corrections applied; its other parts are empty."""
     chats = [passage for passage in task.passages if passage.source_type == MemorySource.CHAT.value]
-    found = Extract(chats, task.about)
     parts: dict[str, list[str]] = {name: [] for name in task.schema.model_fields}
     if task.schema is CommitmentsAnswer:
-        parts["commitments"] = found.promises(25)
+        parts["commitments"] = extracted(chats, task.about, 25, promised=True)
     elif task.schema is not PersonProfileAnswer:
-        parts["summary" if task.schema is MeetingNoteAnswer else "highlights"] = found.summary(3)
+        parts["summary" if task.schema is MeetingNoteAnswer else "highlights"] = extracted(chats, task.about, 3)
     return corrected(task.schema.model_validate(parts), task.corrections)
 
 
@@ -406,17 +369,12 @@ def corrected(answer: Answer, corrections: Iterable[Corrected]) -> Answer:
 def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
     """Return a function that maps a line to its earlier correction, which is empty if the line was removed."""
     known: dict[str, str] = {}
-    for old, new in (line for each in corrections for line in _by_line(each.before, each.after)):
-        known.setdefault(_bare(old), new)
+    for each in corrections:  # one of several lines counts line by line, if the lines can be paired
+        before, after = ([line for line in text.splitlines() if line.strip()] for text in (each.before, each.after))
+        after = after or [""] * len(before)
+        for old, new in zip(before, after, strict=True) if len(before) == len(after) else ():
+            known.setdefault(_bare(old), new)
     return lambda line: _fixed(line, known)
-
-
-def _by_line(old: str, new: str) -> list[tuple[str, str]]:
-    """Split a correction of several lines into one for each line, if the lines can be paired."""
-    before, after = ([line for line in text.splitlines() if line.strip()] for text in (old, new))
-    if not after:
-        return [(line, "") for line in before]
-    return list(zip(before, after, strict=True)) if len(before) == len(after) else []
 
 
 def _fixed(statement: str, known: Mapping[str, str]) -> str:
@@ -445,21 +403,19 @@ def statements(texts: Iterable[str], passages: Sequence[Evidence]) -> list[State
 
     One without a citation is assigned the passage that contains most of its words.
     """
-    found = [_statement(sentence, passages) for sentence in texts]
-    return list({each.text: each for each in found if each.text}.values())
+    known = {passage.number for passage in passages}
+    found: dict[str, Statement] = {}
+    for sentence in texts:
+        named = tuple(dict.fromkeys(int(number) for number in _CITES.findall(sentence) if int(number) in known))
+        text = words_only(_CITES.sub("", sentence))
+        if text:
+            found[text] = Statement(text, named or _resting_on(text, passages))
+    return list(found.values())
 
 
 def all_statements(answer: Answer, passages: Sequence[Evidence]) -> dict[str, list[Statement]]:
-    """Parse every part of an answer, by its name."""
     parts: dict[str, Any] = answer.model_dump()
     return {name: statements(texts, passages) for name, texts in parts.items() if name != "links_suggested"}
-
-
-def _statement(sentence: str, passages: Sequence[Evidence]) -> Statement:
-    known = {passage.number for passage in passages}
-    named = tuple(dict.fromkeys(int(number) for number in _CITES.findall(sentence) if int(number) in known))
-    text = words_only(_CITES.sub("", sentence))
-    return Statement(text, named or _resting_on(text, passages))
 
 
 def _resting_on(text: str, passages: Sequence[Evidence]) -> tuple[int, ...]:
@@ -477,8 +433,6 @@ PROMPT_CHARS = 48_000
 
 
 class ModelDrafter:
-    """Compose with the language model that is configured for drafts."""
-
     def __init__(self, router: ModelRouter, prompts: Prompts, *, remote: bool) -> None:
         self._router, self._prompts, self.remote = router, prompts, remote
 
@@ -510,29 +464,20 @@ class Prompts:
 
 def payload_of(task: Task, system: str) -> Payload:
     """Build the prompt from the task and its passages with numbers and days, each segment with its sensitivity."""
-    about = Segment(text="\n".join(task.facts or (task.about,)), sensitivity=Sensitivity.PUBLIC)
-    return Payload(system=system, segments=(about, *_corrections(task), *_passages(task)))
-
-
-def _corrections(task: Task) -> Iterator[Segment]:
+    parts = [("\n".join(task.facts or (task.about,)), False)]
     for each in task.corrections:
-        correction = (
-            f"Earlier the person changed a draft of this kind.\nNot: {each.before}\nBut: {each.after or '(left out)'}"
-        )
-        yield Segment(text=correction, sensitivity=Sensitivity.LOCAL_ONLY if each.private else Sensitivity.PUBLIC)
-
-
-def _passages(task: Task) -> Iterator[Segment]:
+        change = f"Not: {each.before}\nBut: {each.after or '(left out)'}"
+        parts.append((f"Earlier the person changed a draft of this kind.\n{change}", each.private))
     room = PROMPT_CHARS
     for passage in task.passages:
-        text = _prompt_lines(passage, task.dates.get(passage.number, ""))
+        day, place = task.dates.get(passage.number, ""), " › ".join((passage.title, *passage.heading_path))
+        text = f"[{passage.number}] {f'{day} · ' if day else ''}{place} ({passage.path})\n{passage.text}"
         room -= len(text)
         if room < 0:
             break
-        private = passage.number in task.private
-        yield Segment(text=text, sensitivity=Sensitivity.LOCAL_ONLY if private else Sensitivity.PUBLIC)
-
-
-def _prompt_lines(passage: Evidence, day: str) -> str:
-    place = " › ".join((passage.title, *passage.heading_path))
-    return f"[{passage.number}] {f'{day} · ' if day else ''}{place} ({passage.path})\n{passage.text}"
+        parts.append((text, passage.number in task.private))
+    segments = (
+        Segment(text=text, sensitivity=Sensitivity.LOCAL_ONLY if private else Sensitivity.PUBLIC)
+        for text, private in parts
+    )
+    return Payload(system=system, segments=tuple(segments))

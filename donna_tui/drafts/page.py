@@ -12,7 +12,6 @@ from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import ID_KEY, Rest
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.types.drafts import Evidence
-from donna_tui.types.search import ME
 from donna_tui.vault.note.read import DRAFT_KEY
 
 Autonomy = Literal["low", "medium", "high"]
@@ -43,7 +42,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The arguments of one call of `run`."""
+    """The note of one occasion that the writer is asked for."""
 
     template: str
     task_type: str
@@ -52,7 +51,6 @@ class Run:
     key: str
     title: str
     autonomy: Autonomy
-    user_id: str = ME
 
     @property
     def effective_path(self) -> str:
@@ -60,13 +58,12 @@ class Run:
         return f"{INBOX}/{PurePosixPath(self.target_path).name}" if self.autonomy == "low" else self.target_path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A context with its answer, from which the note is rendered."""
 
     run: Run
     context: Context
-    answer: Answer
     parts: Mapping[str, list[Statement]]
     links: tuple[str, ...]
     remarks: tuple[str, ...]
@@ -85,13 +82,20 @@ class Page:
         cited = {number for part in parts.values() for each in part for number in each.evidence}
         cited |= {number for _, numbers in context.listed for number in numbers}
         used = cited if drafter == EXTRACTIVE else {each.number for each in context.task.passages} | cited
-        links, remarks = _suggested(answer, is_note)
-        is_private = context.links_private or bool(used & context.task.private)
-        return cls(run, context, answer, parts, links, remarks, is_private, frozenset(used))
+        suggested = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
+        missing = (words_only(path, 80) or "a note" for path, known in suggested.items() if not known)
+        return cls(
+            run=run,
+            context=context,
+            parts=parts,
+            links=tuple(_link(path) for path, known in suggested.items() if known),
+            remarks=tuple(f"a link to {name} was left out, because there is no such note" for name in missing),
+            is_private=context.links_private or bool(used & context.task.private),
+            used=frozenset(used),
+        )
 
     @property
     def frontmatter(self) -> dict[str, Any]:
-        """Return the frontmatter of the note, independent of the template."""
         front = dict(self.context.frontmatter)
         if self.is_private:
             front["donna"] = "local-only"
@@ -101,29 +105,22 @@ class Page:
 
     @property
     def shown(self) -> dict[str, Any]:
-        """Return the statements and links for the template."""
         passages = self.context.task.passages
         parts = {name: [_shown(each, passages) for each in part] for name, part in self.parts.items()}
         return {**parts, "links_suggested": list(self.links)}
 
     @property
     def rest(self) -> Rest:
-        """Return the passages, statements and remarks of the note."""
         known = self.context.all_passages or self.context.task.passages
         return Rest(tuple(each for each in known if each.number in self.used), self.statements, self.remarks)
 
     @property
     def statements(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Return all statements with the numbers of their passages."""
         return (*((each.text, each.evidence) for part in self.parts.values() for each in part), *self.context.listed)
 
 
-def _suggested(answer: Answer, is_note: Callable[[str], bool]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return links to the suggested notes, and remarks about suggestions that are not notes."""
-    found = {path: is_note(path) for path in getattr(answer, "links_suggested", [])}
-    links = tuple(wikilink(path, PurePosixPath(path).stem) for path, known in found.items() if known)
-    missing = [words_only(path, 80) for path, known in found.items() if not known]
-    return links, tuple(f"a link to {name or 'a note'} was left out, because there is no such note" for name in missing)
+def _link(path: str) -> str:
+    return wikilink(path, PurePosixPath(path).stem)
 
 
 def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, Any]:
@@ -132,17 +129,13 @@ def _shown(statement: Statement, passages: tuple[Evidence, ...]) -> dict[str, An
     `box` is always empty, since only a person creates a task.
     """
     by_number = {passage.number: passage for passage in passages}
-    cited = [by_number[number] for number in statement.evidence]
-    return {
-        "text": inline(statement.text),
-        "cites": list(dict.fromkeys(_cite(passage) for passage in cited)),
-        "box": "",
-    }
+    cites = dict.fromkeys(_cite(by_number[number]) for number in statement.evidence)
+    return {"text": inline(statement.text), "cites": list(cites), "box": ""}
 
 
 def _cite(passage: Evidence) -> str:
     if passage.source_type == "vault":
-        return wikilink(passage.path, PurePosixPath(passage.path).stem)
+        return _link(passage.path)
     if passage.source_type == "task":
         return wikilink(passage.path.partition("#")[0], "task")
     return inline(f"{passage.source_type} {passage.title}", 80)

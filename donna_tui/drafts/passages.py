@@ -33,8 +33,14 @@ class Passages:
     _numbers: dict[tuple[str, int, int, str], int] = field(default_factory=dict)
 
     def add_hits(self, hits: Iterable[Hit]) -> list[Evidence]:
-        """Add the passages of a search, without unapproved drafts."""
-        return [self._add_hit(hit) for hit in hits if not is_draft(hit.metadata)]
+        return [
+            self.add(Evidence(
+                number=0, source_type=hit.source_type, path=hit.path, title=hit.title, heading_path=hit.heading_path,
+                start_line=hit.start_line, end_line=hit.end_line, text=hit.content, score=hit.score,
+            ), sensitive=hit.sensitive)
+            for hit in hits
+            if not is_draft(hit.metadata)
+        ]  # fmt: skip
 
     def add(self, passage: Evidence, *, sensitive: bool) -> Evidence:
         """Add one passage under its own number."""
@@ -48,13 +54,6 @@ class Passages:
         if sensitive:
             self.private.add(numbered.number)
         return numbered
-
-    def _add_hit(self, hit: Hit) -> Evidence:
-        passage = Evidence(
-            number=0, source_type=hit.source_type, path=hit.path, title=hit.title, heading_path=hit.heading_path,
-            start_line=hit.start_line, end_line=hit.end_line, text=hit.content, score=hit.score,
-        )  # fmt: skip
-        return self.add(passage, sensitive=hit.sensitive)
 
 
 def is_draft(metadata: dict[str, Any]) -> bool:
@@ -76,7 +75,6 @@ class IndexedNote:
 
 
 def approved_notes(database: Database) -> Iterator[IndexedNote]:
-    """Yield all notes except unapproved drafts."""
     for path, title, modified_at, metadata, sensitive, heading in database.rows(
         "SELECT source_id, title, modified_at, metadata_json, sensitive, (SELECT min(top)"
         " FROM (SELECT coalesce(json_extract(heading_path, '$[0]'), '') AS top FROM memory_chunks"
@@ -102,7 +100,6 @@ def notes_of_key(database: Database, key: str) -> list[str]:
 
 
 def paths_of_keys(database: Database, keys: Sequence[str]) -> dict[str, str]:
-    """Map occasions to the paths of their notes."""
     rows = database.rows(
         "SELECT k.value, source_id FROM memory_documents, json_each(?) k"  # noqa: S608
         " WHERE source_type = ? AND user_id = ?"

@@ -33,7 +33,6 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
 
 
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
-    """Return the links to people, without duplicates."""
     count = Counter(path.rpartition("/")[2].removesuffix(".md").casefold() for path in vault_client.list())
     known = set(vault_client.list(FOLDER))
     links = []
@@ -70,7 +69,6 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
 
 
 def is_stub(content: bytes | None) -> bool:
-    """Check whether this is the empty page of a person."""
     front = parse_frontmatter((content or b"").decode("utf-8", "replace")).data
     return bool(front.get("stub")) and front.get("type") == "person"
 

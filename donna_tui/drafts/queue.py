@@ -37,12 +37,10 @@ class Rest:
     remarks: tuple[str, ...] = ()
 
     def dumped(self) -> str:
-        """Serialise to JSON."""
         return json.dumps(asdict(self))
 
     @classmethod
     def loaded(cls, text: str) -> Rest:
-        """Parse from JSON."""
         if not text:
             return cls()
         known: dict[str, Any] = json.loads(text)
@@ -84,7 +82,6 @@ class Entry:
 
     @property
     def rest(self) -> Rest:
-        """Return the sources of the draft."""
         return Rest.loaded(self.evidence)
 
     @property
@@ -122,7 +119,6 @@ _COLUMNS = ", ".join(_NAMES)
 
 
 def begin(db: MemoryDb, entry: Entry) -> Entry:
-    """Return the row of an occasion, inserting it if it is new."""
     _insert(db, entry, otherwise="IGNORE")
     place = (entry.user_id, entry.skill, entry.key)
     (known,) = _entries(db.database, "user_id = ? AND skill = ? AND key = ?", place)
@@ -130,13 +126,11 @@ def begin(db: MemoryDb, entry: Entry) -> Entry:
 
 
 def save(db: MemoryDb, entry: Entry) -> Entry:
-    """Store a row, replacing the old one."""
     _insert(db, entry, otherwise="REPLACE")
     return entry
 
 
 def drop(db: MemoryDb, identity: str) -> None:
-    """Delete a row that has nothing to write about."""
     with db.change():
         db.database.run("DELETE FROM drafts WHERE id = ?", (identity,))
 
@@ -151,7 +145,6 @@ def fail(db: MemoryDb, entry: Entry, reason: str, detail: str, now: float) -> En
 
 
 def of_id(database: Database, identity: str) -> Entry | None:
-    """Return the row with this id."""
     return next(iter(_entries(database, "id = ?", (identity,))), None)
 
 
@@ -170,7 +163,6 @@ def due_again(database: Database, now: float, cut_short_before: float) -> list[E
 
 
 def keys_of(database: Database, skill: str) -> dict[str, Entry]:
-    """Map the keys of a skill to its rows."""
     return {entry.key: entry for entry in _entries(database, "user_id = ? AND skill = ?", (ME, skill))}
 
 

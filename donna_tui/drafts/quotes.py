@@ -129,7 +129,6 @@ class Read:
         return cls(note=replace(note, sensitive=is_private), text=found.text, blocks=tuple(blocks))
 
     def evidence(self, block: Block) -> Evidence:
-        """Return a block as a passage of its note."""
         return Evidence(
             number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
             heading_path=block.heading_path, start_line=block.start_line, end_line=block.end_line, text=block.raw,
@@ -145,14 +144,12 @@ class Read:
             Evidence(
                 number=0, source_type=MemorySource.VAULT.value, path=self.note.path, title=self.note.title,
                 heading_path=path, start_line=blocks[0].start_line, end_line=blocks[-1].end_line,
-                text="\n".join(_as_item(block) for block in blocks),
+                text="\n".join(
+                    f"{'  ' * each.depth}- {f'[{each.box}] ' if each.box else ''}{each.text}" for each in blocks
+                ),
             )
             for path, blocks in found.items()
         ]  # fmt: skip
-
-
-def _as_item(block: Block) -> str:
-    return f"{'  ' * block.depth}- {f'[{block.box}] ' if block.box else ''}{block.text}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,7 +165,11 @@ class Points:
 
 def points_of(blocks: Sequence[Block], agenda: Sequence[str] = ()) -> Points:
     """Choose the quotations of the last meeting, in the order of the agenda if there is one."""
-    quotable = {number for number, block in enumerate(blocks) if is_quotable(block) and not _in_box(blocks, number)}
+    quotable = {
+        number
+        for number, block in enumerate(blocks)
+        if is_quotable(block) and not any(blocks[each].box for each in (*_above(blocks, number), number))
+    }
     quotable -= replaced_among(blocks, quotable)
     by_role = {role: [number for number in sorted(quotable) if blocks[number].role is role] for role in Role}
     decided = by_role[Role.DECISIONS][:MOST_DECISIONS]
@@ -285,21 +286,18 @@ class _Statement:
         return self.role is early.role is Role.DECISIONS and has_other_day and self.subject == early.subject
 
 
-def _in_box(blocks: Sequence[Block], number: int) -> bool:
-    """Check whether a block is a check box, or is nested in one."""
-    while number >= 0:
-        if blocks[number].box:
-            return True
-        number = blocks[number].parent
-    return False
-
-
 def _chosen_notes(
     blocks: Sequence[Block], candidates: list[int], agenda: Sequence[frozenset[str]], most: int
 ) -> list[int]:
     """Return the notes worth quoting: the best line of each topic first, of several outcomes the last."""
     bullets = [number for number in candidates if blocks[number].is_bullet]
-    prose = [number for number in candidates if not blocks[number].is_bullet and _is_a_sentence(blocks[number].text)]
+    prose = [
+        number
+        for number in candidates
+        if not blocks[number].is_bullet
+        and is_self_contained(blocks[number].text)
+        and len(stems_of(blocks[number].text)) >= FEWEST_WORDS
+    ]
     if len(prose) > MOST_PROSE and len(prose) > len(bullets):
         listed = bullets if topics_of(blocks, 1) else [*bullets, *prose]
         chosen, most = [each for each in listed if _is_decided(blocks[each])], min(most, MOST_SENTENCES)
@@ -360,10 +358,6 @@ def _is_meaningful(blocks: Sequence[Block], number: int, *, is_parent: bool) -> 
         return bool(_OUTCOME.search(block.text)) and len(stems_of(_REFERENCE.sub("", block.text))) >= FEWEST_STEMS
     is_listed = block.parent >= 0 and bool(_OPENS.search(blocks[block.parent].text))
     return is_listed or len(stems_of(block.text)) > 1
-
-
-def _is_a_sentence(text: str) -> bool:
-    return is_self_contained(text) and len(stems_of(text)) >= FEWEST_WORDS
 
 
 def _above(blocks: Sequence[Block], number: int) -> list[int]:

@@ -50,7 +50,13 @@ class VaultTemplateRenderer:
             raise _refused(f"the template {template_name}{where} cannot be used: {answer['message']}")
         body, own = _apart(answer["text"], template_name)
         given = dict(context.get("frontmatter", {}))
-        return body, {**{key: value for key, value in own.items() if key not in given and _is_free(key)}, **given}
+        reserved = {"owned", "idempotency_key", "calendar_event_id", *given}
+        added = {
+            key: value
+            for key, value in own.items()
+            if key not in reserved and not key.startswith(("donna", "autowritten"))
+        }
+        return body, {**added, **given}
 
     def _source(self, name: str) -> str:
         if not name.replace("_", "").isalnum():
@@ -87,11 +93,6 @@ def _apart(text: str, name: str) -> tuple[str, dict[str, Any]]:
     except YamlError as error:
         raise _refused(f"the frontmatter of the template {name} cannot be read: it {error}") from error
     return (f"{body}\n", own) if own else (text, {})
-
-
-def _is_free(key: str) -> bool:
-    """Check whether a frontmatter key is not reserved by Donna."""
-    return not key.startswith(("donna", "autowritten")) and key not in ("owned", "idempotency_key", "calendar_event_id")
 
 
 def _run_child(question: str, name: str) -> dict[str, Any]:

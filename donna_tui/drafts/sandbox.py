@@ -21,7 +21,6 @@ _TEMPLATE = "<template>"
 
 
 def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
-    """Render one template; return the answer."""
     from jinja2 import DictLoader, StrictUndefined, TemplateError
     from jinja2.exceptions import SecurityError
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -35,8 +34,12 @@ def render(name: str, source: str, context: dict[str, Any]) -> dict[str, Any]:
         keep_trailing_newline=True,
     )
     try:
-        parts = environment.get_template(name).generate(context)
-        return {"ok": True, "text": _joined(parts)}
+        text = ""
+        for part in environment.get_template(name).generate(context):
+            text += part
+            if len(text) > LONGEST_TEXT:
+                raise ValueError
+        return {"ok": True, "text": text}
     except SecurityError:
         return {"ok": False, "message": "the template uses something that templates may not use", "line": None}
     except TemplateError as error:
@@ -54,26 +57,12 @@ def _line(error: BaseException) -> int | None:
     return lines[-1] if lines else None
 
 
-def _joined(parts: Any) -> str:
-    text = ""
-    for part in parts:
-        text += part
-        if len(text) > LONGEST_TEXT:
-            raise ValueError
-    return text
-
-
-def _limit(cpu_seconds: int) -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
+def main() -> None:
+    request = json.load(sys.stdin)
+    resource.setrlimit(resource.RLIMIT_CPU, (request["cpu_seconds"], request["cpu_seconds"] + 1))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     if sys.platform == "linux":  # elsewhere the address space is not the memory that a process uses
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-
-
-def main() -> None:
-    """Render the template of the request on stdin, and print the answer."""
-    request = json.load(sys.stdin)
-    _limit(request["cpu_seconds"])
     json.dump(render(request["name"], request["source"], request["context"]), sys.stdout)
 
 

@@ -27,17 +27,6 @@ class Cadence:
     minute: int
     weekday: int | None = None
 
-    def trigger(self, zone: datetime.tzinfo) -> CronTrigger:
-        """Return the trigger of the scheduler."""
-        return CronTrigger(hour=self.hour, minute=self.minute, day_of_week=self.weekday, timezone=zone)
-
-    def last_due(self, now: datetime.datetime) -> datetime.datetime:
-        """Return the last time at which it was due; `now` is local."""
-        due = now.replace(hour=self.hour, minute=self.minute, second=0, microsecond=0)
-        while due > now or (self.weekday is not None and due.weekday() != self.weekday):
-            due -= datetime.timedelta(days=1)
-        return due
-
 
 def cadences(skills: SkillsConfig) -> Iterator[Cadence]:
     """Yield the enabled skills that have an hour."""
@@ -63,12 +52,14 @@ async def follow(
     scheduler = AsyncIOScheduler(timezone=zone)
     scheduler.add_job(retry, "interval", seconds=RETRY_SECONDS, coalesce=True, max_instances=1)
     for each in wanted:
-        due = each.last_due(now.astimezone(zone))
+        local = now.astimezone(zone)
+        due = local.replace(hour=each.hour, minute=each.minute, second=0, microsecond=0)
+        while due > local or (each.weekday is not None and due.weekday() != each.weekday):
+            due -= datetime.timedelta(days=1)
         if (now - due).total_seconds() < LATE_SECONDS:
             await run(each.skill, due.date())
-        scheduler.add_job(
-            _run_today, each.trigger(zone), (run, each.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True
-        )
+        trigger = CronTrigger(hour=each.hour, minute=each.minute, day_of_week=each.weekday, timezone=zone)
+        scheduler.add_job(_run_today, trigger, (run, each.skill, zone), misfire_grace_time=LATE_SECONDS, coalesce=True)
     scheduler.start()
     try:
         await asyncio.Event().wait()

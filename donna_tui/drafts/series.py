@@ -1,7 +1,7 @@
 """Find the earlier notes of a meeting: of the same series, else with the same title, else with the same people.
 
 Search results never fill gaps. A note of a 1:1, an interview or the like is used only for its own participants, and a
-private note for no meeting with others.
+private note for no meeting with others. `Gatherer` reads these notes, and whatever else a draft is based on.
 """
 
 from __future__ import annotations
@@ -9,18 +9,19 @@ from __future__ import annotations
 import datetime
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.drafts.drafters import stems_of
-from donna_tui.drafts.passages import IndexedNote, approved_notes
+from donna_tui.drafts.passages import IndexedNote, approved_notes, is_draft
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.text import words_only
 from donna_tui.index.database import Database
-from donna_tui.types.drafts import Attendee, Meeting
+from donna_tui.types.drafts import Meeting
+from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
 from donna_tui.vault.note.read import note_date
 
 MOST_BACKGROUND = 3
@@ -105,8 +106,10 @@ class Invited:
         """Extract the people and the title key of a meeting; `me` are the user's names and addresses."""
         mine = frozenset(person_key(each) for each in me)
         others = {
-            person_key(each.name or each.email) for each in meeting.attendees if not _is_me(each, mine)
-        }  # fmt: skip
+            person_key(each.name or each.email)
+            for each in meeting.attendees
+            if person_key(each.name) not in mine and not (each.email and person_key(each.email) in mine)
+        }
         return cls(meeting=meeting, key=title_key(meeting.title), people=frozenset(others - {""}), me=mine)
 
 
@@ -117,7 +120,13 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     """
     found: dict[Match, list[Earlier]] = {match: [] for match in Match}
     notes = list(approved_notes(index))
-    invited = replace(invited, namesakes=_namesakes(notes, invited))
+    # The words in the full names of people whom notes name, or who have a page, and who are not invited.
+    people = people_in(notes) | {
+        person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")
+    }
+    others = people - invited.people - invited.me
+    words = frozenset(word for person in others if " " in person for word in person.split())
+    invited = replace(invited, namesakes=words)
     for note in notes:
         day = day_in(note.path, note.front)
         if day is None or not _is_before(note, day, invited.meeting):
@@ -130,14 +139,6 @@ def earlier_notes(index: Database, invited: Invited) -> list[Earlier]:
     if best and not _may_be_quoted(best[0], invited):
         return []
     return [each for each in best if _may_be_quoted(each, invited)]
-
-
-def _namesakes(notes: Iterable[IndexedNote], invited: Invited) -> frozenset[str]:
-    """Return the words in the full names of the people whom notes name, or who have a page, and who are not invited."""
-    people = people_in(notes)
-    people |= {person_key(PurePosixPath(note.path).stem) for note in notes if note.path.startswith(f"{FOLDER}/")}
-    others = people - invited.people - invited.me
-    return frozenset(word for person in others if " " in person for word in person.split())
 
 
 def _may_be_quoted(earlier: Earlier, invited: Invited) -> bool:
@@ -157,7 +158,9 @@ def may_be_quoted(note: IndexedNote, invited: Invited) -> bool:
     if note.sensitive:
         return is_between_two and _are_the_same(invited, people)
     if is_between_two or _PERSONAL & title_key(note.title) or _PERSONAL & title_key(PurePosixPath(note.path).stem):
-        return _are_the_same(invited, people) if people else _is_named(invited)
+        # Without people, the title of the meeting must name them, as “1:1 Ben” does, and no other Ben be known.
+        named = invited.key & {word for person in invited.people for word in person.split()}
+        return _are_the_same(invited, people) if people else bool(named - invited.namesakes)
     return True
 
 
@@ -203,7 +206,6 @@ def title_key(title: str) -> frozenset[str]:
 
 
 def people_of(front: dict[str, Any]) -> frozenset[str]:
-    """Return the people that the frontmatter of a note names."""
     for key in PEOPLE_KEYS:
         value = front.get(key)
         if value:
@@ -213,7 +215,6 @@ def people_of(front: dict[str, Any]) -> frozenset[str]:
 
 
 def people_in(notes: Iterable[IndexedNote]) -> set[str]:
-    """Return the people that the frontmatter of some notes names."""
     return {person for note in notes for person in people_of(note.front)}
 
 
@@ -224,10 +225,6 @@ def person_key(name: str) -> str:
     words = re.sub(r"<[^<>]*>|\([^()]*\)", " ", words).strip() or words.strip("<> ")
     words = words.removeprefix("mailto:").partition("@")[0] or words
     return " ".join(unicodedata.normalize("NFC", re.sub(r"[._-]+", " ", words)).casefold().split())
-
-
-def _is_me(person: Attendee, mine: Collection[str]) -> bool:
-    return person_key(person.name) in mine or (bool(person.email) and person_key(person.email) in mine)
 
 
 def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:
@@ -245,21 +242,15 @@ def _is_before(note: IndexedNote, day: datetime.date, meeting: Meeting) -> bool:
 def match_of(note: IndexedNote, invited: Invited) -> Match | None:
     """Return why a note belongs to the meetings of this series, title or people; None if it does not."""
     meeting, people = invited.meeting, people_of(note.front) - invited.me
-    if meeting.series_id and meeting.series_id in _series_ids(note):
+    event = str(note.front.get("calendar_event_id") or "")
+    named = (note.front.get("series_id"), note.front.get("series"), event.rpartition("/")[0], event.rpartition("_")[0])
+    if meeting.series_id and meeting.series_id in {str(each or "") for each in named}:
         return Match.SERIES
     if invited.key and invited.key in set(_title_keys(note)) and _is_same_meeting(invited, people):
         return Match.TITLE
     if people and people == invited.people and is_meeting_note(note):
         return Match.PEOPLE
     return None
-
-
-def _series_ids(note: IndexedNote) -> Iterator[str]:
-    for key in ("series_id", "series"):
-        yield str(note.front.get(key) or "")
-    event = str(note.front.get("calendar_event_id") or "")
-    yield event.rpartition("/")[0]
-    yield event.rpartition("_")[0]
 
 
 def _title_keys(note: IndexedNote) -> Iterator[frozenset[str]]:
@@ -294,14 +285,7 @@ def _are_the_same(invited: Invited, people: frozenset[str]) -> bool:
     return is_one_on_one and bool(people) and people < invited.people
 
 
-def _is_named(invited: Invited) -> bool:
-    """Check whether the title of a meeting names its people, as “1:1 Ben” does, and no other Ben is known."""
-    named = invited.key & {word for person in invited.people for word in person.split()}
-    return bool(named - invited.namesakes)
-
-
 def is_meeting_note(note: IndexedNote) -> bool:
-    """Check whether a note is marked as the note of a meeting."""
     front = note.front
     return front.get("type") == "meeting" or bool(front.get("calendar_event_id") or front.get("event_start"))
 
@@ -327,3 +311,50 @@ def _folders_after(folder: PurePosixPath, old: datetime.date, new: datetime.date
         elif part == f"{old.year:04d}-{old.month:02d}":
             parts[place] = f"{new.year:04d}-{new.month:02d}"
     return PurePosixPath(*parts)
+
+
+Search = Callable[[SearchRequest, int], Awaitable[SearchOutcome]]
+Read = Callable[[Callable[[Database], Any]], Awaitable[Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gatherer:
+    """Read the index for a draft. With `remote` the reader is a remote model, so nothing private is read.
+
+    `me` are the names and addresses of the user.
+    """
+
+    search: Search
+    read: Read
+    remote: bool = False
+    me: tuple[str, ...] = ()
+
+    async def hits(self, about: str, source: MemorySource, most: int) -> list[Hit]:
+        """Return the best passages of one source, without drafts."""
+        if most < 1 or not about.strip():
+            return []
+        filters = Filters(user_id=ME, sources=(source.value,), sensitive=False if self.remote else None)
+        words = " ".join(re.findall(r"\w+", words_only(about, 300)))  # without query syntax
+        outcome = await self.search(SearchRequest(text=words, filters=filters), 2 * most)
+        return [hit for hit in outcome.hits if not is_draft(hit.metadata)][:most]
+
+    async def own_chats(self, about: str, most: int) -> list[Hit]:
+        """Return the user's own turns about a subject in chats."""
+        hits = await self.hits(about, MemorySource.CHAT, 3 * most)
+        return [hit for hit in hits if hit.metadata.get("role", "user") == "user"][:most]
+
+    def invited(self, meeting: Meeting) -> Invited:
+        return Invited.to(meeting, self.me)
+
+    async def earlier(self, meeting: Meeting) -> list[Earlier]:
+        """Return the notes of the earlier meetings, latest first."""
+        invited = self.invited(meeting)
+        found: list[Earlier] = await self.read(lambda index: earlier_notes(index, invited))
+        if found and self.remote and found[0].note.sensitive:
+            return []
+        return [each for each in found if not (self.remote and each.note.sensitive)]
+
+    async def background(self, meeting: Meeting) -> list[IndexedNote]:
+        invited = self.invited(meeting)
+        found: list[IndexedNote] = await self.read(lambda index: background_notes(index, invited))
+        return [each for each in found if not (self.remote and each.sensitive)]

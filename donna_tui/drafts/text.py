@@ -84,7 +84,7 @@ def words_only(text: str, longest: int = LONGEST_LINE) -> str:
 
 def _bare(text: str) -> str:
     line = _ESCAPES.sub(lambda found: found[1] or "\\", " ".join(_HTML_COMMENT.sub(" ", text).split()))
-    line = _WIKILINK.sub(lambda found: found[2] or _last_part(found[1]), line)
+    line = _WIKILINK.sub(lambda found: found[2] or found[1].split("#", 1)[0].rsplit("/", 1)[-1] or found[1], line)
     line = _MARKDOWN_LINK.sub(lambda found: found[1], line)
     line = _SCHEME.sub(r"\1 ", _URL.sub(_address, line))
     line = _LONE.sub("", _EMPHASIS.sub("", line))
@@ -121,7 +121,10 @@ def slug(text: str, *, otherwise: str, longest: int = 60) -> str:
     folded = unicodedata.normalize("NFC", words_only(text, 300)).lower()
     kept = "".join(char if char.isalnum() or unicodedata.category(char) == "Mn" else "-" for char in folded)
     joined = "-".join(filter(None, kept.split("-")))
-    return _within(joined, longest).strip("-") or otherwise
+    cut = joined if len(joined) <= longest else joined[:longest].rsplit("-", 1)[0]
+    while len(cut.encode()) > 200:  # leaves room for a date and a number on any file system
+        cut = cut[:-1]
+    return cut.strip("-") or otherwise
 
 
 def wikilink(path: str, shown: str = "") -> str:
@@ -136,21 +139,9 @@ def can_be_linked(name: str) -> bool:
     return bool(name.strip()) and not re.search(r"[\[\]|#^\\/:*?\"<>\n\r]", name) and not name.startswith(".")
 
 
-def _last_part(target: str) -> str:
-    return target.split("#", 1)[0].rsplit("/", 1)[-1] or target
-
-
 def _visible(text: str) -> str:
     chars = ((char, unicodedata.category(char) not in _INVISIBLE) for char in text[:20_000])
     return "".join(char if is_shown else " " if char.isspace() else "" for char, is_shown in chars)
-
-
-def _within(name: str, longest: int) -> str:
-    """Cut between words, and to 200 bytes, which leaves room for a date and a number on any file system."""
-    cut = name if len(name) <= longest else name[:longest].rsplit("-", 1)[0]
-    while len(cut.encode()) > 200:
-        cut = cut[:-1]
-    return cut
 
 
 WIDTH = 10_000
@@ -161,7 +152,6 @@ class _Dumper(yaml.SafeDumper):
     """Indent lists below their key, as Obsidian does."""
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        """Indent lists in any case."""
         super().increase_indent(flow, False)
 
 
@@ -182,10 +172,6 @@ _Dumper.add_representer(str, _text)
 
 
 def frontmatter_block(data: Mapping[str, Any]) -> str:
-    """Return the frontmatter with its fences.
-
-    Values are text, numbers, booleans, None, and lists and mappings of them.
-    """
     body = yaml.dump(
         dict(data), Dumper=_Dumper, sort_keys=False, allow_unicode=True, default_flow_style=False, width=WIDTH
     )

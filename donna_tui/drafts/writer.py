@@ -7,13 +7,12 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from donna_tui.drafts import queue
 from donna_tui.drafts.drafters import EXTRACTIVE, Answer, Composed, Drafter, extract
-from donna_tui.drafts.page import Autonomy, Context, Page, Run
+from donna_tui.drafts.page import Context, Page, Run
 from donna_tui.drafts.people import ACTOR
 from donna_tui.drafts.queue import Entry, Rest, is_of
 from donna_tui.drafts.renderer import VaultTemplateRenderer
@@ -24,7 +23,6 @@ from donna_tui.types.draft_events import AutowriteFailed, AutowriteSkipped, Auto
 from donna_tui.types.drafts import DraftState
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.events import EventHub
-from donna_tui.types.search import ME
 from donna_tui.vault.client import VaultClient
 from donna_tui.vault.note.read import DRAFT_KEY
 from donna_tui.vault.write.changes import expecting
@@ -51,9 +49,16 @@ class WriteResult:
     draft: str = ""
 
 
+class _NoMaterialError(Exception):
+    """Raised if there is no material for a note."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriterParts:
-    """The dependencies of the writer. `find` returns the indexed notes of an occasion."""
+class MemoryInformedWriter:
+    """The writer of a space. `find` returns the indexed notes of an occasion.
+
+    Concurrent runs of one occasion are serialised; the second finds the result of the first.
+    """
 
     renderer: VaultTemplateRenderer
     vault_client: VaultClient
@@ -65,45 +70,18 @@ class WriterParts:
     clock: Callable[[], float] = field(default=time.time)
     reached: Callable[[str], None] = field(default=lambda _: None)
     """Called with the name of each completed step."""
+    _running: WeakValueDictionary[tuple[str, str], asyncio.Lock] = field(
+        default_factory=WeakValueDictionary, init=False
+    )
 
-
-class _NoMaterialError(Exception):
-    """Raised if there is no material for a note."""
-
-
-class MemoryInformedWriter:
-    """The writer of a space.
-
-    Concurrent runs of one occasion are serialised; the second finds the result of the first.
-    """
-
-    def __init__(self, parts: WriterParts) -> None:
-        self._parts = parts
-        self._running: WeakValueDictionary[tuple[str, str, str], asyncio.Lock] = WeakValueDictionary()
-
-    async def run(
-        self,
-        *,
-        template: str,
-        task_type: str,
-        context_gather: Callable[[], Awaitable[Context]],
-        target_path: str,
-        idempotency_key: str,
-        title: str = "",
-        user_id: str = ME,
-        autonomy_level: Autonomy = "medium",
-    ) -> WriteResult:
+    async def run(self, run: Run) -> WriteResult:
         """Write the note of an occasion unless it exists, at any path. Never raises DonnaError.
 
         A failure is stored with its reason and retried by a later run once its back-off is over; an answer that was
         paid for is reused.
         """
-        run = Run(
-            template=template, task_type=task_type, gather=context_gather, target_path=target_path,
-            key=idempotency_key, title=title or PurePosixPath(target_path).stem, user_id=user_id,
-            autonomy=autonomy_level,
-        )  # fmt: skip
-        return await self.carry_out(run)
+        async with self._running.setdefault((run.template, run.key), asyncio.Lock()):
+            return await self._run(run)
 
     async def preview(self, run: Run) -> tuple[str, Rest]:
         """Render the note as it would be written now, without a model and without writing it. Raises DonnaError."""
@@ -111,43 +89,39 @@ class MemoryInformedWriter:
         page, note = await self._drawn(run, context, extract(context.task), EXTRACTIVE)
         return note, page.rest
 
-    async def carry_out(self, run: Run) -> WriteResult:
-        """Call `run` with its arguments as one value."""
-        async with self._running.setdefault((run.user_id, run.template, run.key), asyncio.Lock()):
-            return await self._carry_out(run)
-
-    async def _carry_out(self, run: Run) -> WriteResult:
-        entry = await self._begin(run)
+    async def _run(self, run: Run) -> WriteResult:
+        fresh = Entry(
+            id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
+            target=run.target_path, created_at=self.clock(),
+        )  # fmt: skip
+        entry = await self.db.run(lambda db: queue.begin(db, fresh))
+        self.reached("begun")
         if entry.is_finished or await self._adopt(run, entry):
-            self._parts.hub.post(
-                AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path)
-            )
+            self.hub.post(AutowriteSkipped(template=run.template, key=run.key, path=entry.path or run.effective_path))
             return WriteResult(entry.path or run.effective_path, skipped=True, reason="idempotent", draft=entry.id)
         try:
-            return await self._write(run, entry)
+            if not entry.original:
+                entry = await self._composed(run, entry)
+            path, sha = await asyncio.to_thread(self._put, run, entry)
+            self.reached("written")
+            state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
+            await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
+            self.hub.post(Autowritten(template=run.template, key=run.key, path=path))
+            return WriteResult(path, sha, draft=entry.id)
         except _NoMaterialError:
-            await self._parts.db.run(lambda db: queue.drop(db, entry.id))
+            await self.db.run(lambda db: queue.drop(db, entry.id))
             return WriteResult(run.effective_path, skipped=True, reason=NOTHING)
         except DonnaError as error:
             return await self._failed(run, entry, error)
         except OSError as error:
             return await self._failed(run, entry, refused_write(error, run.effective_path))
 
-    async def _begin(self, run: Run) -> Entry:
-        fresh = Entry(
-            id=new_id(), skill=run.template, key=run.key, title=run.title, state=queue.COMPOSING,
-            target=run.target_path, user_id=run.user_id, created_at=self._parts.clock(),
-        )  # fmt: skip
-        entry = await self._parts.db.run(lambda db: queue.begin(db, fresh))
-        self._parts.reached("begun")
-        return entry
-
     async def _adopt(self, run: Run, entry: Entry) -> bool:
         """Check whether the note of the occasion exists, and adopt it.
 
         It may be from an interrupted run, or from before the queue knew of it.
         """
-        known = await self._parts.find(run.key)
+        known = await self.find(run.key)
         candidates = dict.fromkeys([*filter(None, [entry.path]), run.effective_path, run.target_path, *known])
         for path in candidates:
             front = await asyncio.to_thread(self._front, path)
@@ -158,28 +132,21 @@ class MemoryInformedWriter:
         return False
 
     def _front(self, path: str) -> dict[str, Any] | None:
-        note = self._parts.vault_client.try_read(path)
+        note = self.vault_client.try_read(path)
         return note.frontmatter.data if note else None
-
-    async def _write(self, run: Run, entry: Entry) -> WriteResult:
-        if not entry.original:
-            entry = await self._composed(run, entry)
-        entry, sha = await self._written(run, entry)
-        self._parts.hub.post(Autowritten(template=run.template, key=run.key, path=entry.path))
-        return WriteResult(entry.path, sha, draft=entry.id)
 
     async def _composed(self, run: Run, entry: Entry) -> Entry:
         """Compose the whole text, and store it before the note is written."""
         context = await run.gather()
         if context.is_empty:
             raise _NoMaterialError
-        self._parts.reached("gathered")
+        self.reached("gathered")
         entry, answer, remarks = await self._answered(context, entry)
         is_extracted = entry.drafter == EXTRACTIVE  # an empty answer of a model is kept, so that it is not bought again
         if context.needs_answer and is_extracted and not any(answer.model_dump().values()):
             raise _NoMaterialError
         page, note = await self._drawn(run, context, answer, entry.drafter)
-        self._parts.reached("rendered")
+        self.reached("rendered")
         rest = replace(page.rest, remarks=(*remarks, *page.rest.remarks))
         ready = replace(entry, state=queue.READY, original=note, evidence=rest.dumped(), sensitive=page.is_private)
         return await self._save(ready)
@@ -190,17 +157,17 @@ class MemoryInformedWriter:
             return entry, context.task.schema.model_validate_json(entry.answer), ()
         remarks: tuple[str, ...] = ()
         try:
-            composed: Composed = await self._parts.drafter.compose(context.task)
+            composed: Composed = await self.drafter.compose(context.task)
         except DonnaError as error:
             if error.reason not in (Reason.MODEL_CALL_FAILED, Reason.EGRESS_REFUSED):
                 raise
             composed = Composed(extract(context.task))
             remarks = (f"Drafted from your notes only: {error.message}",)
-        self._parts.reached("composed")
+        self.reached("composed")
         saved = await self._save(replace(
             entry, answer=composed.answer.model_dump_json(), drafter=composed.drafter, cost=composed.cost
         ))  # fmt: skip
-        self._parts.reached("answered")
+        self.reached("answered")
         return saved, composed.answer, remarks
 
     async def redraft(self, run: Run, entry: Entry) -> Entry:
@@ -211,7 +178,7 @@ class MemoryInformedWriter:
         context = await run.gather()
         if context.is_empty:
             raise DonnaError(Reason.MISSING, "there is nothing left to draft from")
-        composed: Composed = await self._parts.drafter.compose(context.task)
+        composed: Composed = await self.drafter.compose(context.task)
         page, note = await self._drawn(run, context, composed.answer, composed.drafter)
         return replace(
             entry, original=note, answer=composed.answer.model_dump_json(), evidence=page.rest.dumped(),
@@ -219,63 +186,47 @@ class MemoryInformedWriter:
         )  # fmt: skip
 
     async def _drawn(self, run: Run, context: Context, answer: Answer, drafter: str) -> tuple[Page, str]:
-        """Build the page of an answer, and render its note."""
         page = await asyncio.to_thread(Page.of, run, context, answer, drafter, is_note=self._is_note)
         return page, await asyncio.to_thread(self._rendered, page)
 
     def _rendered(self, page: Page) -> str:
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self._parts.clock()))
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.clock()))
         front = page.frontmatter if page.run.autonomy == "high" else {**page.frontmatter, "autowritten_at": now}
         data = {**page.context.data, "llm": page.shown, "now_iso": now, "frontmatter": front}
-        body, metadata = self._parts.renderer.render(page.run.template, data)
+        body, metadata = self.renderer.render(page.run.template, data)
         return whole_note(metadata, body)
 
     def _is_note(self, path: str) -> bool:
         try:
-            self._parts.vault_client.stat(path)
+            self.vault_client.stat(path)
         except DonnaError:
             return False
         return True
 
-    async def _written(self, run: Run, entry: Entry) -> tuple[Entry, str]:
-        path, sha = await asyncio.to_thread(self._put, run, entry)
-        self._parts.reached("written")
-        state = DraftState.APPROVED if run.autonomy == "high" else DraftState.WAITING
-        saved = await self._save(replace(entry, state=state.value, path=path, reason="", detail="", next_try=None))
-        return saved, sha
-
     def _put(self, run: Run, entry: Entry) -> tuple[str, str]:
         """Write the note under the first free name; other notes are never overwritten."""
-        message = f"autowrite: {run.template} {run.key}"
-        for path in _names(run.effective_path):
+        subject = json.dumps(f"autowrite: {run.template} {run.key}", ensure_ascii=False)[1:-1][:200]  # one line
+        stem = run.effective_path.removesuffix(".md")
+        for path in (run.effective_path, *(f"{stem}-{number}.md" for number in range(2, MOST_NAMES + 1))):
             try:
-                plan = self._parts.vault_writer.planner.write(path, entry.original, seen=expecting(None))
+                plan = self.vault_writer.planner.write(path, entry.original, seen=expecting(None))
             except VaultWriteError as error:
                 if error.reason is not Reason.CONFLICT:
                     raise
                 if is_of(self._front(path) or {}, run.template, run.key):
                     return path, ""  # another process was faster
                 continue
-            outcome = self._parts.vault_writer.apply(replace(plan, subject=_one_line(message)), actor=ACTOR)
+            outcome = self.vault_writer.apply(replace(plan, subject=subject), actor=ACTOR)
             return path, outcome.commit
         raise DonnaError(Reason.CONFLICT, f"there are {MOST_NAMES} notes named {run.effective_path}")
 
     async def _failed(self, run: Run, entry: Entry, error: DonnaError) -> WriteResult:
-        known = await self._parts.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry
-        now = self._parts.clock()
-        await self._parts.db.run(lambda db: queue.fail(db, known, error.reason.value, error.message, now))
+        known = await self.db.run(lambda db: queue.of_id(db.database, entry.id)) or entry
+        now = self.clock()
+        await self.db.run(lambda db: queue.fail(db, known, error.reason.value, error.message, now))
         path = run.effective_path
-        self._parts.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
+        self.hub.post(AutowriteFailed(template=run.template, key=run.key, path=path, reason=error.reason.value))
         return WriteResult(path, skipped=True, reason=error.message, draft=entry.id)
 
     async def _save(self, entry: Entry) -> Entry:
-        return await self._parts.db.run(lambda db: queue.save(db, entry))
-
-
-def _names(path: str) -> list[str]:
-    stem, ending = path.removesuffix(".md"), ".md"
-    return [path, *(f"{stem}-{number}{ending}" for number in range(2, MOST_NAMES + 1))]
-
-
-def _one_line(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False)[1:-1][:200]
+        return await self.db.run(lambda db: queue.save(db, entry))

@@ -246,7 +246,11 @@ class _Download:
                 part.unlink()
                 raise httpx2.ReadError("the download starts again")
             response.raise_for_status()
-            if response.status_code != HTTPStatus.PARTIAL_CONTENT or _first_byte(response) != received:
+            # `Content-Range: bytes 100-199/200` states the first byte of a partial response.
+            unit, _, rest = response.headers.get("content-range", "").partition(" ")
+            start = rest.partition("-")[0].strip()
+            is_partial = response.status_code == HTTPStatus.PARTIAL_CONTENT and unit.strip().lower() == "bytes"
+            if not (is_partial and start.isascii() and start.isdigit() and int(start) == received):
                 received = 0
             await self._append(part, received, response, pinned)
 
@@ -309,13 +313,6 @@ class _Anchors(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "a":
             self.found.extend(value for name, value in attrs if name == "href" and value)
-
-
-def _first_byte(response: httpx2.Response) -> int | None:
-    """Return the start offset of a partial response, from `Content-Range: bytes 100-199/200`."""
-    unit, _, rest = response.headers.get("content-range", "").partition(" ")
-    start = rest.partition("-")[0].strip()
-    return int(start) if unit.strip().lower() == "bytes" and start.isascii() and start.isdigit() else None
 
 
 def _why(error: Exception) -> str:

@@ -15,7 +15,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -62,29 +61,18 @@ REFERENCE = {
 """The first four numbers of the vectors of some samples, by sentence-transformers 6.2 with torch 2.13 in fp32."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """The speedup of the 8-bit model, and its mean cosine similarity to the exact one."""
+def compare(exact: Embed, quantised: Embed, texts: Sequence[str] = SAMPLES) -> tuple[float, float]:
+    """Return the speedup of the 8-bit model, and its mean cosine similarity to the exact one.
 
-    speedup: float
-    cosine: float
-
-    @property
-    def worth_it(self) -> bool:
-        """Return whether the 8-bit model is clearly faster and hardly less precise, which depends on the CPU."""
-        return self.speedup >= MIN_SPEEDUP and self.cosine >= MIN_COSINE
-
-
-def compare(exact: Embed, quantised: Embed, texts: Sequence[str] = SAMPLES) -> Comparison:
-    """Measure both models on the same texts, alternately, so that other load on the machine affects both."""
+    Both are measured on the same texts, alternately, so that other load on the machine affects both.
+    """
     similarity = np.sum(embed_all(exact, texts) * embed_all(quantised, texts), axis=1)
     rounds = [(_seconds(exact, texts), _seconds(quantised, texts)) for _ in range(ROUNDS)]
     slow, fast = (min(times) for times in zip(*rounds, strict=True))
-    return Comparison(speedup=slow / fast, cosine=float(similarity.mean()))
+    return slow / fast, float(similarity.mean())
 
 
 def embed_all(embed: Embed, texts: Sequence[str] = SAMPLES) -> Matrix:
-    """Embed `texts`, one row each."""
     return np.stack([embed(text) for text in texts])
 
 
@@ -118,28 +106,28 @@ def export(destination: Path) -> Manifest:
 
 
 def _fill(folder: Path, weights: Path) -> Manifest:
-    """Write the model, its tokenizer and the manifest into `folder`."""
     exact, quantised = folder / "exact.onnx", folder / "int8.onnx"
     write_bert_graph(weights / WEIGHTS, exact)
     _quantise(exact, quantised)
     tokens = ModelTokens.load(weights / TOKENIZER)
     embed_exact, embed_quantised = _embedder(exact, tokens), _embedder(quantised, tokens)
     difference = _difference(embed_exact)
-    comparison = compare(embed_exact, embed_quantised)
-    (quantised if comparison.worth_it else exact).rename(folder / GRAPH)
-    (exact if comparison.worth_it else quantised).unlink()
+    speedup, cosine = compare(embed_exact, embed_quantised)
+    worth_it = speedup >= MIN_SPEEDUP and cosine >= MIN_COSINE  # which depends on the CPU
+    (quantised if worth_it else exact).rename(folder / GRAPH)
+    (exact if worth_it else quantised).unlink()
     shutil.copyfile(weights / TOKENIZER, folder / TOKENIZER)
     manifest = Manifest(
         name=files.MODEL_NAME,
         weights_sha256=files.WEIGHTS_SHA256,
         onnx_sha256=sha256_of(folder / GRAPH),
         tokenizer_sha256=sha256_of(folder / TOKENIZER),
-        precision="int8" if comparison.worth_it else "fp32",
+        precision="int8" if worth_it else "fp32",
         dim=files.DIM,
         max_tokens=files.MAX_TOKENS,
         difference=difference,
-        speedup=round(comparison.speedup, 3),
-        cosine=round(comparison.cosine, 5),
+        speedup=round(speedup, 3),
+        cosine=round(cosine, 5),
         versions={name: version(name) for name in VERSIONS_OF} | {"python": platform.python_version()},
     )
     (folder / MANIFEST).write_text(manifest.model_dump_json(indent=2), encoding="utf-8")
@@ -212,7 +200,6 @@ def _outcome(destination: Path) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Export to the folder named on the command line."""
     with contextlib.redirect_stdout(sys.stderr):  # libraries print; stdout is reserved for the result
         outcome = _outcome(Path(sys.argv[1]))
     print(json.dumps(outcome))

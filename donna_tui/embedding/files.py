@@ -78,12 +78,10 @@ class ModelFiles:
 
 
 def export_folder(cache: Path) -> Path:
-    """Return the folder of the exported default model below Donna's cache folder."""
     return models_folder(cache) / f"{MODEL_NAME}-{WEIGHTS_SHA256[:8]}"
 
 
 def models_folder(cache: Path) -> Path:
-    """Return the folder below Donna's cache folder that contains all models."""
     return cache / "models"
 
 
@@ -98,7 +96,6 @@ def find_weights() -> Path | None:
 
 
 def downloaded_folder(cache: Path) -> Path:
-    """Return the folder of downloaded original weights below Donna's cache folder."""
     return models_folder(cache) / f"weights-{WEIGHTS_SHA256[:8]}"
 
 
@@ -184,7 +181,6 @@ def sha256_of(file: Path) -> str:
 
 
 def fsync(path: Path) -> None:
-    """Flush a file or a folder to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import onnxruntime
-from numpy.typing import NDArray
 
 from donna_tui.embedding.files import ModelFiles
 from donna_tui.embedding.provider import QUERY_WINDOWS, Matrix, Vector, check_vectors, normalised, too_long
@@ -45,7 +44,8 @@ class OnnxGraph:
     def run(self, ids: Sequence[int]) -> Vector:
         """Return the unit vector of a text. Raises ModelError (embedding_failed) if the graph fails."""
         row = np.array([ids], dtype=np.int64)
-        feeds = {name: _input(name, row) for name in self._inputs}
+        values = {"attention_mask": np.ones_like(row), "token_type_ids": np.zeros_like(row)}
+        feeds = {name: values.get(name, row) for name in self._inputs}
         try:
             output: Matrix = self._session.run(None, feeds)[0]
         except Exception as error:
@@ -104,10 +104,3 @@ class OnnxProvider:
         if self._graph is None:
             raise ModelError(Reason.EMBEDDING_FAILED, "The embedding model is closed.")
         return self._graph
-
-
-def _input(name: str, row: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the value of an input; besides the ids, an attention mask of ones and token types of zeros."""
-    if name == "attention_mask":
-        return np.ones_like(row)
-    return np.zeros_like(row) if name == "token_type_ids" else row

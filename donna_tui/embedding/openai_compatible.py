@@ -117,7 +117,6 @@ class OpenAICompatible:
     # Requests
 
     def _requested(self, texts: Sequence[str]) -> Matrix:
-        """Embed texts in one request, and return unit vectors. Raises ModelError."""
         clean = [text.encode("utf-8", "replace").decode() for text in texts]
         try:
             body = asyncio.run(self._fetched(clean))

@@ -46,7 +46,9 @@ def prepare_model(cache: Path, on_phase: OnPhase, cancel: Event | None = None) -
     ready = prepared_model(cache)
     if ready is not None:
         return ready
-    _require_weights(cache)
+    if files.weights_folder(files.models_folder(cache)) is None:
+        files.load_export(files.export_folder(cache))  # raises if it is damaged
+        raise ModelError(Reason.MODEL_MISSING, "The embedding model is not installed.", hint=files.INSTALL_HINT)
     cancel = cancel or Event()
     models = private_folder(files.models_folder(cache))
     with _only_one(models / ".lock", on_phase, cancel):
@@ -117,14 +119,6 @@ def _intact_export(cache: Path) -> ModelFiles | None:
         return None
 
 
-def _require_weights(cache: Path) -> None:
-    """Raise the appropriate error if there is nothing to export from."""
-    if files.weights_folder(files.models_folder(cache)) is not None:
-        return
-    files.load_export(files.export_folder(cache))
-    raise ModelError(Reason.MODEL_MISSING, "The embedding model is not installed.", hint=files.INSTALL_HINT)
-
-
 @contextlib.contextmanager
 def _only_one(lock: Path, on_phase: OnPhase, cancel: Event) -> Iterator[None]:
     """Hold the lock shared by all processes of this user; waiting for it can be cancelled."""
@@ -174,7 +168,12 @@ def _run_child(folder: Path, log: Path, cancel: Event) -> str:
         )
     with child:
         try:
-            _wait(child, cancel)
+            deadline = time.monotonic() + EXPORT_SECONDS
+            while child.poll() is None:
+                _pause(cancel)
+                if time.monotonic() > deadline:
+                    message = "Preparing the embedding model took longer than five minutes."
+                    raise ModelError(Reason.MODEL_INVALID, message)
             return child.stdout.read().decode("utf-8", "replace") if child.stdout else ""
         finally:
             if child.poll() is None:
@@ -187,21 +186,12 @@ def _environment() -> dict[str, str]:
     return passed_on | files.OFFLINE | {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
 
 
-def _wait(child: subprocess.Popen[bytes], cancel: Event) -> None:
-    deadline = time.monotonic() + EXPORT_SECONDS
-    while child.poll() is None:
-        _pause(cancel)
-        if time.monotonic() > deadline:
-            raise ModelError(Reason.MODEL_INVALID, "Preparing the embedding model took longer than five minutes.")
-
-
 def _pause(cancel: Event) -> None:
     if cancel.wait(_POLL_SECONDS):
         raise ModelError(Reason.MODEL_MISSING, "Preparing the embedding model was stopped.")
 
 
 def _stop(child: subprocess.Popen[bytes]) -> None:
-    """Terminate the child and its process group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGTERM)
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -28,14 +28,11 @@ class EmbeddingProvider(Protocol):
     comparable. `counter` counts tokens as the model does.
     """
 
-    @property
-    def name(self) -> str: ...
-    @property
-    def dim(self) -> int: ...
-    @property
-    def max_tokens(self) -> int: ...
-    @property
-    def version_tag(self) -> str: ...
+    name: str
+    dim: int
+    max_tokens: int
+    version_tag: str
+
     @property
     def counter(self) -> TokenCounter: ...
 

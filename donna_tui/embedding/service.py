@@ -21,12 +21,6 @@ INGEST_NICENESS = 10
 
 
 @dataclass(slots=True)
-class _Query:
-    text: str
-    future: Future[Vector] = field(default_factory=Future)
-
-
-@dataclass(slots=True)
 class _Documents:
     """The texts of a call and the rows that are done; several threads work on it at once."""
 
@@ -35,11 +29,6 @@ class _Documents:
     taken: int = 0
     done: int = 0
     future: Future[Matrix] = field(default_factory=Future)
-
-    @property
-    def exhausted(self) -> bool:
-        """Return whether no text is left: all are taken, or the call was cancelled or failed."""
-        return self.taken >= len(self.texts) or self.future.done()
 
 
 def stamped(stamp: str, version_tag: str) -> str:
@@ -62,7 +51,7 @@ class EmbeddingService:
         self._batch = batch
         lock = threading.Lock()
         self._work_ready, self._given = threading.Condition(lock), threading.Condition(lock)
-        self._queries: deque[_Query] = deque()
+        self._queries: deque[tuple[str, Future[Vector]]] = deque()
         self._documents: deque[_Documents] = deque()
         self._open_queries = 0
         self._closed = False
@@ -74,14 +63,14 @@ class EmbeddingService:
 
     async def embed_query(self, text: str) -> Vector:
         """Embed a question of any length. Raises ModelError if the model fails or is closed."""
-        query = _Query(text)
+        answer: Future[Vector] = Future()
         with self._work_ready:
             if self._closed:
                 raise _closed()
-            self._queries.append(query)
+            self._queries.append((text, answer))
             self._open_queries += 1
             self._work_ready.notify()
-        return await asyncio.wrap_future(query.future)
+        return await asyncio.wrap_future(answer)
 
     async def embed_documents(self, texts: Sequence[str]) -> Matrix:
         """Embed `texts`, one row each, in the same order. Cancelling drops the texts that are not started.
@@ -104,7 +93,7 @@ class EmbeddingService:
             if self._closed:
                 return
             self._closed = True
-            waiting: list[Future[Any]] = [query.future for query in self._queries]
+            waiting: list[Future[Any]] = [answer for _, answer in self._queries]
             waiting += [documents.future for documents in self._documents]
             self._work_ready.notify_all()
             self._given.notify_all()
@@ -122,20 +111,23 @@ class EmbeddingService:
                 self._work_ready.wait_for(lambda: self._closed or self._queries)
                 if self._closed:
                     return
-                query = self._queries.popleft()
-            if query.future.set_running_or_notify_cancel():
+                text, answer = self._queries.popleft()
+            if answer.set_running_or_notify_cancel():
                 try:
-                    vector = self.provider.embed(query.text)
-                    query.future.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
+                    vector = self.provider.embed(text)
+                    answer.set_result(check_vectors(vector[None], 1, self.provider.dim)[0])
                 except Exception as error:
-                    query.future.set_exception(_model_error(error))
+                    answer.set_exception(_model_error(error))
             with self._given:
                 self._open_queries -= 1
                 if self._documents:  # waking idle threads would delay the answer
                     self._given.notify_all()
 
     def _embed_documents(self) -> None:
-        _lower_priority()
+        if sys.platform == "linux":  # elsewhere a thread has no priority of its own
+            with contextlib.suppress(OSError):
+                thread = threading.get_native_id()
+                os.setpriority(os.PRIO_PROCESS, thread, max(INGEST_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))
         while True:
             with self._given:
                 self._given.wait_for(lambda: self._closed or self._documents_first())
@@ -159,8 +151,11 @@ class EmbeddingService:
                     documents.future.set_result(documents.rows)
 
     def _documents_first(self) -> bool:
-        """Return whether a thread may take documents now. Exhausted ones are dropped."""
-        while self._documents and self._documents[0].exhausted:
+        """Return whether a thread may take documents now, after dropping those of which no text is left."""
+        while self._documents:
+            first = self._documents[0]
+            if first.taken < len(first.texts) and not first.future.done():
+                break
             self._documents.popleft()
         return bool(self._documents) and self._open_queries == 0
 
@@ -181,11 +176,3 @@ def _model_error(error: Exception) -> DonnaError:
     wrapped = ModelError(Reason.EMBEDDING_FAILED, f"The embedding model failed ({type(error).__name__}).")
     wrapped.__cause__ = error
     return wrapped
-
-
-def _lower_priority() -> None:
-    """Lower the scheduling priority of this thread. Only Linux supports this per thread."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):
-            thread = threading.get_native_id()
-            os.setpriority(os.PRIO_PROCESS, thread, max(INGEST_NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))

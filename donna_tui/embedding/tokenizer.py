@@ -66,7 +66,6 @@ class ModelTokens:
 
 @lru_cache(maxsize=2)
 def _loaded(file: Path, changed_ns: int, size: int) -> ModelTokens:
-    """Load a tokenizer, shared by the chunker and the model: loading takes 17 ms."""
     return ModelTokens(file.read_bytes())
 
 
@@ -103,7 +102,6 @@ def tokenizer_name(definition: bytes) -> str:
 
 
 def unusable(file: Path) -> ModelError:
-    """Return the error for a tokenizer that cannot be used."""
     return ModelError(Reason.MODEL_INVALID, f"The tokenizer of the model cannot be used: {file.name}.")
 
 

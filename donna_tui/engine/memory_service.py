@@ -28,7 +28,7 @@ from donna_tui.memory.facts import (
     would_replace,
 )
 from donna_tui.memory.forgetting import Target, find_target, forget, forget_for_good, pin, redo_session, undo_session
-from donna_tui.memory.importers import Import, Progress
+from donna_tui.memory.importers import Import, LogFolder, Progress
 from donna_tui.memory.indexer import backfill, request_check, wait_until_indexed
 from donna_tui.memory.listing import count_memories, id_of_passage, list_memories, memory_of_fact, one_memory
 from donna_tui.memory.recall import Recaller, RecallRequest, assemble
@@ -36,7 +36,6 @@ from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions
 from donna_tui.memory.tasks import list_tasks
 from donna_tui.memory.tokens import prompt_tokens
-from donna_tui.memory.watching import LogFolder
 from donna_tui.types.errors import DonnaError, Reason, SpaceError
 from donna_tui.types.memory import (
     BackfillRow,

@@ -10,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
-from donna_tui.drafts.context import Gatherer
 from donna_tui.drafts.drafters import ALIAS, Corrected, Drafter, ExtractiveDrafter, ModelDrafter, Prompts
 from donna_tui.drafts.page import Run
 from donna_tui.drafts.passages import notes_of_key
 from donna_tui.drafts.queue import Entry
 from donna_tui.drafts.renderer import VaultTemplateRenderer
+from donna_tui.drafts.series import Gatherer
 from donna_tui.drafts.skills import daily, meeting_note, person, weekly
 from donna_tui.drafts.skills.cadence import CadenceParts
 from donna_tui.drafts.skills.meeting_note import MeetingNoteSkill
-from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.calendar_service import CalendarService
 from donna_tui.engine.space_context import SpaceContext
 from donna_tui.engine.vault_service import writer_of
@@ -49,15 +49,13 @@ class SkillRunner:
         """Return the writer of drafts, which may only write below the folders that the settings allow."""
         context = self._context
         return MemoryInformedWriter(
-            WriterParts(
-                renderer=VaultTemplateRenderer(templates_dir(context.config)),
-                vault_client=self.client,
-                vault_writer=writer_of(context),
-                drafter=self._drafter,
-                db=context.memory.db,
-                hub=context.hub,
-                find=lambda key: context.read(lambda index: notes_of_key(index, key)),
-            )
+            renderer=VaultTemplateRenderer(templates_dir(context.config)),
+            vault_client=self.client,
+            vault_writer=writer_of(context),
+            drafter=self._drafter,
+            db=context.memory.db,
+            hub=context.hub,
+            find=lambda key: context.read(lambda index: notes_of_key(index, key)),
         )
 
     @cached_property
@@ -90,18 +88,18 @@ class SkillRunner:
             raise DonnaError(Reason.USAGE, f"a {entry.skill} is not drafted here")
 
     async def again(self, entry: Entry) -> None:
-        await self.writer.carry_out(await self.run_of(entry))
+        await self.writer.run(await self.run_of(entry))
 
     async def write(self, skill: str, day: datetime.date, who: str = "") -> list[WriteResult]:
         """Write the drafts of a skill for a day or its week; `who` names a profile, due or not. Raises DonnaError."""
         if skill in DATED_SKILLS:
-            return [await self.writer.carry_out(DATED_SKILLS[skill](self._cadence, day))]
+            return [await self.writer.run(DATED_SKILLS[skill](self._cadence, day))]
         if who:
             names = [await asyncio.to_thread(person.named_person, self.client, who)]
         else:
             config, now = self._context.config.skills.person_profile, time.time()
             names = await self._context.read(lambda index: person.people_due(index, self.client, config, now))
-        return [await self.writer.carry_out(person.profile(self._cadence, name, day)) for name in names]
+        return [await self.writer.run(person.profile(self._cadence, name, day)) for name in names]
 
     @cached_property
     def _cadence(self) -> CadenceParts:

@@ -37,13 +37,12 @@ class Reply:
 
 
 class Dialect(Protocol):
-    """The API of one kind of model server."""
+    """The API of one kind of model server, and the library that sends its requests, if any; see `load`."""
+
+    library: str
 
     def body(self, route: Route, question: Question) -> dict[str, Any]:
         """Return the body of the request."""
-
-    def load(self) -> None:
-        """Import the library that sends, on any thread: it may take a second. Raises CallError without the library."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         """Send the request once, after `load`. Raises the errors of httpx2 or DonnaError."""
@@ -58,8 +57,13 @@ async def only_known_headers(request: httpx2.Request) -> None:
         del request.headers[name]
 
 
-def _load(library: str) -> None:
-    """Import a library, and raise its log level: at its finest level it logs the whole request. Raises CallError."""
+def load(library: str) -> None:
+    """Import a dialect's library, on any thread: it may take a second. Raises CallError without the library.
+
+    Its log level is raised, since at its finest level it logs the whole request.
+    """
+    if not library:
+        return
     try:
         importlib.import_module(library)
     except ImportError:
@@ -80,6 +84,10 @@ async def _posted(library: Any, client: Any, path: str, body: dict[str, Any]) ->
         raise cause if isinstance(cause, httpx2.HTTPError | DonnaError) else httpx2.ReadError("no answer") from None
 
 
+def _messages(question: Question) -> list[dict[str, str]]:
+    return [{"role": "system", "content": question.system}, {"role": "user", "content": question.user}]
+
+
 def tokens(usage: object, name: str) -> int | None:
     """Return a token count, or None if it is missing or invalid."""
     value = usage.get(name) if isinstance(usage, dict) else None
@@ -97,7 +105,6 @@ def part(value: object, *place: str | int) -> Any:
 
 
 def written(text: object, usage: Usage) -> Reply:
-    """Return a reply with this text. Raises CallError if there is none."""
     if text is not None and not isinstance(text, str):
         raise CallError(FailureKind.INVALID, charged=True, usage=usage)
     if text is None or not text.strip():
@@ -120,6 +127,8 @@ _ANTHROPIC_ENDINGS = {
 class AnthropicMessages:
     """Anthropic's API, `POST /v1/messages`."""
 
+    library = "anthropic"
+
     def body(self, route: Route, question: Question) -> dict[str, Any]:
         return {
             "model": route.model,
@@ -129,9 +138,6 @@ class AnthropicMessages:
             "tools": [{"name": _ANSWER, "description": "Takes the answer.", "input_schema": question.schema}],
             "tool_choice": {"type": "tool", "name": _ANSWER},
         }
-
-    def load(self) -> None:
-        _load("anthropic")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         import anthropic
@@ -177,14 +183,13 @@ CONTEXT_STEP = 4_096
 class OllamaChat:
     """Ollama's API, `POST /api/chat`."""
 
+    library = ""
+
     def body(self, route: Route, question: Question) -> dict[str, Any]:
         needed = question.bytes // BYTES_PER_TOKEN + route.max_output_tokens
         return {
             "model": route.model,
-            "messages": [
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": question.user},
-            ],
+            "messages": _messages(question),
             "stream": False,
             "format": question.schema,
             "options": {
@@ -192,9 +197,6 @@ class OllamaChat:
                 "num_ctx": (needed // CONTEXT_STEP + 1) * CONTEXT_STEP,
             },
         }
-
-    def load(self) -> None:
-        """Do nothing."""
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         headers = {"authorization": f"Bearer {key}"} if key else {}
@@ -221,21 +223,17 @@ _OPENAI_ENDINGS = {
 class OpenAIChat:
     """OpenAI's API, `POST /chat/completions`."""
 
+    library = "openai"
+
     def body(self, route: Route, question: Question) -> dict[str, Any]:
         newer = f"{route.server}/".startswith(_OPENAI)
         shape = {"name": "answer", "schema": question.schema, "strict": True}
         return {
             "model": route.model,
-            "messages": [
-                {"role": "system", "content": question.system},
-                {"role": "user", "content": question.user},
-            ],
+            "messages": _messages(question),
             "max_completion_tokens" if newer else "max_tokens": route.max_output_tokens,
             "response_format": {"type": "json_schema", "json_schema": shape},
         }
-
-    def load(self) -> None:
-        _load("openai")
 
     async def send(self, route: Route, key: str, http: httpx2.AsyncClient, body: dict[str, Any]) -> httpx2.Response:
         import openai

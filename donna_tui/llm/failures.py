@@ -10,8 +10,6 @@ from donna_tui.config.routes import Route
 from donna_tui.safety.terminal import clean_line
 from donna_tui.types.errors import DonnaError, Reason
 
-HTTP_NOT_FOUND = 404
-
 OK = "ok"
 """The outcome of a call with a valid answer."""
 
@@ -20,8 +18,6 @@ CANCELLED = "cancelled"
 
 
 class FailureKind(StrEnum):
-    """The kinds of failed calls."""
-
     NOT_CONFIGURED = "not_configured"
     NOT_INSTALLED = "not_installed"
     AUTH = "auth"
@@ -130,7 +126,7 @@ class ModelCallError(DonnaError):
         cause: DonnaError | None = None,
     ) -> None:
         words, usual_hint = (cause.message, cause.hint) if cause else _WORDS[kind]
-        if kind is FailureKind.REJECTED and status == HTTP_NOT_FOUND:
+        if kind is FailureKind.REJECTED and status == 404:
             words = "The model server at {host} has no model “{model}”{status}."
         refused = kind is FailureKind.EGRESS_REFUSED
         reason = Reason.EGRESS_REFUSED if refused else Reason.MODEL_CALL_FAILED
@@ -150,7 +146,10 @@ class Usage:
 
 
 class CallError(Exception):
-    """The failure of an attempt, for use within this package. `charged` means that the server may charge for it."""
+    """The failure of an attempt, for use within this package.
+
+    `charged` means that the server may charge for it; `again` is the number of retries in all.
+    """
 
     def __init__(
         self,
@@ -158,11 +157,12 @@ class CallError(Exception):
         *,
         charged: bool,
         usage: Usage | None = None,
+        again: int = 0,
         retry_after: float | None = None,
         status: int | None = None,
         cause: DonnaError | None = None,
     ) -> None:
         super().__init__(kind.value)
-        self.status = status
+        self.status, self.again = status, again
         self.kind, self.charged, self.usage = kind, charged, usage or Usage()
         self.retry_after, self.cause = retry_after, cause

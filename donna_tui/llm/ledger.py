@@ -20,7 +20,6 @@ class CallLedger:
         self._db = db
 
     async def record(self, task_type: str, prompt: Payload, metadata: CompletionMetadata) -> None:
-        """Add a row."""
         await self._db.run(lambda db: record_call(db, task_type, prompt, metadata, time.time()))
 
     async def spent_today(self) -> float:

@@ -42,7 +42,6 @@ class Question:
 
     @property
     def bytes(self) -> int:
-        """Return the length in UTF-8 bytes."""
         return len(self.system.encode("utf-8", "replace")) + len(self.user.encode("utf-8", "replace"))
 
     def most_tokens(self, route: Route) -> Usage:
@@ -106,29 +105,22 @@ def parse_answer(text: str, schema: type[T]) -> T:
     Raises ValueError, whose message contains none of the text.
     """
     problem = ValueError("there is no JSON object")
-    for start in _starts(text):
+    # The answer may start with the first brace, with one after the reasoning, or with one that begins a line.
+    starts = [text.find("{"), text.find("{", text.find(_THOUGHTS) + 1)]
+    starts += [found.start() for found in islice(_BRACE_ON_A_LINE.finditer(text), MOST_STARTS)]
+    for start in dict.fromkeys(starts):
+        if start < 0:
+            continue
         try:
             value, _ = _decoded(text, start)
-            return _shaped(value, schema)
+            return schema.model_validate_json(json.dumps(value, ensure_ascii=False).encode(), strict=True)
+        except ValidationError:
+            problem = ValueError("the object has another shape")
+        except UnicodeEncodeError:
+            problem = ValueError("the text contains half of a surrogate pair")
         except ValueError as error:
             problem = error
     raise problem
-
-
-def _starts(text: str) -> list[int]:
-    """Return possible starts of the answer: the first brace, one after the reasoning, or one that begins a line."""
-    found = [text.find("{"), text.find("{", text.find(_THOUGHTS) + 1)]
-    found += [hit.start() for hit in islice(_BRACE_ON_A_LINE.finditer(text), MOST_STARTS)]
-    return [start for start in dict.fromkeys(found) if start >= 0]
-
-
-def _shaped(value: dict[str, Any], schema: type[T]) -> T:
-    try:
-        return schema.model_validate_json(json.dumps(value, ensure_ascii=False).encode(), strict=True)
-    except ValidationError:
-        raise ValueError("the object has another shape") from None
-    except UnicodeEncodeError:
-        raise ValueError("the text contains half of a surrogate pair") from None
 
 
 def _decoded(text: str, start: int) -> tuple[dict[str, Any], int]:

@@ -15,7 +15,7 @@ import httpx2
 from pydantic import BaseModel
 
 from donna_tui.config.routes import Alias, Route, Routes
-from donna_tui.llm.dialects import AnthropicMessages, Dialect, OllamaChat, OpenAIChat, Reply, only_known_headers
+from donna_tui.llm.dialects import AnthropicMessages, Dialect, OllamaChat, OpenAIChat, Reply, load, only_known_headers
 from donna_tui.llm.failures import (
     CANCELLED,
     OK,
@@ -43,6 +43,10 @@ MOST_WAIT_SECONDS = 20.0
 _AGAIN = {429: 2, 503: 2, 529: 2, 500: 1, 502: 1}
 """Number of retries after an answer that is not charged, by its HTTP status."""
 
+_KINDS = {
+    401: FailureKind.AUTH, 403: FailureKind.AUTH, 408: FailureKind.TIMEOUT, 504: FailureKind.TIMEOUT,
+    413: FailureKind.TOO_LARGE, 429: FailureKind.RATE_LIMITED,
+}  # fmt: skip
 _AGAIN_UNCONNECTED = 2
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.UnsupportedProtocol)
 
@@ -59,7 +63,7 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
     while True:
         try:
             return await _once(send)
-        except _UnpaidError as failed:
+        except CallError as failed:
             wait = failed.retry_after if failed.retry_after is not None else backoff(tries)
             tries += 1
             if tries > failed.again or wait > min(MOST_WAIT_SECONDS, until - time.monotonic()):
@@ -67,21 +71,11 @@ async def fetch(send: Send, pause: Pause, until: float) -> bytes:
             await pause(wait)
 
 
-class _UnpaidError(CallError):
-    """A failure that was not charged; `again` is the number of retries in all."""
-
-    def __init__(
-        self, kind: FailureKind, again: int, retry_after: float | None = None, status: int | None = None
-    ) -> None:
-        super().__init__(kind, charged=False, retry_after=retry_after, status=status)
-        self.again = again
-
-
 async def _once(send: Send) -> bytes:
     try:
         response = await send()
     except _NEVER_SENT:
-        raise _UnpaidError(FailureKind.UNREACHABLE, _AGAIN_UNCONNECTED) from None
+        raise CallError(FailureKind.UNREACHABLE, charged=False, again=_AGAIN_UNCONNECTED) from None
     except httpx2.TimeoutException:
         raise CallError(FailureKind.TIMEOUT, charged=True) from None
     except (httpx2.DecodingError, UnicodeError):
@@ -93,25 +87,14 @@ async def _once(send: Send) -> bytes:
         raise CallError(kind, charged=kind is FailureKind.TOO_LARGE, cause=error) from None
     if response.status_code == httpx2.codes.OK:
         return response.content
-    retry_after = stated_pause(response.headers.get("retry-after", ""))
-    again = _AGAIN.get(response.status_code, 0)
-    raise _UnpaidError(_kind(response.status_code), again, retry_after, response.status_code)
-
-
-def _kind(status: int) -> FailureKind:
-    match status:
-        case 401 | 403:
-            return FailureKind.AUTH
-        case 408 | 504:
-            return FailureKind.TIMEOUT
-        case 413:
-            return FailureKind.TOO_LARGE
-        case 429:
-            return FailureKind.RATE_LIMITED
-        case _ if status >= 500:
-            return FailureKind.UNAVAILABLE
-        case _:
-            return FailureKind.REJECTED
+    rest = FailureKind.UNAVAILABLE if response.status_code >= 500 else FailureKind.REJECTED
+    raise CallError(
+        _KINDS.get(response.status_code, rest),
+        charged=False,
+        again=_AGAIN.get(response.status_code, 0),
+        retry_after=stated_pause(response.headers.get("retry-after", "")),
+        status=response.status_code,
+    )
 
 
 MAX_ANSWER_BYTES = 2_000_000
@@ -174,7 +157,6 @@ class ModelRouter:
         self._reserved = 0.0
 
     def route(self, alias: Alias = "reasoner") -> Route | None:
-        """Return the model for a purpose; None if none is configured."""
         return self._routes.route(alias)
 
     def may_read(self, sensitivity: Sensitivity, alias: Alias = "reasoner") -> bool:
@@ -196,7 +178,10 @@ class ModelRouter:
         call = _Call(alias, route, task_type, prompt, question, time.perf_counter())
         if question.bytes > MOST_BYTES:
             raise ModelCallError(FailureKind.TOO_LARGE, call.host)
-        key = self._key(route)
+        try:
+            key = key_in(self._environ, route.api_key_env)
+        except ValueError as error:
+            raise ModelCallError(FailureKind.AUTH, message=str(error)) from None
         async with self._within_the_day(call):
             return await self._completed(call, key, schema)
 
@@ -248,7 +233,7 @@ class ModelRouter:
             raise CallError(FailureKind.INVALID, charged=True, usage=reply.usage) from None
 
     async def _fetched(self, call: _Call, dialect: Dialect, key: str) -> bytes:
-        await asyncio.to_thread(dialect.load)  # before the deadline and without the key
+        await asyncio.to_thread(load, dialect.library)  # before the deadline and without the key
         seconds = call.route.deadline_seconds
         body = dialect.body(call.route, call.question)
         http = open_client(timeout_seconds=seconds, max_bytes=MAX_ANSWER_BYTES)
@@ -279,10 +264,3 @@ class ModelRouter:
             self._hub.post(ProblemRaised(reason=error.reason, message=error.message, hint=error.hint or ""))
         self._hub.post(ModelCalled(task_type=call.task_type, **asdict(metadata)))
         return metadata
-
-    def _key(self, route: Route) -> str:
-        """Return the key for a server; empty if it needs none. Raises ModelCallError."""
-        try:
-            return key_in(self._environ, route.api_key_env)
-        except ValueError as error:
-            raise ModelCallError(FailureKind.AUTH, message=str(error)) from None

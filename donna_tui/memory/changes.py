@@ -53,14 +53,12 @@ class ChangeFollower:
 
     @cached_property
     def tasks(self) -> TaskSource:
-        """Return the tasks of notes, imported when a note changes."""
         from donna_tui.memory.tasks import TaskSource
 
         return TaskSource(self._parts.sources.tasks, self._store, self._parts.splitter, self._hub)
 
     @cached_property
     def _deriver(self) -> Deriver:
-        """Return the deriver of documents, imported when the memory changes."""
         from donna_tui.memory.deriver import Deriver
 
         return Deriver(self._parts.sources, self._parts.splitter)
@@ -73,7 +71,6 @@ class ChangeFollower:
         return f"{DERIVER_VERSION}:{hashlib.sha256(fingerprint.encode()).hexdigest()[:16]}"
 
     def follow(self) -> Iterator[int]:
-        """Apply all changes since the last call."""
         database = self._store.database
         if get_meta(database, "tasks") != self._tasks_version():
             _forget_hashes(database, MemorySource.TASK)
@@ -124,7 +121,10 @@ class ChangeFollower:
                     counts[source] += count
                     yield count
                 set_meta(database, "memory_seq", str(seq))
-            self._report(counts, (time.perf_counter() - started) * 1000)
+            latency = (time.perf_counter() - started) * 1000
+            for source, count in counts.items():
+                if count and source in _EVENTS:
+                    self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
 
     def _apply(self, db: MemoryDb, source: str, item: str) -> Iterator[int]:
         """Update the documents of one item; yield 1 for each that changed, 0 for the others.
@@ -163,11 +163,6 @@ class ChangeFollower:
         stored = self._store.upsert(document, chunks)
         store_scores(self._store.database, stored.id, document, self._parts.splitter.counter)
         return not stored.unchanged
-
-    def _report(self, counts: Counter[str], latency: float) -> None:
-        for source, count in counts.items():
-            if count and source in _EVENTS:
-                self._hub.post(_EVENTS[source](documents=count, latency_ms=latency))
 
     def backfill(self, source: str) -> Iterator[int]:
         """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import accumulate
 
 from donna_tui.config.models import ChatSourceConfig
 from donna_tui.index.documents import Document
@@ -27,7 +28,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 def inflections(verb: str) -> frozenset[str]:
     """Return a verb with its -s, -ed and -ing forms, without a silent e: schedule, schedules, scheduling."""
     word = verb.casefold()
-    stem = word[:-1] if word.endswith("e") else word
+    stem = word.removesuffix("e")
     return frozenset({word, f"{word}s", f"{stem}ed", f"{stem}ing"})
 
 
@@ -40,14 +41,11 @@ class TurnRules:
         self._verbs = frozenset(form for verb in config.task_verbs for form in inflections(verb))
 
     def counts(self, turn: Turn) -> bool:
-        """Return whether a turn is indexed."""
         if turn.role not in self._roles or not turn.text.strip():
             return False
-        return len(turn.text.strip()) >= self._least or self._has_task_verb(turn.text)
-
-    def _has_task_verb(self, text: str) -> bool:
-        """Match whole words only: “callous” does not contain the verb “call”."""
-        return any(word.casefold() in self._verbs for word in _WORD.findall(text))
+        return len(turn.text.strip()) >= self._least or any(
+            word.casefold() in self._verbs for word in _WORD.findall(turn.text)
+        )
 
 
 @dataclass(slots=True)
@@ -77,8 +75,6 @@ class ChatBuffer:
 
 
 class ChatSource:
-    """Build documents from the turns of a session."""
-
     def __init__(self, config: ChatSourceConfig, splitter: TextSplitter) -> None:
         self._rules = TurnRules(config)
         self._merge = config.merge_consecutive_same_role
@@ -128,23 +124,11 @@ class ChatSource:
                 "compressed": bool(session.summary),
             },
         )
-        return document, self._chunks(document, run)
-
-    def _chunks(self, document: Document, run: Sequence[Turn]) -> list[Chunk]:
-        heading = (run[0].speaker,) if run[0].speaker else ()
-        bounds = list(_bounds(run))
-        starts = [start for start, _ in bounds]
-        return self._splitter.chunks(
-            document, heading, lambda offset: bounds[bisect_right(starts, offset) - 1][1].number
+        heading = (first.speaker,) if first.speaker else ()
+        starts = list(accumulate((len(turn.text) + len(BETWEEN_TURNS) for turn in run[:-1]), initial=0))
+        return document, self._splitter.chunks(
+            document, heading, lambda offset: run[bisect_right(starts, offset) - 1].number
         )
-
-
-def _bounds(run: Sequence[Turn]) -> Iterator[tuple[int, Turn]]:
-    """Yield each turn with the offset at which it begins in the text of its run."""
-    start = 0
-    for turn in run:
-        yield start, turn
-        start += len(turn.text) + len(BETWEEN_TURNS)
 
 
 def title_of(session: SessionRow, speakers: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ import datetime
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from donna_tui.text.lines import line_of, line_starts
@@ -68,7 +67,6 @@ class Task:
 
     @property
     def is_open(self) -> bool:
-        """Return whether the task is neither done nor cancelled."""
         return self.status not in ("done", "cancelled")
 
 
@@ -92,20 +90,15 @@ def tasks_in(text: str) -> list[Task]:
             found[-1] = replace(found[-1], notes=notes, end_line=last)
         else:
             column = NOWHERE
-    return list(_with_keys(found))
-
-
-def _with_keys(tasks: Iterable[Task]) -> Iterator[Task]:
-    """Assign keys that stay the same while a task's words or id do; duplicates are numbered in order."""
     seen: Counter[str] = Counter()
-    for task in tasks:
+    for place, task in enumerate(found):  # a key stays the same while the words or the id of its task do
         name = task.id or " ".join(task.title.casefold().split())
         seen[name] += 1
-        yield replace(task, key=name if seen[name] == 1 else f"{name}#{seen[name]}")
+        found[place] = replace(task, key=name if seen[name] == 1 else f"{name}#{seen[name]}")
+    return found
 
 
 def task_key_hash(task: Task) -> str:
-    """Return the hash that distinguishes a task from the others of its note in its id."""
     return hashlib.sha256(task.key.encode("utf-8", "replace")).hexdigest()[:12]
 
 
@@ -120,14 +113,18 @@ def parse_task(mark: str, line: str) -> Task:
     priority = _PRIORITY.search(line)
     recurrence = _RECURRENCE.search(line)
     identity = _ID.search(line)
-    inline = dict(_inline(line))
     values = {
         "priority": PRIORITIES[priority[1]] if priority else "",
         "recurrence": recurrence[1].strip() if recurrence else "",
         "id": identity[1] if identity else "",
         **fields,
-        **inline,
     }
+    names = {"completion": "done", "repeat": "recurrence"}
+    for kind, day, other, value in _INLINE.findall(line):
+        if kind and _is_day(day):
+            values[names.get(kind, kind)] = day
+        elif other in ("priority", "repeat", "id"):
+            values[names.get(other, other)] = value.strip()
     title = line
     for pattern in (_INLINE, _DATE, _RECURRENCE, _ID, _OTHER, _PRIORITY, _BLOCK):
         title = pattern.sub(" ", title)
@@ -141,15 +138,6 @@ def parse_task(mark: str, line: str) -> Task:
     )
 
 
-def _inline(line: str) -> Iterator[tuple[str, str]]:
-    names = {"completion": "done", "repeat": "recurrence"}
-    for kind, day, other, value in _INLINE.findall(line):
-        if kind and _is_day(day):
-            yield names.get(kind, kind), day
-        elif other in ("priority", "repeat", "id"):
-            yield names.get(other, other), value.strip()
-
-
 def _is_day(text: str) -> bool:
     try:
         datetime.date.fromisoformat(text)
@@ -159,7 +147,6 @@ def _is_day(text: str) -> bool:
 
 
 def task_line(title: str, *, due: str = "", priority: str = "", created: str = "") -> str:
-    """Format a check box in the syntax of Obsidian Tasks."""
     marks = {name: mark for mark, name in PRIORITIES.items()}
     parts = ["- [ ]", " ".join(title.split())]
     parts += [marks[priority]] if priority else []
@@ -184,7 +171,6 @@ def checked(text: str, line: int, today: str) -> str | None:
 
 
 def with_task(text: str, line: str) -> str:
-    """Return the note with a line appended, using the note's line breaks."""
     newline = "\r\n" if "\r\n" in text else "\n"
     body = text if not text or text.endswith(("\n", "\r")) else text + newline
     return f"{body}{line}{newline}"
@@ -198,8 +184,6 @@ def task_typed(text: str, today: datetime.date) -> tuple[str, str]:
 
 
 _DUE = re.compile(r"(.*\S)\s+due:?\s+(\S+)", re.IGNORECASE | re.DOTALL)
-
-
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 

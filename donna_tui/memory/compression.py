@@ -86,7 +86,6 @@ def due(database: Database, threshold: int, user_id: str = ME) -> list[SessionRo
 
 
 def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str = ME) -> Material:
-    """Collect the material for a session's summary."""
     key = find_session(db.database, session.name, user_id)
     assert key is not None
     turns = tuple(filter(rules.counts, read_turns(db.database, key)))
@@ -94,7 +93,6 @@ def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str =
 
 
 def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
-    """Store the summary of a session, link the session to it, and return it."""
     session = found.session
     key = find_session(db.database, session.name, user_id)
     assert key is not None

@@ -74,7 +74,11 @@ class Recorder:
         if database.value("SELECT 1 FROM turns WHERE session = ? AND identity = ?", (session, identity)):
             self.known += 1
             return session if titled else None
-        number = _free_number(database, session, turn.turn)
+        number = turn.turn
+        taken = "SELECT 1 FROM turns WHERE session = ? AND number = ?"
+        if number is None or number < 0 or database.value(taken, (session, number)):
+            free = "SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session = ?"
+            number = int(database.value(free, (session,)))
         place = float(number if turn.turn is None else turn.turn)
         database.run(
             "INSERT INTO turns (session, identity, number, place, role, speaker, text, at, added_by)"
@@ -102,7 +106,11 @@ class Recorder:
             if rows and rows[0][1] == turn.origin:
                 break
             if not rows and owner == user:
-                return self._new_session(user, name, turn), True
+                self.db.database.run(
+                    "INSERT INTO sessions (user_id, name, origin, title, sensitive) VALUES (?, ?, ?, ?, ?)",
+                    (user, name, turn.origin, turn.title, int(self.sensitive)),
+                )
+                return self.db.database.connection.last_insert_rowid(), True
         session, _, title, sensitive = rows[0]
         now = turn.title or title, int(self.sensitive or sensitive)
         if now == (title, sensitive):
@@ -111,14 +119,6 @@ class Recorder:
         for summary in summaries_of(self.db.database, session) if self.sensitive else ():
             mark(self.db, "memory", summary, "sensitive", 1)
         return session, True
-
-    def _new_session(self, user: str, name: str, turn: NewTurn) -> int:
-        database = self.db.database
-        database.run(
-            "INSERT INTO sessions (user_id, name, origin, title, sensitive) VALUES (?, ?, ?, ?, ?)",
-            (user, name, turn.origin, turn.title, int(self.sensitive)),
-        )
-        return database.connection.last_insert_rowid()
 
     def _identity(self, session: int, turn: NewTurn) -> bytes:
         """Return the identity by which duplicates are detected: the source's own id, else a hash of the whole turn.
@@ -137,13 +137,6 @@ class Recorder:
     def _hash(self, *parts: str) -> bytes:
         data = "\0".join(parts).encode("utf-8", "replace")
         return hashlib.blake2b(data, digest_size=16, key=self.db.key).digest()
-
-
-def _free_number(database: Database, session: int, wanted: int | None) -> int:
-    taken = "SELECT 1 FROM turns WHERE session = ? AND number = ?"
-    if wanted is not None and wanted >= 0 and not database.value(taken, (session, wanted)):
-        return wanted
-    return int(database.value("SELECT coalesce(max(number), 0) + 1 FROM turns WHERE session = ?", (session,)))
 
 
 def close_session(db: MemoryDb, session: int) -> None:
@@ -168,7 +161,6 @@ def expire_sessions(db: MemoryDb, before: float) -> int:
 
 
 def read_session(database: Database, session: int) -> SessionRow | None:
-    """Return a session by its key, or None."""
     rows = _sessions(database, "WHERE s.id = ?", (session,))
     return rows[0] if rows else None
 
@@ -181,7 +173,6 @@ def list_sessions(database: Database, user_id: str | None = ME) -> list[SessionR
 
 
 def users_of(database: Database) -> list[str]:
-    """Return the users that have sessions."""
     return [
         user for (user,) in database.rows("SELECT DISTINCT user_id FROM sessions ORDER BY user_id = ? DESC, 1", (ME,))
     ]
@@ -204,7 +195,6 @@ def _sessions(database: Database, where: str, parameters: tuple[object, ...]) ->
 
 
 def find_session(database: Database, name: str, user_id: str = ME) -> int | None:
-    """Return the key of a session, or None."""
     found: int | None = database.value("SELECT id FROM sessions WHERE user_id = ? AND name = ?", (user_id, name))
     return found
 
@@ -227,7 +217,6 @@ def summaries_of(database: Database, session: int, *, forgotten: bool = True) ->
 
 
 def speakers_of(database: Database, session: int) -> list[str]:
-    """Return the speakers of a session, in the order of their first words."""
     rows = database.rows(
         "SELECT speaker FROM turns WHERE session = ? AND text <> '' GROUP BY speaker ORDER BY min(place), min(number)",
         (session,),

@@ -289,13 +289,11 @@ def superseded_by_schedule(found: Iterable[Path], now: float) -> list[Path]:
 
 
 def drop_backups(folder: Path) -> None:
-    """Delete all backups, because they contain what is to be erased."""
     for backup in backups(folder):
         backup.unlink(missing_ok=True)
 
 
 def _is_sound(backup: Path) -> bool:
-    """Return whether a backup passes SQLite's integrity check."""
     try:
         with contextlib.closing(open_database(backup, read_only=True)) as database:
             return bool(database.value("PRAGMA quick_check(1)") == "ok")
@@ -348,7 +346,6 @@ class MemoryDb:
         return count
 
     def close(self) -> None:
-        """Close the connection."""
         self.database.close()
 
 
@@ -366,7 +363,6 @@ def finish_erasures(database: Database) -> bool:
 
 
 def db_path(folder: Path) -> Path:
-    """Return the path of the memory of the space with this state folder."""
     return folder / NAME
 
 
@@ -384,7 +380,13 @@ def open_db(folder: Path) -> MemoryDb:
             database = _open(path)
     try:
         finish_erasures(database)
-        return _db(database, restored)
+        if restored:
+            database.run("DELETE FROM meta WHERE key = 'id'")
+        with database.transaction():
+            for key, value in (("id", secrets.token_hex(8)), ("key", secrets.token_hex(KEY_BYTES))):
+                database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
+        meta = dict(database.rows("SELECT key, value FROM meta"))
+        return MemoryDb(database, meta["id"], bytes.fromhex(meta["key"]), restored)
     except DatabaseError:
         database.close()
         raise
@@ -438,16 +440,6 @@ def _migrate(database: Database) -> None:
             if name not in applied:
                 database.run(sql)
                 database.run("INSERT INTO migrations VALUES (?)", (name,))
-
-
-def _db(database: Database, restored: str) -> MemoryDb:
-    if restored:
-        database.run("DELETE FROM meta WHERE key = 'id'")
-    with database.transaction():
-        for key, value in (("id", secrets.token_hex(8)), ("key", secrets.token_hex(KEY_BYTES))):
-            database.run("INSERT OR IGNORE INTO meta VALUES (?, ?)", (key, value))
-    meta = dict(database.rows("SELECT key, value FROM meta"))
-    return MemoryDb(database, meta["id"], bytes.fromhex(meta["key"]), restored)
 
 
 def _restore(path: Path) -> str:

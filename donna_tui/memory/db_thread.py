@@ -29,7 +29,6 @@ class DbThread:
         self._db: MemoryDb | None = None
 
     async def run(self, work: Callable[[MemoryDb], T]) -> T:
-        """Run a function with the memory."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, lambda: work(self._opened()))
@@ -43,17 +42,21 @@ class DbThread:
         return done
 
     async def back_up(self) -> None:
-        """Make a backup if it is due."""
         await self.run(lambda db: back_up_if_due(db.database, time.time()))
 
     async def renew_backups(self) -> None:
         """Replace all backups by a new one, because they contain what was erased."""
-        await self.run(_renew_backups)
+
+        def renew(db: MemoryDb) -> None:
+            drop_backups(db.database.path.parent)
+            back_up(db.database, time.time())
+
+        await self.run(renew)
 
     async def close(self) -> None:
-        """Make a backup if it is due, and close the memory."""
         if self._db:
-            await self.run(_back_up_and_close)
+            await self.back_up()
+            await self.run(MemoryDb.close)
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     def _opened(self) -> MemoryDb:
@@ -69,13 +72,3 @@ class DbThread:
                     )
                 )
         return self._db
-
-
-def _back_up_and_close(db: MemoryDb) -> None:
-    back_up_if_due(db.database, time.time())
-    db.close()
-
-
-def _renew_backups(db: MemoryDb) -> None:
-    drop_backups(db.database.path.parent)
-    back_up(db.database, time.time())

@@ -38,20 +38,17 @@ class Deriver:
         )
         if source == "chat":
             name = db.value("SELECT name FROM sessions WHERE id = ?", (item,))
-            return user, f"{name}:", self._session(db, int(item), user)
-        return user, item, self._derive(db, source, item)
+            return user, f"{name}:", self._made(db, source, item, user)
+        return user, item, self._made(db, source, item, user)
 
-    def _session(self, db: Database, key: int, user: str) -> Made:
-        session = read_session(db, key)
-        if session and self._sources.chat.enabled:
-            title = title_of(session, speakers_of(db, key))
-            yield from self._chat.documents(session, title, read_turns(db, key), user)
-
-    def _derive(self, db: Database, source: str, item: str) -> Made:
+    def _made(self, db: Database, source: str, item: str, user: str) -> Made:
         if source == "memory" and (fact := read_fact(db, item)):
             yield fact_document(fact, self._splitter)
         if source == "correction" and self._sources.corrections.enabled and (found := read_correction(db, item)):
             yield correction_document(found, self._splitter)
+        if source == "chat" and self._sources.chat.enabled and (session := read_session(db, int(item))):
+            title = title_of(session, speakers_of(db, int(item)))
+            yield from self._chat.documents(session, title, read_turns(db, int(item)), user)
 
     @staticmethod
     def existing(index: Database, source: str, prefix: str, user: str) -> set[str]:
@@ -69,12 +66,10 @@ class Deriver:
 
     @staticmethod
     def items(db: Database, source: str) -> list[str]:
-        """Return all items of a source."""
         return [str(each) for (each,) in db.rows(f"SELECT id FROM {TABLES[source]} ORDER BY id")]  # noqa: S608
 
     @staticmethod
     def holds(db: Database, source: str, source_id: str, user: str) -> bool:
-        """Return whether the item of a document is in this memory."""
         if source == "chat":
             return find_session(db, source_id.rpartition(":")[0], user) is not None
         return bool(db.value(f"SELECT 1 FROM {TABLES[source]} WHERE id = ?", (source_id,)))  # noqa: S608

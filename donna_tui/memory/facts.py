@@ -134,7 +134,6 @@ _LIVE = "forgotten_at IS NULL AND superseded_by = ''"
 
 
 def new_id() -> str:
-    """Return a new id for a memory or correction."""
     return secrets.token_hex(ID_BYTES)
 
 
@@ -226,7 +225,6 @@ def _slot(content: str, *, sensitive: bool) -> str:
 
 
 def latest_corrections(database: Database, task_type: str, most: int, user_id: str = ME) -> list[Correction]:
-    """Return the latest corrections of a kind of task."""
     rows = database.rows(
         f"SELECT {_CORRECTION} FROM corrections WHERE user_id = ? AND task_type = ? AND forgotten_at IS NULL"  # noqa: S608
         " ORDER BY created_at DESC, id LIMIT ?",
@@ -258,7 +256,6 @@ def erase_corrections(db: MemoryDb, draft: str) -> None:
 
 
 def read_correction(database: Database, identity: str) -> Correction | None:
-    """Return a correction that is not forgotten, or None."""
     rows = database.rows(
         f"SELECT {_CORRECTION} FROM corrections WHERE id = ? AND forgotten_at IS NULL",  # noqa: S608
         (identity,),
@@ -344,21 +341,18 @@ def remember_session(db: MemoryDb, session: str) -> list[str]:
         (session, undone(session)),
     )
     for fact in map(_fact_of_row, rows):
-        if fact.type is MemoryType.PROCEDURAL:
-            _supersede_again(db, fact)
+        if fact.type is not MemoryType.PROCEDURAL:
+            continue
+        _, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
+        later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
+        if held and db.database.value(later, (held, fact.created_at)):
+            db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
+        elif held != fact.id:
+            _set_procedural(db, fact)
     items = [each for each in forgotten_by(db.database, "memory", undone(session)) if may_return(db.database, each)]
     for identity in items:
         mark_forgotten(db, "memory", identity, None)
     return items
-
-
-def _supersede_again(db: MemoryDb, fact: Fact) -> None:
-    _, held = _held(db.database, fact.user_id, fact.content, sensitive=fact.sensitive)
-    later = "SELECT 1 FROM memories WHERE id = ? AND created_at > ?"
-    if held and db.database.value(later, (held, fact.created_at)):
-        db.database.run("UPDATE memories SET superseded_by = ? WHERE id = ?", (held, fact.id))
-    elif held != fact.id:
-        _set_procedural(db, fact)
 
 
 def _reinstate(db: MemoryDb, newer: str) -> None:
@@ -403,7 +397,7 @@ def fact_document(fact: Fact, splitter: TextSplitter) -> tuple[Document, list[Ch
     document = Document(
         source_type=MemorySource.MEMORY.value,
         source_id=fact.id,
-        title=_fact_title(fact),
+        title=f"{'Summary' if fact.compression_source else 'Remembered'}, {day_of(fact.created_at)}",
         text=fact.content,
         user_id=fact.user_id,
         uri=f"memory:{fact.id}",
@@ -422,11 +416,6 @@ def fact_document(fact: Fact, splitter: TextSplitter) -> tuple[Document, list[Ch
     )
     starts = line_starts(document.text)
     return document, splitter.chunks(document, (), lambda offset: line_of(starts, offset))
-
-
-def _fact_title(fact: Fact) -> str:
-    what = "Summary" if fact.compression_source else "Remembered"
-    return f"{what}, {day_of(fact.created_at)}"
 
 
 def correction_document(correction: Correction, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:

@@ -107,7 +107,12 @@ def _forget_turns(db: MemoryDb, target: Target, now: float | None, by: str) -> b
         mark_forgotten(db, MemorySource.MEMORY, summary, None)
         link(db, summary)
     elif summary:
-        _forget_with_next(db, target.session, summary)
+        # Forget it with the next forgotten turn instead, so that it returns with the last.
+        db.database.run(
+            "UPDATE memories SET forgotten_at = coalesce((SELECT min(forgotten_at) FROM turns WHERE session = ?"
+            " AND text <> '' AND forgotten_at >= memories.forgotten_at), forgotten_at) WHERE id = ?",
+            (target.session, summary),
+        )
     return changed
 
 
@@ -120,15 +125,6 @@ def _forgotten_with(db: MemoryDb, target: Target) -> str:
         (target.session, target.first, target.last),
     )
     return str(found or "")
-
-
-def _forget_with_next(db: MemoryDb, session: int, summary: str) -> None:
-    """Forget a summary with the next forgotten turn instead of a restored one, so that it returns with the last."""
-    db.database.run(
-        "UPDATE memories SET forgotten_at = coalesce((SELECT min(forgotten_at) FROM turns WHERE session = ?"
-        " AND text <> '' AND forgotten_at >= memories.forgotten_at), forgotten_at) WHERE id = ?",
-        (session, summary),
-    )
 
 
 def undo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
@@ -168,13 +164,12 @@ def redo_session(db: MemoryDb, session: str, now: float) -> SessionChange:
 
 
 def _recallable(db: MemoryDb, facts: Sequence[str]) -> int:
-    """Count the facts that are recalled, and are not summaries."""
     found = (read_fact(db.database, each) for each in facts)
     return sum(fact is not None and not fact.compression_source for fact in found)
 
 
 def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
-    """Erase the words from `memory.db` and its log. Return whether anything was there.
+    """Erase the words from `memory.db` and its log, with the summaries of their session. Return whether any were there.
 
     If another process is reading, the log is truncated by the next process that opens the memory (see
     `finish_erasures`). Deleting the backups is the caller's responsibility.
@@ -183,19 +178,14 @@ def forget_for_good(db: MemoryDb, target: Target, now: float) -> bool:
     with db.change():
         if target.source is MemorySource.CHAT:
             erased = erase_turns(db, target.session, target.first, target.last, now) > 0
-            _erase_summaries(db, target.session)
+            for summary in summaries_of(db.database, target.session):
+                release(db, summary)
+                erase(db, MemorySource.MEMORY, summary)
         else:
             release(db, target.item)
             erased = erase(db, target.source, target.item)
     finish_erasures(db.database)
     return erased
-
-
-def _erase_summaries(db: MemoryDb, session: int) -> None:
-    """Erase the summaries of a session, undone ones included."""
-    for summary in summaries_of(db.database, session):
-        release(db, summary)
-        erase(db, MemorySource.MEMORY, summary)
 
 
 def pin(db: MemoryDb, target: Target, *, pinned: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Import chats from files, archives and exports, streaming them whatever their size.
+"""Import chats from files, archives and exports, streaming them whatever their size, and follow growing session logs.
 
 Sources: the `conversations.json` in the data exports of chatgpt.com and claude.ai, and the files below
 `~/.claude/projects`. None of them is documented; the formats read here are those of 2025 and 2026.
@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import fnmatch
+import io
 import json
 import math
+import os
 import re
+import stat
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -57,7 +60,10 @@ def json_lines(file: BinaryIO) -> Iterator[Piece | BadLine]:
         number += 1
         read += len(line)
         if len(line) >= LONGEST_LINE and not line.endswith(b"\n"):
-            read += _skip_line(file)
+            while part := file.readline(READ_BYTES):
+                read += len(part)
+                if part.endswith(b"\n"):
+                    break
             yield BadLine(number, f"the line is longer than {LONGEST_LINE:,} bytes")
             continue
         text = line.strip(b"\xef\xbb\xbf \t\r\n" if number == 1 else b" \t\r\n")
@@ -104,7 +110,13 @@ class _Scanner:
             elif self._divides(mark):
                 self._take(block[start : found.start()])
                 start = at
-                yield from self._element(self._read + at)
+                # White space and a byte order mark between elements are ignored.
+                text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size
+                self._parts, self._size = [], 0
+                if size > LONGEST_LINE:
+                    yield BadLine(self._began, f"the conversation is longer than {LONGEST_LINE:,} bytes")
+                elif text:
+                    yield _parsed(text, self._began, self._read + at)
         self._take(block[start:])
         self._read += len(block)
 
@@ -128,15 +140,6 @@ class _Scanner:
         if self._size <= LONGEST_LINE:
             self._parts.append(part)
 
-    def _element(self, read: int) -> Iterator[Piece | BadLine]:
-        """Yield what was collected since the last mark; white space and a byte order mark are ignored."""
-        text, size = b"".join(self._parts).strip(b"\xef\xbb\xbf \t\r\n"), self._size
-        self._parts, self._size = [], 0
-        if size > LONGEST_LINE:
-            yield BadLine(self._began, f"the conversation is longer than {LONGEST_LINE:,} bytes")
-        elif text:
-            yield _parsed(text, self._began, read)
-
     def end(self) -> Iterator[BadLine]:
         """Report an incomplete element when the file ends."""
         if self._depth > 0 and self._size:
@@ -152,16 +155,6 @@ def _parsed(text: bytes, line: int, read: int) -> Piece | BadLine:
         return BadLine(line, "it is nested too deeply")
     except ValueError:
         return BadLine(line, "it is not JSON")
-
-
-def _skip_line(file: BinaryIO) -> int:
-    """Skip the rest of a line in blocks, and return its number of bytes."""
-    skipped = 0
-    while part := file.readline(READ_BYTES):
-        skipped += len(part)
-        if part.endswith(b"\n"):
-            break
-    return skipped
 
 
 LONGEST_TURN = 2_000_000
@@ -218,22 +211,18 @@ def _seconds(value: float) -> float | None:
 
 
 def get(value: Any, key: str) -> Any:
-    """Return an object's value for a key; None if it is not an object."""
     return value.get(key) if isinstance(value, dict) else None
 
 
 def name_of(text: str) -> str:
-    """Shorten a name to one line of at most `LONGEST_NAME` characters."""
     return " ".join(clean_text(text).split())[:LONGEST_NAME]
 
 
 def title_of(value: Any) -> str:
-    """Return a title, or an empty string if it is not a string."""
     return name_of(value) if isinstance(value, str) else ""
 
 
 def text_blocks(content: Any) -> list[str]:
-    """Return the texts among the blocks of a message."""
     blocks = content if isinstance(content, list) else []
     texts = [get(block, "text") for block in blocks if get(block, "type") == "text"]
     return [text for text in texts if isinstance(text, str) and text.strip()]
@@ -378,17 +367,12 @@ def claude_turns(value: Mapping[str, Any], line: int) -> Iterator[Found]:
         if role is None:
             yield SkippedValue()
             continue
+        blocks, plain = text_blocks(message.get("content")), message.get("text")  # older exports have only plain text
+        text = "\n\n".join(blocks) if blocks else plain if isinstance(plain, str) else ""
         yield made_turn(
-            line, **shared, role=role, speaker=role, text=_claude_text(message),
+            line, **shared, role=role, speaker=role, text=text,
             at=moment_of(message.get("created_at")), turn=place, mark=mark if isinstance(mark, str) else "",
         )  # fmt: skip
-
-
-def _claude_text(message: Mapping[str, Any]) -> str:
-    """Join the text blocks of a message; fall back to the plain text of older exports."""
-    blocks = text_blocks(message.get("content"))
-    text = message.get("text")
-    return "\n\n".join(blocks) if blocks else text if isinstance(text, str) else ""
 
 
 _ASSISTANTS = frozenset({"assistant", "ai", "bot", "model", "gpt", "chatgpt", "claude"})
@@ -397,7 +381,6 @@ _NO_TURNS = frozenset({"file-history-snapshot", "progress", "queue-operation", "
 
 
 def turns_of(value: Any, line: int) -> Iterator[Found]:
-    """Yield the turns of a JSON value, detecting its format."""
     if not isinstance(value, dict):
         yield BadLine(line, "it is not an object")
     elif "mapping" in value:
@@ -413,7 +396,6 @@ def turns_of(value: Any, line: int) -> Iterator[Found]:
 
 
 def format_of(value: Any) -> str:
-    """Return the name of a value's format."""
     if not isinstance(value, dict):
         return "unknown"
     if "mapping" in value:
@@ -421,9 +403,6 @@ def format_of(value: Any) -> str:
     if "chat_messages" in value:
         return "Claude export"
     return "Claude Code session" if "sessionId" in value or "leafUuid" in value else "turns"
-
-
-# Lines of turns
 
 
 def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
@@ -441,27 +420,14 @@ def _plain_turn(value: Mapping[str, Any], line: int) -> Found:
     moment = moment_of(at)
     if at is not None and moment is None:
         return BadLine(line, "timestamp is not a time")
-    role = _role(named)
-    speaker = value.get("speaker") if isinstance(value.get("speaker"), str) else named
+    folded = named.strip().casefold()
+    role = "assistant" if folded in _ASSISTANTS else folded if folded in ROLES else "user"
+    speaker = str(value.get("speaker") if isinstance(value.get("speaker"), str) else named)
+    is_role = speaker.strip().casefold() in _ASSISTANTS | _USERS | frozenset(ROLES)
     return made_turn(
-        line, session=name_of(str(session)), role=role, speaker=_speaker(str(speaker), role), text=text, at=moment,
-        turn=turn, origin=name_of(str(value.get("user_id") or "")), title=title_of(value.get("title")),
+        line, session=name_of(str(session)), role=role, speaker=role if is_role else name_of(speaker), text=text,
+        at=moment, turn=turn, origin=name_of(str(value.get("user_id") or "")), title=title_of(value.get("title")),
     )  # fmt: skip
-
-
-def _role(named: str) -> str:
-    folded = named.strip().casefold()
-    if folded in _ASSISTANTS:
-        return "assistant"
-    return folded if folded in ROLES else "user"
-
-
-def _speaker(named: str, role: str) -> str:
-    folded = named.strip().casefold()
-    return role if folded in _ASSISTANTS | _USERS | frozenset(ROLES) else name_of(named)
-
-
-# Claude Code
 
 
 def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
@@ -474,20 +440,16 @@ def _claude_code(value: Mapping[str, Any], line: int) -> Iterator[Found]:
         return
     content = get(message, "content")
     blocks = [content] if isinstance(content, str) else text_blocks(content)
-    mark = value.get("uuid")
+    mark, path = value.get("uuid"), value.get("cwd")
+    folder = path.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
     if not blocks or not isinstance(value.get("sessionId"), str):
         yield SkippedValue()
         return
     yield made_turn(
         line, session=name_of(f"claude-code/{value['sessionId']}"), role=role, speaker=role, text="\n\n".join(blocks),
         at=moment_of(value.get("timestamp")), mark=mark if isinstance(mark, str) else "",
-        title=title_of(_folder(value.get("cwd"))),
+        title=title_of(f"Claude Code in {folder}" if folder else ""),
     )  # fmt: skip
-
-
-def _folder(path: Any) -> str:
-    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2] if isinstance(path, str) else ""
-    return f"Claude Code in {name}" if name else ""
 
 
 BATCH = 500
@@ -544,26 +506,20 @@ class Import:
         yield file.tell(), self.recorder.added
 
     def _turns(self, piece: Piece | BadLine) -> Iterator[NewTurn]:
-        if isinstance(piece, BadLine):
-            self._report(piece)
-            return
-        self._format = self._format or format_of(piece.value)
-        for found in turns_of(piece.value, piece.line):
+        if isinstance(piece, Piece):
+            self._format = self._format or format_of(piece.value)
+        for found in turns_of(piece.value, piece.line) if isinstance(piece, Piece) else (piece,):
             if isinstance(found, BadLine):
-                self._report(found)
+                self._malformed += 1
+                if len(self._bad) < SHOWN:
+                    self._bad = (*self._bad, found)
             elif isinstance(found, SkippedValue):
                 self._left_out += found.count
             elif self.user in ("", found.origin):
                 yield found
 
-    def _report(self, bad: BadLine) -> None:
-        self._malformed += 1
-        if len(self._bad) < SHOWN:
-            self._bad = (*self._bad, bad)
-
     @property
     def report(self) -> ImportReport:
-        """Return a report of what was imported so far."""
         return ImportReport(
             format=self._format or "unknown",
             sessions=len(self.recorder.sessions),
@@ -573,3 +529,92 @@ class Import:
             malformed=self._malformed,
             bad=self._bad,
         )
+
+
+READ_AT_ONCE = 8_000_000
+"""Bytes of a log that are imported in one step."""
+
+STATE_FILE = "chat-watch.json"
+
+
+def claude_code_folder() -> Path:
+    configured = os.environ.get("CLAUDE_CONFIG_DIR")
+    return (Path(configured).expanduser() if configured else Path.home() / ".claude") / "projects"
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A read position in a log: the offset after the last whole line, and the inode of the file."""
+
+    inode: int
+    offset: int
+
+
+class LogFolder:
+    """The logs below a folder, with the read position of each. Every method blocks.
+
+    The positions are kept in a file of the space's state folder. Without them everything is read again, which adds no
+    turn twice, because each has its own id.
+    """
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        self.folder, self._state = folder, state / STATE_FILE
+        self._marks: dict[str, Mark] = {}
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
+            stored = json.loads(self._state.read_text(encoding="utf-8"))
+            self._marks = {str(path): Mark(int(inode), int(offset)) for path, (inode, offset) in stored.items()}
+
+    def read_new(self, importing: Import) -> Iterator[int]:
+        """Import the new lines in steps, yielding the number of bytes of each step."""
+        for path in sorted(self.folder.rglob("*.jsonl")):
+            yield from self._read_file(path, importing)
+
+    def _read_file(self, path: Path, importing: Import) -> Iterator[int]:
+        """Import the new lines of a log, from its start if it was truncated or replaced.
+
+        The position is saved once the turns are stored.
+        """
+        try:
+            found = path.lstat()
+            if not stat.S_ISREG(found.st_mode):
+                return
+            known = self._marks.get(str(path))
+            fits = known is not None and known.inode == found.st_ino and known.offset <= found.st_size
+            offset = known.offset if known and fits else 0
+            if offset == found.st_size:
+                return
+            with path.open("rb") as file:
+                file.seek(offset)
+                while lines := _whole_lines(file):
+                    importing.add(io.BytesIO(lines))
+                    offset += len(lines)
+                    self._record(path, Mark(found.st_ino, offset))
+                    yield len(lines)
+        except OSError:
+            return  # missing or unreadable now; the next round tries again
+
+    def _record(self, path: Path, mark: Mark) -> None:
+        self._marks[str(path)] = mark
+        pending = self._state.with_suffix(".new")
+        pending.write_text(
+            json.dumps({name: [each.inode, each.offset] for name, each in self._marks.items()}), encoding="utf-8"
+        )
+        pending.replace(self._state)
+
+
+def _whole_lines(file: io.BufferedReader) -> bytes:
+    """Read the next complete lines; an incomplete last line is left for later.
+
+    A line longer than any message is returned in part, and is then reported as malformed.
+    """
+    data = file.read(READ_AT_ONCE)
+    while data and b"\n" not in data and len(data) < LONGEST_LINE:
+        more = file.read(READ_AT_ONCE)
+        if not more:
+            return b""
+        data += more
+    end = data.rfind(b"\n") + 1
+    if not end:
+        return data if len(data) >= LONGEST_LINE else b""
+    file.seek(end - len(data), os.SEEK_CUR)
+    return data[:end]

@@ -59,12 +59,10 @@ class MemoryIndexer:
         self._trouble: DonnaError | None = None
 
     def stored(self, note: VaultNote) -> None:
-        """Update the tasks of a note that was stored."""
         self._follower.tasks.stored(note)
         self._unscored = True
 
     def removed(self, path: str) -> None:
-        """Delete the tasks of a note that was removed."""
         self._follower.tasks.removed(path)
 
     @property
@@ -77,15 +75,12 @@ class MemoryIndexer:
         )
 
     def lacks_scores(self) -> bool:
-        """Return whether an embedded memory has no score yet."""
         return waiting(self._database)
 
     def request_check(self) -> None:
-        """Request a check for changes soon."""
         self._check_requested.set()
 
     async def run(self) -> None:
-        """Follow the memory until cancelled."""
         while True:
             self._busy = True
             self._check_requested.clear()
@@ -96,7 +91,9 @@ class MemoryIndexer:
                 continue
             finally:
                 self._busy = False
-            self._recovered()
+            if self._trouble:
+                self._hub.post(ProblemCleared(reason=self._trouble.reason))
+                self._trouble = None
             await set_within(self._check_requested, POLL_SECONDS)
 
     async def _round(self) -> None:
@@ -132,29 +129,22 @@ class MemoryIndexer:
         await self._pipeline.write(self._follower.close)
         await asyncio.sleep(PAUSE_SECONDS)
 
-    def _recovered(self) -> None:
-        if self._trouble:
-            self._hub.post(ProblemCleared(reason=self._trouble.reason))
-            self._trouble = None
-
     def backfill(self, source: str) -> Iterator[int]:
         """Reindex a source, yielding the number of documents processed so far. Raises DonnaError."""
         yield from self._follower.backfill(source)
         self._unscored = True
 
     def close(self) -> None:
-        """Close the memory; the next use opens it again."""
         self._follower.close()
 
 
 def waiting(database: Database) -> bool:
     """Return whether there is an embedded memory without a novelty."""
-    return bool(
-        database.value(
-            "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
-            " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
-        )
+    sql = (
+        "SELECT 1 FROM memory_scores s JOIN memory_chunks c ON c.id = s.chunk"
+        " WHERE s.novelty IS NULL AND c.embedding_version NOT IN ('', 'failed') LIMIT 1"
     )
+    return bool(database.value(sql))
 
 
 async def _run_in_flushes(pipeline: Pipeline, steps: Iterator[int]) -> None:
@@ -171,11 +161,6 @@ def _flush(steps: Iterator[int]) -> tuple[bool, bool]:
         if time.monotonic() > deadline:
             return True, changed
     return False, changed
-
-
-SOURCES = (
-    MemorySource.VAULT, MemorySource.CHAT, MemorySource.TASK, MemorySource.CORRECTION, MemorySource.MEMORY,
-)  # fmt: skip
 
 
 def request_check(maintainer: IndexMaintainer) -> None:
@@ -205,26 +190,18 @@ async def backfill(maintainer: IndexMaintainer, source: MemorySource) -> Backfil
             await maintainer.compare(full=False)
         else:
             for pipeline in maintainer.indexes.pipelines:
-                await _backfill_one(pipeline, source)
+                if pipeline.extra_source is None:
+                    continue
+                await _run_in_flushes(pipeline, pipeline.extra_source.backfill(source.value))
+                if pipeline.embeddings:
+                    pipeline.embeddings.wake()
+                pipeline.extra_source.request_check()
         await maintainer.indexes.wait_until_idle()
-        return BackfillRow(source=source.value, state="ok", documents=await _count(maintainer, source))
+        pipeline = maintainer.indexes.active
+        sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
+        count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
+        return BackfillRow(source=source.value, state="ok", documents=count)
     except DonnaError as error:
         return BackfillRow(source=source.value, state="failed", message=error.message)
     except Exception as error:
         return BackfillRow(source=source.value, state="failed", message=f"it failed ({type(error).__name__})")
-
-
-async def _backfill_one(pipeline: Pipeline, source: MemorySource) -> None:
-    if pipeline.extra_source is None:
-        return
-    await _run_in_flushes(pipeline, pipeline.extra_source.backfill(source.value))
-    if pipeline.embeddings:
-        pipeline.embeddings.wake()
-    pipeline.extra_source.request_check()
-
-
-async def _count(maintainer: IndexMaintainer, source: MemorySource) -> int:
-    pipeline = maintainer.indexes.active
-    sql = "SELECT count(*) FROM memory_documents WHERE source_type = ?"
-    count: int = await pipeline.write(lambda: pipeline.store.database.value(sql, (source.value,)))
-    return count

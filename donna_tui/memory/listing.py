@@ -32,7 +32,6 @@ def list_memories(database: Database, wanted: MemoryFilter, limit: int, skip: in
 
 
 def count_memories(database: Database, wanted: MemoryFilter) -> int:
-    """Count the passages that a filter matches."""
     where, parameters = _conditions(wanted)
     return int(database.value(f"SELECT count(*) FROM {_FROM} WHERE {where}", parameters))  # noqa: S608
 
@@ -101,7 +100,6 @@ def memory_of_hit(hit: Hit, importance: Importance | None) -> MemoryChunk:
 
 
 def memory_of_fact(fact: Fact, importance: Importance | None = None) -> MemoryChunk:
-    """Convert a fact to a memory, even if it is in no index yet."""
     return MemoryChunk(
         id=f"memory:{fact.id}", source=MemorySource.MEMORY, source_id=fact.id, memory_type=fact.type,
         content=fact.content, at=fact.created_at, session_id=fact.session_id, pinned=fact.pinned,

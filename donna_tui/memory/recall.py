@@ -19,7 +19,7 @@ from donna_tui.safety.terminal import clean
 from donna_tui.text.plural import plural
 from donna_tui.types.errors import ModelError
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, Omitted, OmittedReason, RecallResult
-from donna_tui.types.search import ME, Filters, Hit, MemorySource, SearchOutcome, SearchRequest
+from donna_tui.types.search import ME, Filters, MemorySource, SearchOutcome, SearchRequest
 
 SPEAKER_WEIGHT = 0.15
 """Bonus for a turn whose speaker the question names: facts about a person are mostly stated by that person."""
@@ -62,32 +62,20 @@ def rerank(
 
 
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text in lower case."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
 def blend(memory: MemoryChunk, named: frozenset[str], now: float) -> float:
     """Return relevance plus weighted speaker, importance and recency, from 0 to 1. `named` are the query's words."""
+    speaker = memory.heading_path[0] if memory.source is MemorySource.CHAT and memory.heading_path else ""
+    known = memory.importance.value if memory.importance else None
+    importance = 1.0 if memory.pinned or memory.is_summary else UNKNOWN_IMPORTANCE if known is None else known
     extra = (
-        SPEAKER_WEIGHT * _is_by_speaker(memory, named)
-        + IMPORTANCE_WEIGHT * _importance(memory)
+        SPEAKER_WEIGHT * (not named.isdisjoint(words_of(speaker)))
+        + IMPORTANCE_WEIGHT * importance
         + RECENCY_WEIGHT * recency(memory.at, now)
     )
     return (memory.score + extra) / (1.0 + SPEAKER_WEIGHT + IMPORTANCE_WEIGHT + RECENCY_WEIGHT)
-
-
-def _importance(memory: MemoryChunk) -> float:
-    """Return the importance of a memory; pinned memories and summaries of sessions have full importance."""
-    if memory.pinned or memory.is_summary:
-        return 1.0
-    known = memory.importance.value if memory.importance else None
-    return UNKNOWN_IMPORTANCE if known is None else known
-
-
-def _is_by_speaker(memory: MemoryChunk, named: frozenset[str]) -> bool:
-    if memory.source is not MemorySource.CHAT or not memory.heading_path:
-        return False
-    return not named.isdisjoint(words_of(memory.heading_path[0]))
 
 
 def recency(at: float, now: float) -> float:
@@ -105,13 +93,11 @@ _LINE_BREAKS = re.compile(r"[\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 
 def assemble(memories: Iterable[MemoryChunk]) -> str:
-    """Format the block, one memory after the other with its type; empty without memories."""
     lines = [memory_line(memory) for memory in memories]
     return "\n".join((OPENING, *lines, CLOSING)) if lines else ""
 
 
 def memory_line(memory: MemoryChunk) -> str:
-    """Format a memory for the block."""
     return f"[{memory.memory_type.upper()}] {harmless(memory.content)}"
 
 
@@ -148,45 +134,25 @@ def pack(
 
     The budget covers the block as it is pasted, including labels and the two lines around the memories.
     """
-    packing = _Packing(budget, counter)
-    for memory in procedural:
-        packing.offer(memory)
+    room = budget - counter.count(f"{OPENING}\n{CLOSING}")
+    packed: list[MemoryChunk] = []
+    cut: list[Omitted] = []
     taken = 0
-    for memory in others:
-        if top_k is not None and taken >= top_k:
-            packing.leave(memory, OmittedReason.COUNT)
-        elif packing.offer(memory):
-            taken += 1
-    return packing.done()
-
-
-class _Packing:
-    def __init__(self, budget: int, counter: PromptTokens) -> None:
-        self._budget, self._counter = budget, counter
-        self._frame = counter.count(f"{OPENING}\n{CLOSING}")
-        self._used = self._frame
-        self._memories: list[MemoryChunk] = []
-        self._cut: list[Omitted] = []
-
-    def offer(self, memory: MemoryChunk) -> bool:
-        """Add a memory if it fits. Return whether it does."""
-        counted = replace(memory, tokens=self._counter.count(f"\n{memory_line(memory)}"))
-        if self._used + counted.tokens > self._budget:
-            self.leave(counted, OmittedReason.BUDGET)
-            return False
-        self._used += counted.tokens
-        self._memories.append(counted)
-        return True
-
-    def leave(self, memory: MemoryChunk, why: OmittedReason) -> None:
-        """Omit a memory."""
-        self._cut.append(Omitted(memory, why))
-
-    def done(self) -> Packed:
-        """Return the result. Tokens can differ in the joined text: memories are dropped while it is too long."""
-        while self._memories and (total := self._counter.count(assemble(self._memories))) > self._budget:
-            self.leave(self._memories.pop(), OmittedReason.BUDGET)
-        return Packed(tuple(self._memories), total if self._memories else 0, tuple(self._cut))
+    for memory, is_preference in (*((each, True) for each in procedural), *((each, False) for each in others)):
+        if not is_preference and top_k is not None and taken >= top_k:
+            cut.append(Omitted(memory, OmittedReason.COUNT))
+            continue
+        counted = replace(memory, tokens=counter.count(f"\n{memory_line(memory)}"))
+        if counted.tokens > room:
+            cut.append(Omitted(counted, OmittedReason.BUDGET))
+            continue
+        room -= counted.tokens
+        packed.append(counted)
+        taken += not is_preference
+    # The joined text can have other tokens than its lines.
+    while packed and (total := counter.count(assemble(packed))) > budget:
+        cut.append(Omitted(packed.pop(), OmittedReason.BUDGET))
+    return Packed(tuple(packed), total if packed else 0, tuple(cut))
 
 
 TOKEN_BUDGET = 2_000
@@ -235,14 +201,12 @@ class RecallRequest:
 
     @property
     def candidates(self) -> int:
-        """Return the number of candidates to search for at first."""
         if self.top_k == 0 or self.token_budget <= 0 or not self.query.strip():
             return 0
         each = self.token_budget // TOKENS_EACH if self.top_k is None else self.top_k * CANDIDATES_EACH
         return min(MOST_CANDIDATES, max(FEWEST_CANDIDATES, each))
 
     def wants(self, kind: MemoryType) -> bool:
-        """Return whether memories of a type are requested."""
         return self.memory_types is None or kind in self.memory_types
 
 
@@ -281,7 +245,8 @@ class Recaller:
         wanted = request.candidates
         found = await self._found(request, wanted) if wanted else _Candidates()
         packed, note = self._packed(request, procedural, found)
-        while found.searched == wanted < MOST_CANDIDATES and _has_room(packed) and wanted:
+        full = (OmittedReason.BUDGET, OmittedReason.COUNT)
+        while found.searched == wanted < MOST_CANDIDATES and wanted and not any(cut.why in full for cut in packed.cut):
             wanted = min(MOST_CANDIDATES, wanted * CANDIDATES_EACH)
             found = await self._found(request, wanted)
             packed, note = self._packed(request, procedural, found)
@@ -336,14 +301,33 @@ class Recaller:
         """
         search_request = SearchRequest(text=request.query, k=wanted, filters=self._filters(request, request.sources))
         outcome = await self.search(search_request, wanted)
-        matches = outcome.hits or tuple(hit for hit in outcome.near_misses if self._is_match(hit))
+        matches = outcome.hits or tuple(
+            hit
+            for hit in outcome.near_misses
+            if hit.keyword_rank is not None or (hit.score is not None and hit.score >= self.min_score)
+        )
         hits = tuple(hit for hit in matches if hit.content.strip())  # a hit by name may have no text
-        found = self._sifted(request, hits, await self._importance([hit.chunk_id for hit in hits]))
-        found.note, found.searched, found.near = outcome.note, len(matches), not outcome.hits
+        known = await self._importance([hit.chunk_id for hit in hits])
+        found = _Candidates(note=outcome.note, searched=len(matches), near=not outcome.hits)
+        texts: set[str] = set()
+        for hit in hits:
+            memory = memory_of_hit(hit, known.get(hit.chunk_id))
+            if memory.memory_type is MemoryType.PROCEDURAL:
+                continue
+            why = None
+            if not request.wants(memory.memory_type):
+                why = OmittedReason.TYPE
+            elif memory.compressed and not request.include_compressed:
+                why = OmittedReason.COMPRESSED
+            elif memory.source is MemorySource.VAULT:
+                text = " ".join(hit.content.split())
+                why = OmittedReason.DUPLICATE if text in texts else None
+                texts.add(text)
+            if why is None:
+                found.kept.append(memory)
+            else:
+                found.cut.append(Omitted(memory, why))
         return found
-
-    def _is_match(self, hit: Hit) -> bool:
-        return hit.keyword_rank is not None or (hit.score is not None and hit.score >= self.min_score)
 
     @staticmethod
     def _filters(request: RecallRequest, sources: Sequence[MemorySource], kind: MemoryType | None = None) -> Filters:
@@ -358,42 +342,8 @@ class Recaller:
         known: dict[str, Importance] = await self.read(lambda database: importance_of(database, chunk_ids))
         return known
 
-    @staticmethod
-    def _sifted(request: RecallRequest, hits: Sequence[Hit], known: dict[str, Importance]) -> _Candidates:
-        found = _Candidates()
-        texts: set[str] = set()
-        for hit in hits:
-            memory = memory_of_hit(hit, known.get(hit.chunk_id))
-            if memory.memory_type is MemoryType.PROCEDURAL:
-                continue
-            why = reason_to_cut(memory, request)
-            if why is None and memory.source is MemorySource.VAULT:
-                text = " ".join(hit.content.split())
-                why = OmittedReason.DUPLICATE if text in texts else None
-                texts.add(text)
-            if why is None:
-                found.kept.append(memory)
-            else:
-                found.cut.append(Omitted(memory, why))
-        return found
-
-
-def reason_to_cut(memory: MemoryChunk, request: RecallRequest) -> OmittedReason | None:
-    """Return why a memory is not a candidate, or None if it is one. Importance reorders and never excludes."""
-    if not request.wants(memory.memory_type):
-        return OmittedReason.TYPE
-    if memory.compressed and not request.include_compressed:
-        return OmittedReason.COMPRESSED
-    return None
-
-
-def _has_room(packed: Packed) -> bool:
-    """Return whether everything fitted, so that more could."""
-    return not any(cut.why in (OmittedReason.BUDGET, OmittedReason.COUNT) for cut in packed.cut)
-
 
 def omission_note(request: RecallRequest, packed: Packed, cut: Sequence[Omitted], found: _Candidates) -> str:
-    """Summarise in one line what was left out and why."""
     if not packed.memories and not cut:
         return "no memory matches well enough (retrieval.min_score)"
     parts = ["no memory clearly answers this: the nearest are listed"] if found.near and found.kept else []

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -77,24 +77,19 @@ _MIXED = re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z]+[a-z]+[A-Z]\w*|[A-Z]{2,6})\b")
 def salience(text: str, counter: TokenCounter) -> Importance:
     """Return the signals in a text and the sum of their weights, from 0 to 1."""
     head = text[:SCORED_CHARS]
-    signals = tuple(_signals(head, counter))
+    stated = {
+        Signal.ENTITY: names_something(head),
+        Signal.NUMBER: _NUMBER.search(head),
+        Signal.PREFERENCE: has_preference(head),
+        Signal.RARE: rarity(head, counter) >= RARE_AVERAGE,
+    }
+    signals = tuple(signal for signal, present in stated.items() if present)
     return Importance(round(sum((WEIGHTS[signal] for signal in signals), 0.0), 10), signals)
 
 
 def has_preference(text: str) -> bool:
     """Return whether a text states a preference: what a person prefers, always does, hates or likes best."""
     return PREFERENCE.search(text) is not None
-
-
-def _signals(text: str, counter: TokenCounter) -> Iterator[Signal]:
-    if names_something(text):
-        yield Signal.ENTITY
-    if _NUMBER.search(text):
-        yield Signal.NUMBER
-    if has_preference(text):
-        yield Signal.PREFERENCE
-    if rarity(text, counter) >= RARE_AVERAGE:
-        yield Signal.RARE
 
 
 def names_something(text: str) -> bool:
@@ -176,18 +171,15 @@ class Centroid:
         return max(0.0, min(1.0, 1.0 - cosine))
 
     def add(self, vector: Vector) -> None:
-        """Add a memory's vector."""
         self.total += in_steps(vector)
         self.count += 1
 
     def take(self, vector: Vector) -> None:
-        """Subtract a memory's vector."""
         self.total -= in_steps(vector)
         self.count -= 1
 
 
 def in_steps(vector: Vector) -> Total:
-    """Convert a stored vector to fixed point."""
     steps: Total = np.rint(vector.astype(np.float64) * STEPS).astype(np.int64)
     return steps
 
@@ -227,8 +219,12 @@ def _score(database: Database, groups: Sequence[tuple[str, list[int]]]) -> int:
         for chunk, vector in vectors.items():
             novelty = centroids[user].novelty(vector)
             database.run("UPDATE memory_scores SET novelty = ? WHERE chunk = ?", (novelty, chunk))
-        for vector in _counted(database, vectors):
-            centroids[user].add(vector)
+        counted = database.rows(
+            "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(vectors)),),
+        )
+        for (chunk,) in counted:
+            centroids[user].add(vectors[chunk])
         scored += len(vectors)
     for user, centroid in centroids.items():
         _save(database, user, centroid)
@@ -243,15 +239,6 @@ def _vectors(database: Database, chunks: Sequence[int]) -> dict[int, Vector]:
         (json.dumps(chunks),),
     )
     return {chunk: unpacked(vector) for chunk, vector in rows}
-
-
-def _counted(database: Database, vectors: Mapping[int, Vector]) -> list[Vector]:
-    """Select the vectors that are part of the centroid."""
-    rows = database.rows(
-        "SELECT chunk FROM memory_scores WHERE counted AND chunk IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(vectors)),),
-    )
-    return [vectors[chunk] for (chunk,) in rows]
 
 
 def read_centroid(database: Database, user_id: str, dim: int) -> Centroid:
@@ -270,7 +257,6 @@ def _save(database: Database, user_id: str, centroid: Centroid) -> None:
 
 
 def finish_deletions(database: Database) -> None:
-    """Subtract deleted memories from their centroids."""
     with database.transaction():
         _subtract_deleted(database)
 

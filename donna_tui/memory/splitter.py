@@ -31,7 +31,6 @@ class TextSplitter:
         return chunk_semantic(text, self.counter, least=min(LEAST_TOKENS, room), most=room)
 
     def chunks(self, document: Document, heading_path: tuple[str, ...], line_at: Callable[[int], int]) -> list[Chunk]:
-        """Split a document into passages; `line_at` maps a character offset to its line."""
         title = embedded_title(document.source_type, document.title)
         return [
             Chunk(

@@ -37,7 +37,6 @@ def task_text(task: Task, domain: str) -> str:
 
 
 def task_document(task: Task, note: VaultNote, splitter: TextSplitter) -> tuple[Document, list[Chunk]]:
-    """Build the document of a task, with its lines in the note."""
     domain = task.tags[0] if task.tags else note.title
     kind = MemoryType.WORKING if task.is_open else MemoryType.EPISODIC
     source_id = f"{note.path}#{task_key_hash(task)}"
@@ -81,12 +80,10 @@ class TaskSource:
         self._config, self._store, self._splitter, self._hub = config, store, splitter, hub
 
     def stored(self, note: VaultNote) -> None:
-        """Update the tasks of a note that was stored."""
         if self._config.enabled:
             self._observe(lambda: self.follow(note), note.path)
 
     def removed(self, path: str) -> None:
-        """Delete the tasks of a note that was removed."""
         self._observe(lambda: self._delete_others(path, set()), path)
 
     def follow(self, note: VaultNote) -> int:
@@ -112,7 +109,11 @@ class TaskSource:
         status = document.metadata["status"]
         stored = self._store.upsert(document, chunks)
         if stored.unchanged:
-            _move_lines(self._store.database, stored.id, chunks[0])
+            self._store.database.run(
+                "UPDATE memory_chunks SET start_line = ?1, end_line = ?2 WHERE document_id = ?3"
+                " AND (start_line, end_line) <> (?1, ?2)",
+                (chunks[0].start_line, chunks[0].end_line, stored.id),
+            )
         elif before not in ("", status) and status in self._config.reindex_on_status:
             self._store.embed_again(stored.id)
         store_scores(self._store.database, stored.id, document, self._splitter.counter)
@@ -122,21 +123,23 @@ class TaskSource:
         """Read every note again, one per step, and drop tasks of removed notes; yield the count so far."""
         paths = set(client.list()) if self._config.enabled else set()
         count = 0
-        for path in _notes_with_tasks(self._store.database) - paths:
+        rows = self._store.database.rows("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
+        for path in {str(PurePosixPath(each.rpartition("#")[0])) for (each,) in rows} - paths:
             self._delete_others(path, set())
         for path in sorted(paths):
-            count += self._backfill_one(client, path)
+            try:
+                count += self.follow(client.read(path))
+            except VaultReadError:
+                self._delete_others(path, set())
             yield count
 
-    def _backfill_one(self, client: VaultClient, path: str) -> int:
-        try:
-            return self.follow(client.read(path))
-        except VaultReadError:
-            self._delete_others(path, set())
-            return 0
-
     def _delete_others(self, path: str, wanted: set[str]) -> None:
-        for source_id in tasks_of(self._store.database, path) - wanted:
+        known = self._store.database.rows(
+            "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = ?"
+            " AND source_id >= ? AND source_id < ?",
+            (KIND, f"{path}#", f"{path}$"),  # '$' is the character after '#'
+        )
+        for source_id in {each for (each,) in known} - wanted:
             self._store.delete(KIND, source_id)
 
     def _observe(self, work: Callable[[], Any], path: str) -> None:
@@ -149,21 +152,6 @@ class TaskSource:
             self._hub.post(MemoryIngestFailed(source_type=KIND, reason=type(error).__name__, item=path))
 
 
-def tasks_of(database: Database, path: str) -> set[str]:
-    """Return the source ids of a note's tasks. '$' is the character after '#'."""
-    rows = database.rows(
-        "SELECT source_id FROM memory_documents WHERE user_id = 'me' AND source_type = ?"
-        " AND source_id >= ? AND source_id < ?",
-        (KIND, f"{path}#", f"{path}$"),
-    )
-    return {each for (each,) in rows}
-
-
-def _notes_with_tasks(database: Database) -> set[str]:
-    rows = database.rows("SELECT source_id FROM memory_documents WHERE source_type = ?", (KIND,))
-    return {str(PurePosixPath(each.rpartition("#")[0])) for (each,) in rows}
-
-
 def _status(database: Database, document: Document) -> str:
     rows = database.rows(
         "SELECT metadata_json FROM memory_documents WHERE user_id = ? AND source_type = ? AND source_id = ?",
@@ -172,16 +160,7 @@ def _status(database: Database, document: Document) -> str:
     return str(json.loads(rows[0][0] or "{}").get("status", "")) if rows else ""
 
 
-def _move_lines(database: Database, document_id: str, chunk: Chunk) -> None:
-    database.run(
-        "UPDATE memory_chunks SET start_line = ?1, end_line = ?2 WHERE document_id = ?3"
-        " AND (start_line, end_line) <> (?1, ?2)",
-        (chunk.start_line, chunk.end_line, document_id),
-    )
-
-
 LATEST = "9999-12-31"
-_URGENCY = ("highest", "high", "medium", "", "low", "lowest")
 
 
 def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]:
@@ -192,7 +171,11 @@ def list_tasks(database: Database, *, everything: bool = False) -> list[TaskRow]
     )
     tasks = [_row(*row) for row in rows]
     shown = [task for task in tasks if everything or task.status not in ("done", "cancelled")]
-    return sorted(shown, key=lambda task: (task.due or LATEST, _urgency(task), task.note, task.line))
+    urgency = {name: place for place, name in enumerate(("highest", "high", "medium", "", "low", "lowest"))}
+    return sorted(
+        shown,
+        key=lambda task: (task.due or LATEST, urgency.get(task.priority, urgency[""]), task.note, task.line),
+    )
 
 
 def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:
@@ -208,10 +191,6 @@ def _row(source_id: str, metadata: str, sensitive: int) -> TaskRow:
         sensitive=bool(sensitive),
         **{name: known.get(name, "") for name in names},
     )
-
-
-def _urgency(task: TaskRow) -> int:
-    return _URGENCY.index(task.priority) if task.priority in _URGENCY else _URGENCY.index("")
 
 
 def named_task(tasks: Sequence[TaskRow], named: str) -> TaskRow:

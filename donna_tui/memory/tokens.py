@@ -8,10 +8,10 @@ import os
 import re
 import tempfile
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Protocol
 
 CL100K = "cl100k_base"
 _FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
@@ -21,65 +21,46 @@ _SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
 """The SHA-256 of the vocabulary (tiktoken_ext/openai_public.py). tiktoken replaces a file with another hash."""
 
 
-class PromptTokens(Protocol):
+@dataclass(frozen=True, slots=True)
+class PromptTokens:
     """A counter of tokens as the reader of a prompt sees them, or slightly more."""
 
-    @property
-    def name(self) -> str: ...
-
-    def count(self, text: str) -> int:
-        """Count the tokens of a text."""
-        ...
+    name: str
+    count: Callable[[str], int]
 
 
 _PIECE = re.compile(r"[A-Z]?[a-z]{1,7}|[A-Z]{1,2}|[0-9]{1,3}|([^\w\s])\1*|\n+|\S")
 _LAST_LATIN, _LAST_BASIC = "\u024f", "\uffff"
 
 
-class Estimated:
-    """An estimate without a vocabulary: up to seven letters, two capitals, three digits, equal marks or line breaks
+def _estimated(text: str) -> int:
+    """Estimate without a vocabulary: up to seven letters, two capitals, three digits, equal marks or line breaks
     count as one token; an accented letter as one, another character as one for each part of it, an emoji as three.
 
     Measured against cl100k_base: 9 to 15 % more in English conversations, minutes and documentation, 17 % in code, 15 %
     in notes of many languages. Of samples of ten passages, at most 4 in 100 have more tokens than estimated.
     """
+    pieces = sum(1 for _ in _PIECE.finditer(text))
+    return pieces if text.isascii() else pieces + sum(map(_more, text))
 
-    name = "estimate"
 
-    def count(self, text: str) -> int:
-        """Count the tokens of a text."""
-        pieces = sum(1 for _ in _PIECE.finditer(text))
-        return pieces if text.isascii() else pieces + sum(map(_more, text))
+ESTIMATE = PromptTokens("estimate", _estimated)
 
 
 def _more(character: str) -> int:
-    """Return how many tokens a character has beyond the first."""
     if character <= _LAST_LATIN:
         return 0
     return 2 if character > _LAST_BASIC else len(unicodedata.normalize("NFD", character)) - 1
 
 
-class Cl100k:
-    """tiktoken's exact count."""
-
-    name = CL100K
-
-    def __init__(self, encoding: Any) -> None:
-        self._encoding = encoding
-
-    def count(self, text: str) -> int:
-        """Count the tokens of a text; special tokens in it count as plain text."""
-        return len(self._encoding.encode(text, disallowed_special=()))
-
-
 def prompt_tokens(environ: Mapping[str, str] = os.environ) -> PromptTokens:
-    """Return the best counter available."""
     file = vocabulary(environ)
     if file is None or importlib.util.find_spec("tiktoken") is None or not _is_genuine(file, file.stat().st_mtime_ns):
-        return Estimated()
+        return ESTIMATE
     import tiktoken
 
-    return Cl100k(tiktoken.get_encoding(CL100K))
+    encoding = tiktoken.get_encoding(CL100K)
+    return PromptTokens(CL100K, lambda text: len(encoding.encode(text, disallowed_special=())))
 
 
 def vocabulary(environ: Mapping[str, str]) -> Path | None:

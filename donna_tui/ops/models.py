@@ -68,9 +68,10 @@ def _examined(alias: Alias, purpose: str, route: Route, environ: Mapping[str, st
 
 def library_of(route: Route) -> None:
     """Import the library of a model. Raises ModelCallError (`not_installed`) without it."""
+    from donna_tui.llm.dialects import load
     from donna_tui.llm.router import DIALECTS
 
     try:
-        DIALECTS[route.dialect].load()
+        load(DIALECTS[route.dialect].library)
     except CallError as error:
         raise ModelCallError(error.kind) from error

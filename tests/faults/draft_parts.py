@@ -12,9 +12,9 @@ from pathlib import Path
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.drafters import CommitmentsAnswer, Composed, Task
-from donna_tui.drafts.page import Context
+from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.renderer import VaultTemplateRenderer
-from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult, WriterParts
+from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.engine.skill_runner import templates_dir
 from donna_tui.memory.db_thread import DbThread
 from donna_tui.types.drafts import Evidence
@@ -64,7 +64,7 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
     async def find(key: str) -> list[str]:
         return []
 
-    parts = WriterParts(
+    drafting = MemoryInformedWriter(
         renderer=VaultTemplateRenderer(templates_dir(MemoryConfig())),
         vault_client=new_client(vault),
         vault_writer=writer,
@@ -75,10 +75,11 @@ async def draft(base: Path, reached: Callable[[str], None] = lambda _: None) -> 
         reached=reached,
     )
     try:
-        return await MemoryInformedWriter(parts).run(
-            template="commitment_log", task_type="extract_commitments", context_gather=gather, target_path=PATH,
-            idempotency_key=KEY,
+        run = Run(
+            template="commitment_log", task_type="extract_commitments", gather=gather, target_path=PATH, key=KEY,
+            title=KEY, autonomy="medium",
         )  # fmt: skip
+        return await drafting.run(run)
     finally:
         await db.close()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from donna_tui.calendar.parser import contents
+from donna_tui.calendar.parser import Reader
 from donna_tui.calendar.values import Window
 from tests.unit.calendar_parts import event, read, told
 
@@ -93,7 +93,7 @@ def test_a_series_is_its_occurrences_whatever_is_moved_or_left_out(
 
 @given(st.binary(max_size=300) | st.text("BEGINDVT:;=\r\n AZ0123456789-", max_size=300).map(str.encode))
 def test_any_bytes_are_taken_apart_without_an_error(data: bytes) -> None:
-    found = contents(b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + data + b"\r\nEND:VCALENDAR")
+    found = Reader().read(b"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n" + data + b"\r\nEND:VCALENDAR")
     assert len(found.entries) <= data.count(b"END") + 1
 
 

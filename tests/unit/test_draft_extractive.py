@@ -14,13 +14,13 @@ from donna_tui.drafts.drafters import (
     CommitmentsAnswer,
     Corrected,
     DailyReflectionAnswer,
-    Extract,
     MeetingNoteAnswer,
     PersonProfileAnswer,
     Task,
     WeeklyReviewAnswer,
     corrected,
     extract,
+    extracted,
     statements,
 )
 from donna_tui.drafts.text import words_only
@@ -58,7 +58,7 @@ def bare(said: str) -> str:
 
 
 def test_promises() -> None:
-    assert set(Extract([LAST_TIME, CHAT], "gateway").promises()) == {
+    assert set(extracted([LAST_TIME, CHAT], "gateway", 6, promised=True)) == {
         "Order two new machines [1]",
         "Ana will write the migration plan for the gateway. [1]",
         "Bo agreed to test the failover of the gateway by Friday. [2]",
@@ -66,14 +66,7 @@ def test_promises() -> None:
 
 
 def test_an_open_box_comes_first() -> None:
-    assert Extract([LAST_TIME, CHAT], "gateway").promises(1) == ["Order two new machines [1]"]
-
-
-def test_questions() -> None:
-    assert set(Extract([LAST_TIME, CHAT], "gateway").questions()) == {
-        "Whether the old cache can go is still unclear to everybody. [1]",
-        "Who pays for the second region of servers? [2]",
-    }
+    assert extracted([LAST_TIME, CHAT], "gateway", 1, promised=True) == ["Order two new machines [1]"]
 
 
 @pytest.mark.parametrize(
@@ -86,15 +79,16 @@ def test_questions() -> None:
     ],
 )
 def test_what_is_no_promise(text: str) -> None:
-    assert Extract([passage(1, text)], "").promises() == []
+    assert extracted([passage(1, text)], "", 6, promised=True) == []
 
 
 def test_a_done_box_is_no_promise() -> None:
-    assert Extract([passage(1, "- [x] Ask the provider about new prices\n")], "").promises() == []
+    assert extracted([passage(1, "- [x] Ask the provider about new prices\n")], "", 6, promised=True) == []
 
 
 def test_a_sentence_that_is_wrapped_is_one() -> None:
-    found = Extract([passage(4, "Ana will write the migration\nplan for the gateway.\n")], "").promises()
+    text = "Ana will write the migration\nplan for the gateway.\n"
+    found = extracted([passage(4, text)], "", 6, promised=True)
     assert found == ["Ana will write the migration plan for the gateway. [4]"]
 
 
@@ -124,8 +118,8 @@ TEXTS = st.lists(SENTENCES, min_size=1, max_size=5).map(" ".join)
 @given(st.lists(TEXTS, min_size=1, max_size=4))
 def test_a_sentence_cites_the_passage_that_contains_it(texts: list[str]) -> None:
     passages = [passage(number, text) for number, text in enumerate(texts, 1)]
-    found = Extract(passages, "gateway plan")
-    for said in [*found.promises(), *found.questions(), *found.summary()]:
+    promised = extracted(passages, "gateway plan", 6, promised=True)
+    for said in [*promised, *extracted(passages, "gateway plan", 5)]:
         (number,) = numbers(said)
         assert bare(said) in words_only(passages[number - 1].text)
 

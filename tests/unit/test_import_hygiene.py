@@ -298,7 +298,6 @@ SPECIALISED = {
     "MemoryConfig": "the settings of an agent replace some blocks",
     "OptionRows": "a list for any screen",
     "PassageView": "a view for any screen",
-    "CallError": "an error of one module, caught by the others as what it is",
     "VecTable": "an engine of its own, which another one warms up",
 }
 """Base classes with one subclass in another file that are useful without it, and why."""

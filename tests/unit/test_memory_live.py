@@ -13,10 +13,9 @@ from donna_tui.memory.chat import ChatSource
 from donna_tui.memory.conversations import Recorder, erase_turns, find_session, list_sessions, read_turns
 from donna_tui.memory.database import MemoryDb, open_db
 from donna_tui.memory.facts import RememberRequest, procedural, remember, would_replace
-from donna_tui.memory.importers import Import, exports_in
+from donna_tui.memory.importers import Import, LogFolder, exports_in
 from donna_tui.memory.splitter import TextSplitter
 from donna_tui.memory.suggestions import ACCEPTED, DISMISSED, answer_suggestion, list_suggestions, preferences_in
-from donna_tui.memory.watching import LogFolder
 from donna_tui.text.tokens import EstimatedTokens
 from donna_tui.types.memory import SessionRow, Turn
 from donna_tui.types.search import ME

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from donna_tui.memory import tokens
 from donna_tui.memory.recall import assemble, harmless, pack, recency, rerank
-from donna_tui.memory.tokens import Estimated, prompt_tokens
+from donna_tui.memory.tokens import ESTIMATE, prompt_tokens
 from donna_tui.types.errors import ModelError, Reason
 from donna_tui.types.memory import Importance, MemoryChunk, MemoryType, OmittedReason
 from donna_tui.types.search import MemorySource
@@ -117,7 +117,7 @@ class Seams:
     contents,
     st.integers(1, 8) | st.none(),
     st.integers(0, 120),
-    st.sampled_from([Words(), Estimated(), Seams()]),
+    st.sampled_from([Words(), ESTIMATE, Seams()]),
 )
 def test_a_pack_never_exceeds_its_budget(
     first: list[int], then: list[int], top_k: int | None, budget: int, counter: Words
@@ -168,7 +168,7 @@ def test_without_a_vocabulary_at_hand_tokens_are_estimated(tmp_path: Path) -> No
     ],
 )
 def test_an_estimate_is_at_least_the_count_of_cl100k_and_little_more(text: str, real: int) -> None:
-    assert real <= Estimated().count(text) <= 1.25 * real
+    assert real <= ESTIMATE.count(text) <= 1.25 * real
 
 
 def test_a_vocabulary_that_is_not_the_genuine_one_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import datetime
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
-from donna_tui.calendar.values import local, local_zone, midnight
+from donna_tui.calendar.values import beginning, local, local_zone
 from donna_tui.engine.memory_service import MemoryService
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
@@ -152,7 +152,7 @@ async def agenda(space: ToolContext, args: schemas.AgendaArgs) -> schemas.Agenda
     zone = local_zone()
     first = _day(args.day) if args.day else datetime.datetime.now(zone).date()
     end = first + datetime.timedelta(days=args.days)
-    span = [midnight(each, zone).timestamp() for each in (first, end)]
+    span = [beginning(each, zone).timestamp() for each in (first, end)]
     rows = await space.engine.calendar.meetings(*span)
     seen = await space.visible({row.path for row in rows if row.path})
     tasks = [task for task in await _tasks(space) if task.due and task.due < end.isoformat()]

@@ -15,13 +15,12 @@ from typing import Any
 
 from donna_tui.config.models import MemoryConfig
 from donna_tui.drafts.blocks import Block
-from donna_tui.drafts.context import Gatherer, Read
 from donna_tui.drafts.drafters import Answer, Corrected, Task, correcting
 from donna_tui.drafts.page import Context
 from donna_tui.drafts.passages import IndexedNote, Passages, approved_notes, is_any_private, paths_of_keys
 from donna_tui.drafts.quotes import LONG_PAST, outcome_of, points_of
 from donna_tui.drafts.quotes import Read as ReadNote
-from donna_tui.drafts.series import Match, day_in, is_meeting_note, match_of
+from donna_tui.drafts.series import Gatherer, Match, Read, day_in, is_meeting_note, match_of
 from donna_tui.drafts.text import inline, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter
 from donna_tui.memory.checkboxes import tasks_in
@@ -50,14 +49,12 @@ class Span:
     last: datetime.date
 
     def bounds(self, zone: datetime.tzinfo) -> tuple[float, float]:
-        """Return its beginning and its end in Unix time."""
         midnight = datetime.time()
         start = datetime.datetime.combine(self.first, midnight, zone)
         end = datetime.datetime.combine(self.last + datetime.timedelta(days=1), midnight, zone)
         return start.timestamp(), end.timestamp()
 
     def holds(self, iso_day: str) -> bool:
-        """Check whether it contains an ISO day."""
         return bool(iso_day) and self.first.isoformat() <= iso_day[:10] <= self.last.isoformat()
 
 
@@ -97,7 +94,6 @@ class Material:
         self, parts: CadenceParts, task_type: str, schema: type[Answer], about: str, data: dict[str, Any],
         front: dict[str, Any], corrections: list[Corrected],
     ) -> Context:  # fmt: skip
-        """Build the context for the writer."""
         has_lines = any(isinstance(part, list) and part for part in data.values())
         return Context(
             task=Task(
@@ -141,28 +137,27 @@ class Material:
 
 
 async def new_material(parts: CadenceParts, task_type: str) -> tuple[Material, list[Corrected]]:
-    """Return empty material, and the corrections of earlier drafts of this type."""
     corrections = await parts.corrections(task_type)
     return Material(Passages(), [], fixed=correcting(corrections)), corrections
 
 
 async def notes_of(parts: CadenceParts, span: Span) -> list[ReadNote]:
     """Return the notes whose own date is in a span, in order."""
-    found: list[tuple[datetime.date, IndexedNote]] = await parts.read(lambda index: _dated_in(index, span))
-    allowed = [note for _, note in found if not (parts.gatherer.remote and note.sensitive)][:MOST_NOTES]
-    return await read_notes(parts, allowed)
+
+    def dated_in(index: Any) -> list[IndexedNote]:
+        dated = ((day_in(note.path, note.front), note) for note in approved_notes(index))
+        found = [(day, note.path, note) for day, note in dated if day and span.first <= day <= span.last]
+        return [note for _, _, note in sorted(found, key=lambda each: each[:2])]
+
+    notes: list[IndexedNote] = await parts.read(dated_in)
+    allowed = [note for note in notes if not (parts.gatherer.remote and note.sensitive)]
+    return await read_notes(parts, allowed[:MOST_NOTES])
 
 
 async def read_notes(parts: CadenceParts, notes: Iterable[IndexedNote]) -> list[ReadNote]:
     """Read notes as they are on disk now, without those that a remote model must not see."""
     reads = await asyncio.to_thread(lambda: [ReadNote.of(parts.client, note) for note in notes])
     return [read for read in reads if read and not (parts.gatherer.remote and read.note.sensitive)]
-
-
-def _dated_in(index: Any, span: Span) -> list[tuple[datetime.date, IndexedNote]]:
-    dated = ((day_in(note.path, note.front), note) for note in approved_notes(index))
-    found = [(day, note) for day, note in dated if day and span.first <= day <= span.last]
-    return sorted(found, key=lambda each: (each[0], each[1].path))
 
 
 def decided_in(reads: Iterable[ReadNote], material: Material) -> list[dict[str, str]]:
@@ -200,22 +195,26 @@ async def chats_of(parts: CadenceParts, span: Span, most: int, material: Materia
     start, end = span.bounds(parts.zone)
     wanted = MemoryFilter(sources=(MemorySource.CHAT,), after=start, before=end)
     found: tuple[MemoryChunk, ...] = await parts.read(lambda index: list_memories(index, wanted, 20 * max(1, most), 0))
-    theirs: set[str] = await parts.read(_turns_of_others)
-    allowed = [
-        each for each in found if each.source_id not in theirs and not (parts.gatherer.remote and each.sensitive)
-    ]
-    best = sorted(allowed, key=_weight, reverse=True)[:most]
-    for each in sorted(best, key=lambda each: (each.at, each.source_id)):
-        material.for_model.append(material.passages.add(_evidence(each), sensitive=each.sensitive))
-
-
-def _turns_of_others(index: Any) -> set[str]:
-    """Return the turns of assistants and tools."""
-    rows = index.rows(
+    turns_of_others = (
         "SELECT source_id FROM memory_documents WHERE source_type = 'chat'"
         " AND json_extract(metadata_json, '$.role') <> 'user'"
     )
-    return {source_id for (source_id,) in rows}
+    theirs: set[str] = await parts.read(lambda index: {each for (each,) in index.rows(turns_of_others)})
+    allowed = [
+        each for each in found if each.source_id not in theirs and not (parts.gatherer.remote and each.sensitive)
+    ]
+
+    def weight(memory: MemoryChunk) -> float:
+        value = memory.importance.value if memory.importance else None
+        return (value or 0.0) + (1.0 if memory.pinned else 0.0)
+
+    best = sorted(allowed, key=weight, reverse=True)[:most]
+    for each in sorted(best, key=lambda each: (each.at, each.source_id)):
+        passage = Evidence(
+            number=0, source_type=each.source.value, path=each.source_id, title=each.title,
+            heading_path=each.heading_path, start_line=each.start_line, end_line=each.end_line, text=each.content,
+        )  # fmt: skip
+        material.for_model.append(material.passages.add(passage, sensitive=each.sensitive))
 
 
 async def done_in(parts: CadenceParts, span: Span, most: int, material: Material) -> list[dict[str, str]]:
@@ -344,40 +343,15 @@ async def will_link(parts: CadenceParts, paths: list[str], material: Material) -
 
 
 def link_to(path: str) -> str:
-    """Return a link that shows the name of a note."""
     return wikilink(path, path.rsplit("/", 1)[-1].removesuffix(".md"))
-
-
-def _weight(memory: MemoryChunk) -> float:
-    value = memory.importance.value if memory.importance else None
-    return (value or 0.0) + (1.0 if memory.pinned else 0.0)
-
-
-def _evidence(memory: MemoryChunk) -> Evidence:
-    return Evidence(
-        number=0,
-        source_type=memory.source.value,
-        path=memory.source_id,
-        title=memory.title,
-        heading_path=memory.heading_path,
-        start_line=memory.start_line,
-        end_line=memory.end_line,
-        text=memory.content,
-    )
 
 
 def task_line(task: TaskRow, material: Material) -> dict[str, str]:
     """Return a task for a template, with a link to its note."""
     evidence = Evidence(
-        number=0,
-        source_type=MemorySource.TASK.value,
-        path=task.id.removeprefix("task:"),
-        title=task.note,
-        heading_path=(),
-        start_line=task.line,
-        end_line=task.line,
-        text=task.title,
-    )
+        number=0, source_type=MemorySource.TASK.value, path=task.id.removeprefix("task:"), title=task.note,
+        heading_path=(), start_line=task.line, end_line=task.line, text=task.title,
+    )  # fmt: skip
     passage = material.passages.add(evidence, sensitive=task.sensitive)
     material.listed.append((words_only(task.title), (passage.number,)))
     return {"text": inline(task.title), "due": task.due, "link": link_to(task.note)}

@@ -6,19 +6,19 @@ import asyncio
 import datetime
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import Any
 
 from donna_tui.config.models import MeetingNoteConfig
 from donna_tui.drafts.blocks import Block
-from donna_tui.drafts.context import Gatherer
 from donna_tui.drafts.drafters import Corrected, MeetingNoteAnswer, Task, correcting
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, Passages
 from donna_tui.drafts.people import person_links
 from donna_tui.drafts.quotes import Points, Read, open_boxes, points_of
-from donna_tui.drafts.series import OVERVIEWS, Earlier, Invited, Match, day_in, may_be_quoted, path_after
+from donna_tui.drafts.series import OVERVIEWS, Earlier, Gatherer, Invited, Match, day_in, may_be_quoted, path_after
+from donna_tui.drafts.skills.cadence import Material
 from donna_tui.drafts.text import inline, short_day, slug, when, wikilink, words_only
 from donna_tui.drafts.writer import MemoryInformedWriter, WriteResult
 from donna_tui.types.drafts import Evidence, Meeting
@@ -65,8 +65,7 @@ class MeetingNoteSkill:
     allowlist: Sequence[str] = field(default=(EVERYWHERE,))
 
     async def run(self, meeting: Meeting) -> WriteResult:
-        """Write the draft of a meeting unless it exists."""
-        return await self.writer.carry_out(await self.run_for(meeting))
+        return await self.writer.run(await self.run_for(meeting))
 
     async def run_for(self, meeting: Meeting) -> Run:
         """Return the run for the writer. Raises DonnaError."""
@@ -88,7 +87,6 @@ class MeetingNoteSkill:
         return path if path and allowed else target_of(meeting)
 
     async def gather(self, meeting: Meeting) -> Context:
-        """Gather the context of the note. Raises DonnaError."""
         limits = self.config.context_limits
         agenda = agenda_of(meeting)
         about = " ".join([title_of(meeting), *agenda])
@@ -96,11 +94,11 @@ class MeetingNoteSkill:
         background = await self.gatherer.background(meeting)
         corrections = tuple(await self.corrections(TASK_TYPE))
         chats = await self.gatherer.own_chats(about, limits.recent_chats)
-        quoting = _Quoting(correcting(corrections))
-        material = await asyncio.to_thread(self._material, meeting, earlier, background, agenda)
-        quoted = quoting.data(material)
-        passages_for_model = quoting.passages_for_model(material)
-        passages_for_model += quoting.passages.add_hits(chats)
+        material = Material(Passages(), [], fixed=correcting(corrections))
+        notes = await asyncio.to_thread(self._notes, meeting, earlier, background, agenda)
+        quoted = _quoted(material, notes)
+        passages_for_model = _passages_for_model(material, notes)
+        passages_for_model += material.passages.add_hits(chats)
         names = [each.name for each in meeting.attendees[:MOST_ATTENDEES]]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
@@ -109,22 +107,22 @@ class MeetingNoteSkill:
                 about=about,
                 schema=MeetingNoteAnswer,
                 passages=tuple(passages_for_model),
-                private=frozenset(quoting.passages.private),
+                private=frozenset(material.passages.private),
                 facts=_facts(meeting, agenda),
                 corrections=corrections,
-                dates=quoting.dates,
+                dates=material.dates,
                 me=next(iter(self.gatherer.me), ""),
             ),
             data={**self._event(meeting, agenda, links), **quoted},
             frontmatter=self._frontmatter(meeting, links),
-            listed=tuple(quoting.listed),
-            all_passages=tuple(quoting.passages.taken),
-            links_private=any(read.note.sensitive for read in material.reads),
+            listed=tuple(material.listed),
+            all_passages=tuple(material.passages.taken),
+            links_private=any(read.note.sensitive for read in notes.reads),
         )
 
-    def _material(
+    def _notes(
         self, meeting: Meeting, earlier: list[Earlier], background: list[IndexedNote], agenda: list[str]
-    ) -> _Material:
+    ) -> _Notes:
         """Read the notes as they are on disk now."""
         invited = self.gatherer.invited(meeting)
         limits = self.config.context_limits
@@ -132,7 +130,7 @@ class MeetingNoteSkill:
         before = [self._read(each.note, invited) for each in earlier[1 : max(1, limits.prior_meetings)]] if last else []
         projects = list(filter(None, (self._read(note, invited) for note in background)))
         series = list(filter(None, [last, *before]))
-        return _Material(
+        return _Notes(
             last=(earlier[0], last, points_of(last.blocks, agenda)) if last else None,
             still_open=tuple(open_boxes(series, limits.open_tasks, meeting.day)),
             background=tuple((read, _background_points(read, agenda)) for read in projects),
@@ -180,8 +178,8 @@ class MeetingNoteSkill:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Material:
-    """The material of a meeting."""
+class _Notes:
+    """What a draft quotes of earlier notes of the series and of its background."""
 
     last: tuple[Earlier, Read, Points] | None
     still_open: tuple[tuple[Read, Block], ...]
@@ -190,74 +188,53 @@ class _Material:
     reads: tuple[Read, ...]
 
 
-class _Quoting:
-    """Turn the material into lines for the template, each with its passage."""
+def _quoted(material: Material, notes: _Notes) -> dict[str, Any]:
+    """Turn the notes into lines for the template, each with its passage."""
 
-    def __init__(self, fixed: Callable[[str], str]) -> None:
-        self.passages = Passages()
-        self.listed: list[tuple[str, tuple[int, ...]]] = []
-        self.dates: dict[int, str] = {}
-        self._fixed = fixed
-
-    def data(self, material: _Material) -> dict[str, Any]:
-        """Return the quoting parts of the note."""
-        return {
-            "last_time": self._last_time(*material.last) if material.last else None,
-            "still_open": self._boxes(material.still_open),
-            "background": [
-                {"link": _link(read.note), "lines": self._lines(read, blocks)} for read, blocks in material.background
-            ],
-            "tasks": self._boxes(material.open_tasks),
-            "related": [],
-            "known_links": [_link(read.note) for read in material.reads],
-        }
-
-    def passages_for_model(self, material: _Material) -> list[Evidence]:
-        """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
-        found = [self._add(read, section) for read in material.reads for section in read.sections()]
-        others = (each for each in material.still_open if each[0] not in material.reads)  # those are in the sections
-        found += [self._add(read, read.evidence(block)) for read, block in others]
-        return list({each.number: each for each in found}.values())
-
-    def _last_time(self, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
-        return {
-            "link": _link(read.note),
-            "day": short_day(earlier.day),
-            "same_people": earlier.match is Match.PEOPLE,
-            "topics": [_heading_link(read.note, path) for path in points.topics],
-            "decisions": self._lines(read, points.decisions),
-            "notes": self._lines(read, points.notes),
-            "actions": self._lines(read, points.actions),
-            "questions": self._lines(read, points.questions),
-        }
-
-    def _lines(self, read: Read, blocks: Iterable[Block]) -> list[dict[str, str]]:
+    def boxes(found: Iterable[tuple[Read, Block]]) -> list[dict[str, str]]:
         lines = []
-        for block in blocks:
-            words = words_only(self._fixed(block.text))
-            if words:
-                self._list(read, block, words)
-                lines.append({"indent": "  " * block.depth, "text": inline(words)})
+        for read, block in found:
+            dated = replace(block, text=f"{block.text}, due {block.due}") if block.due else block
+            lines += [{**line, "due": "", "link": _link(read.note)} for line in material.quote(read, [dated])]
         return lines
 
-    def _boxes(self, boxes: Iterable[tuple[Read, Block]]) -> list[dict[str, str]]:
-        lines = []
-        for read, block in boxes:
-            words = words_only(self._fixed(f"{block.text}, due {block.due}" if block.due else block.text))
-            if words:
-                self._list(read, block, words)
-                lines.append({"text": inline(words), "due": "", "link": _link(read.note)})
-        return lines
+    return {
+        "last_time": _last_time(material, *notes.last) if notes.last else None,
+        "still_open": boxes(notes.still_open),
+        "background": [
+            {"link": _link(read.note), "lines": material.quote(read, blocks)} for read, blocks in notes.background
+        ],
+        "tasks": boxes(notes.open_tasks),
+        "related": [],
+        "known_links": [_link(read.note) for read in notes.reads],
+    }
 
-    def _list(self, read: Read, block: Block, words: str) -> None:
-        passage = self._add(read, read.evidence(block))
-        self.listed.append((words, (passage.number,)))
 
-    def _add(self, read: Read, evidence: Evidence) -> Evidence:
-        passage = self.passages.add(evidence, sensitive=read.note.sensitive)
+def _last_time(material: Material, earlier: Earlier, read: Read, points: Points) -> dict[str, Any]:
+    return {
+        "link": _link(read.note),
+        "day": short_day(earlier.day),
+        "same_people": earlier.match is Match.PEOPLE,
+        "topics": [_heading_link(read.note, path) for path in points.topics],
+        "decisions": material.quote(read, points.decisions),
+        "notes": material.quote(read, points.notes),
+        "actions": material.quote(read, points.actions),
+        "questions": material.quote(read, points.questions),
+    }
+
+
+def _passages_for_model(material: Material, notes: _Notes) -> list[Evidence]:
+    """Return the passages for a model: sections of the last note and of the background, and open check boxes."""
+    evidence = [(read, section) for read in notes.reads for section in read.sections()]
+    others = (each for each in notes.still_open if each[0] not in notes.reads)  # those are in the sections
+    evidence += [(read, read.evidence(block)) for read, block in others]
+    found: dict[int, Evidence] = {}
+    for read, each in evidence:
+        passage = material.passages.add(each, sensitive=read.note.sensitive)
+        found[passage.number] = passage
         day = day_in(read.note.path, read.note.front)
-        self.dates[passage.number] = day.isoformat() if day else iso_date(read.note.modified_at)
-        return passage
+        material.dates[passage.number] = day.isoformat() if day else iso_date(read.note.modified_at)
+    return list(found.values())
 
 
 def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
@@ -268,17 +245,14 @@ def _background_points(read: Read, agenda: Sequence[str]) -> list[Block]:
 
 
 def target_of(meeting: Meeting) -> str:
-    """Return the path of the note of a meeting without an earlier one."""
     return f"Meetings/{meeting.day.isoformat()}-{slug(meeting.title, otherwise='meeting')}.md"
 
 
 def key_of(meeting: Meeting) -> str:
-    """Return the idempotency key of the note of a meeting."""
     return meeting.event_id
 
 
 def title_of(meeting: Meeting) -> str:
-    """Return the title of a meeting as plain words."""
     return words_only(meeting.title, 200) or UNTITLED
 
 
@@ -286,11 +260,11 @@ def agenda_of(meeting: Meeting) -> list[str]:
     """Return the agenda items of an invitation, without dial-in details."""
     lines = (_MARK.sub("", _TAG.sub(" ", line)).strip() for line in _LINES.split(meeting.description[:20_000]))
     points = [words_only(line, 300) for line in lines if line and not _DIAL_IN.search(line)]
-    return [point for point in dict.fromkeys(points) if _is_a_point(point)][:MOST_POINTS]
-
-
-def _is_a_point(point: str) -> bool:
-    return any(char.isalpha() for char in point) and not _AGENDA_WORD.match(point) and not _DIAL_IN.search(point)
+    return [
+        point
+        for point in dict.fromkeys(points)
+        if any(map(str.isalpha, point)) and not _AGENDA_WORD.match(point) and not _DIAL_IN.search(point)
+    ][:MOST_POINTS]
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:

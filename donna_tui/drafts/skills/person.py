@@ -16,12 +16,11 @@ from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
 from donna_tui.drafts.quotes import Read
 from donna_tui.drafts.series import day_in, people_in
-from donna_tui.drafts.skills.cadence import CadenceParts, Material, new_material, read_notes, task_line
+from donna_tui.drafts.skills.cadence import CadenceParts, new_material, read_notes, task_line
 from donna_tui.drafts.text import can_be_linked, inline, iso_week, words_only
 from donna_tui.index.database import Database
 from donna_tui.index.documents import link_key
 from donna_tui.memory.tasks import list_tasks
-from donna_tui.types.drafts import Evidence
 from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import MemorySource
 from donna_tui.vault.client import VaultClient
@@ -64,7 +63,11 @@ def people_due(index: Database, client: VaultClient, config: PersonProfileConfig
         if since <= _written_at(note) <= now:
             often.update(_mentions_in(client, note.path, people))
     named = [name for name, times in often.most_common() if times >= config.trigger_mentions_threshold]
-    wanted = dict.fromkeys([*named, *_stubs(client, config.min_body_chars)])
+    for path in client.list(FOLDER):
+        page = client.try_read(path)
+        if page and page.frontmatter.data.get("stub") and len(_text_of(page.content)) < config.min_body_chars:
+            named.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
+    wanted = dict.fromkeys(named)
     return [name for name in wanted if may_be_written(client, name)][:MOST_PEOPLE]
 
 
@@ -97,11 +100,6 @@ def known_people(index: Database, client: VaultClient) -> set[str]:
     return found
 
 
-def _all_people(index: Database, client: VaultClient) -> set[str]:
-    """Return the names of `known_people`, and in lower case those that notes list without a link."""
-    return known_people(index, client) | people_in(approved_notes(index))
-
-
 def _written_at(note: IndexedNote) -> float:
     day = day_in(note.path, note.front)
     return datetime.datetime.combine(day, datetime.time(12)).timestamp() if day else note.modified_at
@@ -123,24 +121,16 @@ def _mentions_in(client: VaultClient, path: str, people: Collection[str]) -> lis
     return found
 
 
-def _stubs(client: VaultClient, min_body_chars: int) -> list[str]:
-    names = []
-    for path in client.list(FOLDER):
-        note = client.try_read(path)
-        if note and note.frontmatter.data.get("stub") and len(_text_of(note.content)) < min_body_chars:
-            names.append(path.removeprefix(f"{FOLDER}/").removesuffix(".md"))
-    return names
-
-
 def _text_of(body: str) -> str:
-    """Return the text of a page without its title."""
     return "\n".join(line for line in body.splitlines() if not line.startswith("# ")).strip()
 
 
 async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     limits = parts.config.skills.person_profile.context_limits
     material, corrections = await new_material(parts, TASK_TYPE)
-    names = await parts.read(lambda index: _Named.of(name, _all_people(index, parts.client)))
+    names = await parts.read(
+        lambda index: _Named.of(name, known_people(index, parts.client) | people_in(approved_notes(index)))
+    )
     reads = await _notes_about(parts, name, names)
     facts: list[dict[str, str]] = []
     for read in reads:
@@ -157,21 +147,16 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
     chats = await parts.gatherer.own_chats(name, limits.chat)
     for passage in material.passages.add_hits([hit for hit in chats if names.are_in(hit.content)]):
         material.for_model.append(passage)
-        facts += _quoted_sentences(passage, names, material)
+        text, where = passage.text, inline(f"chat {passage.title}", 80)
+        sentences = (words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text))
+        for sentence in sentences:
+            if names.are_in(sentence) and not _PRONOUN.match(sentence):
+                material.listed.append((sentence, (passage.number,)))
+                facts.append({"text": inline(sentence), "indent": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
     front = {"type": "person", "name": name, "stub": None, "week": week}
     corrections = corrections[: limits.corrections]
     return material.context(parts, TASK_TYPE, PersonProfileAnswer, name, data, front, corrections)
-
-
-def _quoted_sentences(passage: Evidence, names: _Named, material: Material) -> list[dict[str, str]]:
-    """Quote the sentences of a chat that name the person."""
-    text = passage.text
-    sentences = [words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text)]
-    named = [sentence for sentence in sentences if names.are_in(sentence) and not _PRONOUN.match(sentence)]
-    material.listed += [(sentence, (passage.number,)) for sentence in named]
-    where = inline(f"chat {passage.title}", 80)
-    return [{"text": inline(sentence), "indent": "", "link": where} for sentence in named]
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +184,6 @@ class _Named:
         )
 
     def are_in(self, text: str) -> bool:
-        """Check whether a text names the person."""
         return bool(self.full.search(text) or (self.first and self.first.search(text)))
 
     def is_said_by_others(self, text: str) -> bool:
@@ -221,24 +205,19 @@ def _words(name: str, after: str = "") -> re.Pattern[str]:
 async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Read]:
     """Return the notes that name the person, latest first."""
     limits = parts.config.skills.person_profile.context_limits
-    linking: list[IndexedNote] = await parts.read(lambda index: _linking_to(index, name))
     hits = {hit.path for hit in await parts.gatherer.hits(name, MemorySource.VAULT, 2 * limits.vault)}
-    found: list[IndexedNote] = await parts.read(
-        lambda index: [note for note in approved_notes(index) if note.path in hits]
-    )
-    notes = {note.path: note for note in (*linking, *found) if note.path != f"{FOLDER}/{name}.md"}
-    ordered = sorted(notes.values(), key=_written_at, reverse=True)[:MOST_NOTES]
-    return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
-
-
-def _linking_to(index: Database, name: str) -> list[IndexedNote]:
-    rows = index.rows(
+    linking = (
         "SELECT DISTINCT d.source_id FROM links l JOIN memory_documents d ON d.id = l.document_id"
-        " WHERE l.target = ? AND d.source_type = 'vault'",
-        (link_key(name),),
+        " WHERE l.target = ? AND d.source_type = 'vault'"
     )
-    paths = {path for (path,) in rows}
-    return [note for note in approved_notes(index) if note.path in paths]
+
+    def found(index: Database) -> list[IndexedNote]:
+        linked = {path for (path,) in index.rows(linking, (link_key(name),))}
+        notes = [note for note in approved_notes(index) if note.path != f"{FOLDER}/{name}.md"]
+        return [each for each in notes if each.path in linked] + [each for each in notes if each.path in hits - linked]
+
+    ordered = sorted(await parts.read(found), key=_written_at, reverse=True)[:MOST_NOTES]
+    return [read for read in await read_notes(parts, ordered) if names.are_in(read.text)]
 
 
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
