@@ -13,7 +13,7 @@ from donna_tui.text.markdown import plain_text
         ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
         ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
-        ("![[image.png|100]] ![alt](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
+        ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
         ("> [!warning]- Watch out\n> the body", "Watch out the body"),
         ("a<!-- hidden\nstill -->b %%also\nhidden%% c<br>d &amp; e", "a b c d & e"),
         ("| a | b |\n|:-:|---|\n| c | d |", "a · b · c · d"),
