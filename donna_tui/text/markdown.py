@@ -359,7 +359,7 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*(```|~~~).*\n((?s:.*?))(?:^[ \t]*\1.*$|\Z)", _literal, re.MULTILINE),
         (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
         (r"(?<![\\`])(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", _literal, 0),
-        (rf"!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", " ", re.IGNORECASE),
+        (rf"[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", "", re.IGNORECASE),
         (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
         (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),

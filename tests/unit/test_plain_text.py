@@ -28,7 +28,7 @@ from donna_tui.text.markdown import plain_text
         ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
         ("A line of text. ^block-id", "A line of text."),
         (r"\*not emphasis\* and `**code**`", "*not emphasis* and **code**"),
-        ("click ![[send.svg#icon]] or ![[photo.jpg|a cat]]", "click or a cat"),
+        ("click ![[send.svg#icon]]. ![[photo.jpg|a cat]]", "click. a cat"),
         ("![[photo.jpg|100x80]]", "photo.jpg"),
         (
             "> ```md\n> ![[a.png\\|100]] [[b|c]] <kbd>\n> ```\n> a `[[b|c]]` <kbd>d</kbd>",
