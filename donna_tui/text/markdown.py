@@ -358,8 +358,6 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
         (r"^[ \t]*(```|~~~).*\n((?s:.*?))(?:^[ \t]*\1.*$|\Z)", _literal, re.MULTILINE),
         (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
-        (r"(?<![\\`])(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", _literal, 0),
-        (rf"[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", "", re.IGNORECASE),
         (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
         (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
         (r"^[ \t]*#{1,6}[ \t]+(.*?)[ \t]*#*[ \t]*$", r"\1", re.MULTILINE),
@@ -370,6 +368,8 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
         (r"[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
         (r"[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
+        (r"(?<![\\`])(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", _literal, 0),
+        (rf"[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", "", re.IGNORECASE),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
@@ -386,9 +386,9 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
-"""Rules in order: comments, quotes and callouts, code, images without a caption, delimiter rows of tables without outer
-pipes, rules; headings, lists, block ids, tables, ends of rows that are cut off; links and embeds, cells, footnotes,
-HTML; emphasis, backticks of code that is cut off, escapes.
+"""Rules in order: comments, quotes and callouts, code blocks, delimiter rows of tables without outer pipes, rules;
+headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, links and embeds,
+cells, footnotes, HTML; emphasis, backticks of code that is cut off, escapes.
 """
 
 

@@ -35,6 +35,7 @@ from donna_tui.text.markdown import plain_text
             "![[a.png\\|100]] [[b|c]] <kbd> a [[b|c]] d",
         ),
         ("```\n- [ ] **not closed** <b>", "- [ ] **not closed** <b>"),
+        ("end of `code` | `b |\n| c` | `**d**` |", "end of code · b · c · **d**"),
         ("", ""),
     ],
 )
