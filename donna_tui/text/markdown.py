@@ -326,11 +326,24 @@ def _table_cells(table: re.Match[str]) -> str:
     return " · ".join(filter(None, cells)) + "\n"
 
 
+IMAGES = "png|jpe?g|gif|svg|webp|avif|bmp"
+"""Extensions of images, as a pattern."""
+
+_EMBEDDED = re.compile(r"!\[\[([^\[\]|\n]+)")
+_PUNCTUATION = re.compile(r"[!-/:-@\[-`{-~]")
+
+
+def _literal(code: re.Match[str]) -> str:
+    """Escape a code block or span, so that the rules after this one keep it as it is."""
+    return _PUNCTUATION.sub(r"\\\g<0>", code[2])
+
+
 _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, flags), replacement)
     for pattern, replacement, flags in (
         (r"<!--.*?(?:-->|\Z)|%%.*?(?:%%|\Z)", " ", re.DOTALL),
         (r"^(?:[ \t]*>)+[ \t]?(?:\[![\w-]+\][+-]?[ \t]*)?", "", re.MULTILINE),
+        (r"^[ \t]*(```|~~~).*\n((?s:.*?))(?:^[ \t]*\1.*$|\Z)", _literal, re.MULTILINE),
         (r"^[ \t]*(?:```|~~~).*$", " ", re.MULTILINE),
         (r"^[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+$", " ", re.MULTILINE),
         (r"^[ \t]*(?:[-*_][ \t]*){3,}$|^[ \t]*=+[ \t]*$", " ", re.MULTILINE),
@@ -340,28 +353,29 @@ _RULES: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...]
         (r"^[ \t]*[-*+][ \t]+", "• ", re.MULTILINE),
         (r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$", "", re.MULTILINE),
         (r"^(?:[ \t]*\|.*(?:\n|\Z))+", _table_cells, re.MULTILINE),
-        (r"[ \t]*\|[ \t]*\n", " · ", 0),
-        (r"[ \t]*\|[ \t]*\Z", "", 0),
+        (r"[ \t]*(?<!\\)\|[ \t]*\n", " · ", 0),
+        (r"[ \t]*(?<!\\)\|[ \t]*\Z", "", 0),
+        (r"(?<![\\`])(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", _literal, 0),
+        (rf"[ \t]*!\[\[[^\[\]|\n]*\.(?:{IMAGES})(?:#[^\[\]|\n]*)?(?:\\?\|\d+(?:x\d+)?)?\]\]", "", re.IGNORECASE),
         (r"!?\[\[[^\[\]|\n]*\|([^\[\]\n]+)\]\]", r"\1", 0),
         (r"!?\[\[#?\^?([^\[\]\n]+)\]\]", r"\1", 0),
         (r"[ \t]\|[ \t]", " · ", 0),
         (r"\[\^[^\]\s]+\]:?", "", 0),
-        (r"!?\[([^\[\]\n]*)\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
+        (r"!?\[([^\[\]\n]*?)(?:\|\d+(?:x\d+)?)?\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)", r"\1", 0),
         (r"\[([^\[\]\n]+)\]\[[^\[\]\n]*\]", r"\1", 0),
-        (r"<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
-        (r"</?[A-Za-z][^<>\n]*>", " ", 0),
+        (r"(?<!\\)<((?:https?://|mailto:)[^<>\s]+)>", r"\1", 0),
+        (r"(?<!\\)</?[A-Za-z][^<>\n]*>", " ", 0),
         (r"(\*\*\*|\*\*|~~|==)(?=\S)([^\n]{1,500}?)(?<=\S)\1", r"\2", 0),
         (r"(?<!\w)__(?=\S)([^\n]{1,500}?)(?<=\S)__(?!\w)", r"\1", 0),
         (r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s\\])\*(?![\w*])", r"\1", 0),
         (r"(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s\\])_(?![\w_])", r"\1", 0),
-        (r"(?<!\\)(`+)((?:[^`\n]|\n(?!\n))+)\1(?!`)", r"\2", 0),
         (r"(?<!\\)`+", "", 0),
         (r"\\([!-/:-@\[-`{-~])", r"\1", 0),
     )
 )
-"""Rules in order: comments, quotes and callouts, fences, delimiter rows of tables without outer pipes, rules; headings,
-lists, block ids, tables, ends of rows that are cut off; links and embeds, cells, footnotes, HTML; emphasis, code,
-backticks of code that is cut off, escapes.
+"""Rules in order: comments, quotes and callouts, code blocks, delimiter rows of tables without outer pipes, rules;
+headings, lists, block ids, tables, ends of rows that are cut off; code, images without a caption, links and embeds,
+cells, footnotes, HTML; emphasis, backticks of code that is cut off, escapes.
 """
 
 
@@ -370,8 +384,15 @@ _EMPTY_CELLS = re.compile(r"·(?: ·)+")
 
 
 def plain_text(markdown: str) -> str:
-    """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised."""
+    """Convert Markdown to one line of plain text. It is for reading only: the result is not sanitised.
+
+    Names of embedded images are left out, unless there is no other text.
+    """
     text = markdown[:LONGEST]
+    return _converted(text) or " ".join(_EMBEDDED.findall(text))
+
+
+def _converted(text: str) -> str:
     for pattern, replacement in _RULES:
         text = pattern.sub(replacement, text)
     if "&" in text:

@@ -44,7 +44,9 @@ def styles(text: str) -> dict[str, str]:
         ("> - said", "▎ • said"),
         ("see [[Notes/Gateway#Cache|the cache]] and [this](https://x.example)", "see the cache and this"),
         ("**bold** *soft* _soft_ ~~gone~~ ==mark== `co_d_e`", "bold soft soft gone mark co_d_e"),
-        ("snake_case_name and 2 * 3 * 4", "snake_case_name and 2 * 3 * 4"),
+        ("***bold and soft*** **[[Notes/Gateway|the _gateway_]]** __bold__", "bold and soft the _gateway_ bold"),
+        ("![[cat.png|100x80]] ![a cat|100](cat.png) ![[cat.png|a cat]]", "cat.png a cat a cat"),
+        ("snake_case_name and 2 * 3 * 4 ** 5 ** 6", "snake_case_name and 2 * 3 * 4 ** 5 ** 6"),
         ("***", "────────────"),
         ("a\tb", "a   b"),
     ],
@@ -56,6 +58,7 @@ def test_marks_are_taken_away(source: str, shown: str) -> None:
 def test_styles() -> None:
     found = styles("a **b** `c` [[d]] #e")
     assert found == {"b": "strong", "c": "code", "d": "link", "#e": "link"}
+    assert styles("**a *c* [[b]]**") == {"a c b": "strong", "c": "emphasis", "b": "link"}
 
 
 def test_code_is_shown_as_it_is_behind_a_rail_without_fences() -> None:
@@ -167,6 +170,8 @@ def letters(text: str) -> str:
     "text",
     [
         "**a" * 20_000,
+        "***a " * 15_000,
+        "**_==~~__" * 6_000,
         "`" * 60_000,
         "[[" * 30_000,
         "[a](" * 15_000,

@@ -13,7 +13,7 @@ from donna_tui.text.markdown import plain_text
         ("## Head ##\n\nSome **bold**, *it*, _und_, ~~gone~~ and ==lit==.", "Head Some bold, it, und, gone and lit."),
         ("snake_case_x, 2 * 3 * 4, a__b__c", "snake_case_x, 2 * 3 * 4, a__b__c"),
         ("[text](https://x.y/(z) 'title') and [[note|alias]], [[note#part]]", "text and alias, note#part"),
-        ("![[image.png|100]] ![alt](a.png) <https://e.org> [a][ref] b[^1]", "100 alt https://e.org a b"),
+        ("![[image.png|100]] ![alt|100](a.png) <https://e.org> [a][ref] b[^1]", "alt https://e.org a b"),
         ("> [!warning]- Watch out\n> the body", "Watch out the body"),
         ("a<!-- hidden\nstill -->b %%also\nhidden%% c<br>d &amp; e", "a b c d & e"),
         ("| a | b |\n|:-:|---|\n| c | d |", "a · b · c · d"),
@@ -25,9 +25,17 @@ from donna_tui.text.markdown import plain_text
         ("> | a | b |\n> |---|---|\n> | c | d |\n> ```\n> code\n> ```", "a · b · c · d code"),
         ("| a | <br> | b |\n|---|---|---|\n| 1 | [^1] | 2 |", "a · b · 1 · 2"),
         ("code `that ends\nelsewhere` and \\` is a backtick", "code that ends elsewhere and ` is a backtick"),
-        ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = 1"),
+        ("- [ ] todo\n- [x] done\n* item\n---\n```python\nx = `1`\n```", "☐ todo ☑ done • item x = `1`"),
         ("A line of text. ^block-id", "A line of text."),
-        (r"\*not emphasis\* and `**code**`", "*not emphasis* and code"),
+        (r"\*not emphasis\* and `**code**`", "*not emphasis* and **code**"),
+        ("click ![[send.svg#icon]]. ![[photo.jpg|a cat]]", "click. a cat"),
+        ("![[photo.jpg|100x80]]", "photo.jpg"),
+        (
+            "> ```md\n> ![[a.png\\|100]] [[b|c]] <kbd>\n> ```\n> a `[[b|c]]` <kbd>d</kbd>",
+            "![[a.png\\|100]] [[b|c]] <kbd> a [[b|c]] d",
+        ),
+        ("```\n- [ ] **not closed** <b>", "- [ ] **not closed** <b>"),
+        ("end of `code` | `b |\n| c` | `**d**` |", "end of code · b · c · **d**"),
         ("", ""),
     ],
 )
@@ -35,6 +43,8 @@ def test_marks_are_left_out_and_words_are_kept(markdown: str, text: str) -> None
     assert plain_text(markdown) == text
 
 
-@pytest.mark.parametrize("part", ["*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--"])
+@pytest.mark.parametrize(
+    "part", ["*", "[", "[[a", "<a", "`", "**a", "| ", "- ", "> ", "_a ", "==a ", "[a](", "<!--", "![[a.png", "~~~a\n"]
+)
 def test_hostile_repetition_ends(part: str) -> None:
     assert len(plain_text(part * 3_000)) <= 9_000

@@ -99,7 +99,9 @@ _INLINE = re.compile(
     r"`(?P<code>[^`]+)`"
     r"|!?\[\[(?P<wiki>[^\[\]]+)\]\]"
     r"|!?\[(?P<link>[^\[\]]*)\]\((?P<url><[^<>]*>|(?:[^()\s]|\([^()\s]*\))*)(?:\s[^()]*)?\)"
-    r"|\*\*(?P<strong>[^*]+)\*\*"
+    r"|\*\*\*(?=\S)(?P<both>[^*]+)(?<=\S)\*\*\*"
+    r"|\*\*(?=\S)(?P<strong>(?:[^*]|\*(?!\*))+)(?<=\S)\*\*"
+    r"|(?<!\w)__(?=\S)(?P<bold>(?:[^_]|_(?!_))+)(?<=\S)__(?!\w)"
     r"|~~(?P<gone>[^~]+)~~"
     r"|==(?P<mark>[^=]+)=="
     r"|(?<![\w*])\*(?P<emphasis>[^*\s][^*]*)\*(?!\w)"
@@ -107,9 +109,23 @@ _INLINE = re.compile(
     r"|(?<!\S)(?P<tag>#[^\s#\[\]()`*]+)"
 )
 _INLINE_STYLES = {
-    "code": "code", "wiki": "link", "url": "link", "strong": "strong", "gone": "gone", "mark": "strong",
-    "emphasis": "emphasis", "underlined": "emphasis", "tag": "link",
-}  # fmt: skip
+    "code": "code",
+    "wiki": "link",
+    "url": "link",
+    "both": "strong",
+    "strong": "strong",
+    "bold": "strong",
+    "gone": "gone",
+    "mark": "strong",
+    "emphasis": "emphasis",
+    "underlined": "emphasis",
+    "tag": "link",
+}
+_NESTED = frozenset({"both", "strong", "bold", "gone", "mark", "emphasis", "underlined"})
+"""Forms of emphasis, which may contain others. None contains itself, which bounds the depth."""
+
+_SIZE = re.compile(r"\|\d+(?:x\d+)?$")
+"""The size of an embedded image, where a link has its text."""
 
 _CALLOUTS = {
     name: (icon, style)
@@ -389,18 +405,23 @@ def inline(line: str) -> Content:
     for found in _INLINE.finditer(line):
         kind = found.lastgroup or "code"
         text += clean_line(line[position : found.start()])
-        shown = clean_line(_label(kind, found))
-        spans.append(Span(len(text), len(text) + len(shown), _INLINE_STYLES[kind]))
+        shown = inline(found[kind]) if kind in _NESTED else Content(clean_line(_label(kind, found)))
+        if kind == "both":
+            shown = shown.stylize_before("emphasis")
+        start, text = len(text), text + shown.plain
+        spans.append(Span(start, len(text), _INLINE_STYLES[kind]))
+        spans += [Span(start + span.start, start + span.end, span.style) for span in shown.spans]
         if kind in ("wiki", "url"):
             ref = LinkRef("wiki" if kind == "wiki" else "url", found[kind])
-            spans.append(Span(len(text), len(text) + len(shown), ref.style))
-        text += shown
+            spans.append(Span(start, len(text), ref.style))
         position = found.end()
     return Content(text + clean_line(line[position:]), spans)
 
 
 def _label(kind: str, found: re.Match[str]) -> str:
     """Return the displayed text of a link: its alias if it has one."""
-    if kind == "url":
-        return found["link"]
-    return found[kind].rpartition("|")[2] if kind == "wiki" else found[kind]
+    if kind not in ("wiki", "url"):
+        return found[kind]
+    label = found["link" if kind == "url" else "wiki"]
+    label = _SIZE.sub("", label) if found[0].startswith("!") else label
+    return label if kind == "url" else label.rpartition("|")[2]

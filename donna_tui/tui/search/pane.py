@@ -208,6 +208,7 @@ class SearchPane(BareColumn):
         yield start
 
     def on_mount(self) -> None:
+        self.watch(self.bar.input, "value", self._typed, init=False)  # `Input.Changed` arrives after a frame
         self._begin()
 
     @property
@@ -226,11 +227,10 @@ class SearchPane(BareColumn):
 
     def restore(self, place: QuestionPlace) -> None:
         """Run an earlier question again, and select the passage that was selected in its answer."""
-        with self.bar.input.prevent(Input.Changed):
-            self.bar.input.value = place.question.text
         self._unfolded.clear()
         self._returns_to = place.passage
         self._run_question(place.question)
+        self.bar.input.value = place.question.text
         self.results.focus()
 
     def connect(self, backend: Backend) -> None:
@@ -298,14 +298,15 @@ class SearchPane(BareColumn):
         """Show more lines of each result if there is room."""
         self.results.snippet_lines = 2 if self.size.height >= ROOMY else 1
 
-    def on_input_changed(self, event: Input.Changed) -> None:
+    def _typed(self, text: str) -> None:
         """Search for the input; for an empty input, show the start page."""
-        event.stop()
+        if text == self.question.text:
+            return
         self._unfolded.clear()
-        if self._recalled is not None and event.value != self._questions[self._recalled]:
+        if self._recalled is not None and text != self._questions[self._recalled]:
             self._recalled = None
         self._returns_to = ""
-        self._runner.typed(event.value)
+        self._runner.typed(text)
         if self.question.is_empty:
             self._begin()
 

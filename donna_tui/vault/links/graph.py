@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from donna_tui.text.lines import line_of, line_starts
-from donna_tui.text.markdown import split_sections
+from donna_tui.text.markdown import IMAGES, split_sections
 from donna_tui.types.errors import DonnaError
 from donna_tui.types.notes import Destination, LinkLine, NoteLinks
 from donna_tui.vault.client import NOTE_ENDINGS, VaultClient, decode
@@ -24,7 +24,7 @@ LONGEST_LINE = 400
 _WORD = re.compile(r"\w+")
 _WEB = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x20\x7f-\x9f]+", re.IGNORECASE)
 _FILES = re.compile(
-    r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
+    rf"\.(?:{IMAGES}|pdf|mp3|wav|ogg|m4a|flac|mp4|webm|mov|zip|canvas|base|csv|docx|xlsx|pptx|html?)$",
     re.IGNORECASE,
 )
 """Extensions of attachments: a link to one does not name a note that could be created."""
