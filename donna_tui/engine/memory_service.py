@@ -146,10 +146,14 @@ class MemoryService:
         """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""
         threshold = self._context.config.recall.compression_threshold
         sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
-        return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
+        summaries = [await self._compressed(session, user_id) for session in sessions]
+        return tuple(memory_of_fact(summary) for summary in summaries if summary)
 
-    async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
-        """Summarise a session, with a language model if one is configured and answers."""
+    async def _compressed(self, session: SessionRow, user_id: str) -> Fact | None:
+        """Summarise a session, with a language model if one is configured and answers.
+
+        Return None if a turn was forgotten meanwhile: the session is then due again.
+        """
         rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
         summary = ""
@@ -161,7 +165,10 @@ class MemoryService:
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
-        """Undo the compression of a session. Return False if it has no summary."""
+        """Undo the compression of a session. Return False if it has no summary.
+
+        Raises DonnaError (`missing`) if there is no such session.
+        """
         return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
 
     # Reading
