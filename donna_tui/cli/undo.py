@@ -118,10 +118,10 @@ def _session_plan(writer: VaultWriter, identity: str, *, redo: bool) -> Plan | N
 
 
 async def _change_memories(space: str | None, identity: str, *, redo: bool) -> SessionChange:
-    from donna_tui.agents.tools.memory import undo_memories
+    from donna_tui.agents.tools.memory import undo_or_redo_memories
 
     async with engine_for(open_session(space), "donna redo" if redo else "donna undo", semantic=False) as engine:
-        return await undo_memories(engine.memory, identity, redo=redo)
+        return await undo_or_redo_memories(engine.memory, identity, redo=redo)
 
 
 def _report(change: SessionChange, *, redo: bool) -> None:

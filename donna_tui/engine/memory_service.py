@@ -63,6 +63,11 @@ FOREVER_SECONDS = 1e8
 PATIENCE_SECONDS = 30.0
 
 
+def session_name(session: str) -> str:
+    """Return the name of a client session of an agent in memories."""
+    return f"mcp:{session}"
+
+
 class MemoryService:
     """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
@@ -317,13 +322,13 @@ class MemoryService:
         await self.db.renew_backups()
         return erased
 
-    async def undo_session(self, session_id: str) -> SessionChange:
+    async def undo_session(self, session: str) -> SessionChange:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
-        return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
+        return await self.db.change(lambda db: undo_session(db, session_name(session), time.time()))
 
-    async def redo_session(self, session_id: str) -> SessionChange:
+    async def redo_session(self, session: str) -> SessionChange:
         """Redo what `undo_session` undid, unless a person changed it since."""
-        return await self.db.change(lambda db: redo_session(db, session_id, time.time()))
+        return await self.db.change(lambda db: redo_session(db, session_name(session), time.time()))
 
     async def restore(self, identity: str) -> bool:
         """Undo a `forget` that was not for good."""

@@ -12,7 +12,6 @@ import pytest
 
 from donna_tui.agents.tools.catalogue import TOOLS, call
 from donna_tui.agents.tools.context import actor_of
-from donna_tui.agents.tools.memory import session_name
 from donna_tui.memory.facts import procedural
 from donna_tui.types.errors import Reason
 from donna_tui.types.memory import MemoryType, SessionChange
@@ -187,7 +186,7 @@ async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(har
 
 
 async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
-    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    memory, session = harness.engine.memory, harness.space.session.id
     (blue,) = await memory.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
     (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
     said = [{"role": "user", "text": "The ospreys nest on the gateway roof this year.", "timestamp": "2026-03-12"}]
@@ -213,7 +212,7 @@ async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
 
 
 async def test_redoing_a_session_leaves_what_a_person_changed_since(harness: ToolHarness) -> None:
-    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    memory, session = harness.engine.memory, harness.space.session.id
     (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
     await harness.fine("remember", text="My favourite colour is red.", type="procedural")
     await harness.fine("memory_forget", id=pager.id)

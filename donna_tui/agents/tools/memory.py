@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.calendar.values import local, local_zone, midnight
-from donna_tui.engine.memory_service import MemoryService
+from donna_tui.engine.memory_service import MemoryService, session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.facts import Fact
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
@@ -241,16 +241,11 @@ def _refuse_to_replace(held: Sequence[tuple[Fact, str]]) -> None:
         raise DonnaError(Reason.CONFLICT, message, hint="ask the owner, then send replace: true")
 
 
-async def undo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
+async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
     """Undo or redo what a session remembered, forgot and stored."""
-    change = await (service.redo_session if redo else service.undo_session)(session_name(session))
+    change = await (service.redo_session if redo else service.undo_session)(session)
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return change
-
-
-def session_name(session: str) -> str:
-    """Return the name of a session in memories."""
-    return f"mcp:{session}"
 
 
 async def _visible_memories(space: ToolContext, result: RecallResult) -> list[MemoryChunk]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -29,6 +29,7 @@ from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.three_way import ThreeWayScreen, Way
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
 from donna_tui.vault.write.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
 
@@ -48,6 +49,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, keys, backend)
         self._outside = outside
         self.edits = WaitingEdits(backend)
+        self._redone: set[str] = set()
+        """The sessions of agents whose memories were redone with their notes, and are undone with them."""
 
     async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
@@ -458,7 +461,28 @@ class VaultFlows(PlanFlow):
         leads = tuple(map(_lead, operations[:steps]))
         answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
         outcome = await self._carry_out(plan) if answer is Answer.DO else None
+        if outcome is not None:
+            await self._change_memories(kind, operations[:steps], operations[steps:])
         return answer, outcome
+
+    async def _change_memories(
+        self, kind: OperationKind, chosen: Sequence[Operation], left: Sequence[Operation]
+    ) -> None:
+        """Redo the memories of agents' sessions of which nothing is left to redo, or undo them again with the notes."""
+        memory, sessions = self._backend.memory, {each.session for each in chosen}
+        try:
+            if kind is OperationKind.UNDO:
+                for session in sessions & self._redone:
+                    await memory.undo_session(session)
+                    self._redone.remove(session)
+                    self._report("The agent's changes of the memory are undone too.")
+                return
+            for session in sessions - {each.session for each in left} - {""}:
+                if await memory.redo_session(session) != SessionChange():
+                    self._redone.add(session)
+                    self._report("The agent's changes of the memory are redone too.")
+        except DonnaError as error:
+            self._report(f"The memory was not changed: {refusal_of(error).what}")
 
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
         """List the operations that can be undone or redone."""
