@@ -317,15 +317,16 @@ def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("memory_search", {}, "query: Field required"),
-        ("memory_search", {"query": ""}, "query: String should have at least 1 character"),
-        ("memory_search", {"query": "x", "maxResults": 10_000}, "maxResults: Input should be less than or equal to 50"),
+        ("memory_search", {}, "query is missing"),
+        ("memory_search", {"query": ""}, "query must have at least 1 character"),
+        ("memory_search", {"query": "x", "maxResults": 10_000}, "maxResults must be less than or equal to 50"),
         ("memory_search", {"query": "x", "minScore": float("nan")}, "minScore"),
-        ("memory_search", {"query": "x", "mode": "magic"}, "mode: Input should be 'hybrid'"),
-        ("memory_search", {"query": "x", "secret-zanzibarosprey": 1}, "Extra inputs are not permitted"),
-        ("memory_get", {"path": "a.md", "from": 0}, "from: Input should be greater than or equal to 1"),
-        ("vault_write", {"path": "Inbox/a.md"}, "content: Field required"),
-        ("recall", {"query": ["x"]}, "query: Input should be a valid string"),
+        ("memory_search", {"query": "x", "mode": "magic"}, "mode must be 'hybrid'"),
+        ("memory_search", {"query": "x", "secret-zanzibarosprey": 1}, "there is no argument secret-zanzibarosprey"),
+        ("memory_search", {"query": "x", "maxResult": 1}, "there is no argument maxResult; did you mean maxResults?"),
+        ("memory_get", {"path": "a.md", "from": 0}, "from must be greater than or equal to 1"),
+        ("vault_write", {"path": "Inbox/a.md"}, "content is missing"),
+        ("recall", {"query": ["x"]}, "query must be a valid string"),
     ],
 )
 async def test_an_invalid_request_is_reported_without_its_values(
@@ -403,6 +404,6 @@ async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
 async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:
     answer = await harness("chat_add", sessionId="s", turns=[{"role": "tool", "text": "a"}])
     assert (answer["message"], answer["hint"]) == (
-        "turns.0.role: Input should be 'user', 'assistant' or 'system'",
+        "turns.0.role must be 'user', 'assistant' or 'system'",
         "the arguments are turns, sessionId, title, closed",
     )
