@@ -281,7 +281,7 @@ def _session_line(session: SessionRow) -> str:
     summed = "  (summarised)" if session.summary else ""
     day = iso_day(session.started_at or 0.0)
     user = f"  ({session.user_id})" if session.user_id != ME else ""
-    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}"
+    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}".rstrip()
 
 
 @app.command("compress")
@@ -296,7 +296,7 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
     )
     require_found(
         summaries,
-        f"donna: nothing to summarise: at most {session.config.recall.compression_threshold} conversations are without"
+        f"nothing to summarise: at most {session.config.recall.compression_threshold} conversations are without"
         " a summary",
     )
 
