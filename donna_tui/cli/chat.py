@@ -274,7 +274,7 @@ def _session_line(session: SessionRow) -> str:
     summed = "  (summarised)" if session.summary else ""
     day = iso_day(session.started_at or 0.0)
     user = f"  ({session.user_id})" if session.user_id != ME else ""
-    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}"
+    return f"{day:10}  {session.turns:>5}  {session.name}  {session.title}{user}{summed}".rstrip()
 
 
 @app.command("compress")
@@ -295,7 +295,7 @@ def chat_compress(space: SpaceOption = None, as_json: AsJson = False) -> None:
         as_json=as_json,
     )
     most = session.config.recall.compression_threshold
-    require_found(summaries, f"donna: nothing to summarise: at most {most} conversations are without a summary")
+    require_found(summaries, f"nothing to summarise: at most {most} conversations are without a summary")
 
 
 @app.command("expand")

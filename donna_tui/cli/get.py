@@ -8,11 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from donna_tui.cli.options import AsJson, SpaceOption, new_app
-from donna_tui.cli.output import emit
+from donna_tui.cli.output import emit, print_message
 from donna_tui.cli.session import Session, open_session
 from donna_tui.safety.classify import Sensitivity
 from donna_tui.text.lines import each_line
 from donna_tui.text.markdown import split_sections
+from donna_tui.text.plural import plural
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
 from donna_tui.vault.client import VaultNote
 from donna_tui.vault.open import indexed_client, open_writer
@@ -33,6 +34,8 @@ def get(
     lines = [note.text[low:high] for low, high, _ in each_line(note.text)]
     shown = lines[start - 1 : None if count is None else start - 1 + count]
     emit(_note_fields(note, start, shown, len(lines)), shown, as_json=as_json)
+    if start > max(1, len(lines)):
+        print_message(f"donna: the note has only {plural(len(lines), 'line')}")
 
 
 def _read(session: Session, path: str) -> VaultNote:

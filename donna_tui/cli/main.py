@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from copy import copy
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -15,7 +15,7 @@ from typer.main import get_command
 
 from donna_tui.cli.options import ERRORS_AS_JSON
 from donna_tui.cli.output import ExitCode, fail, print_message
-from donna_tui.types.errors import ConfigError, DonnaError
+from donna_tui.types.errors import ConfigError, DonnaError, Reason
 
 
 class Entry(NamedTuple):
@@ -105,11 +105,31 @@ class Commands(TyperGroup):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the named command, and report a DonnaError in the format that its options request."""
+        """Run the named command, and report an error in the format that its options request.
+
+        A misspelt option is reported with the usage of its command, unless JSON is requested.
+        """
+        as_json = "--json" in ctx.args
         try:
             return super().invoke(ctx)
         except DonnaError as error:
             fail(error, as_json=ctx.meta.get(ERRORS_AS_JSON, False))
+        except USAGE_ERROR as error:
+            if not as_json and not isinstance(error, typer.BadParameter):
+                raise
+            fail(_usage(error), as_json=as_json)
+
+
+USAGE_ERROR = cast("type[typer.BadParameter]", typer.BadParameter.__mro__[1])
+"""The error of options and arguments that typer cannot parse. Typer exports only its subclass."""
+
+
+def _usage(error: typer.BadParameter) -> DonnaError:
+    """Convert an error of typer, without the wording of the library that validates values."""
+    message = error.format_message().removesuffix(".")
+    message = message[:1].lower() + message[1:].partition(", unable to")[0].replace("Input should", "it must")
+    path = error.ctx.command_path if error.ctx else "donna"
+    return DonnaError(Reason.USAGE, message, hint=f"{path} --help describes it")
 
 
 app = typer.Typer(

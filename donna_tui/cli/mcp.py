@@ -92,12 +92,10 @@ def mcp(
         ),
     ] = "",
     skill: Annotated[bool, typer.Option("--skill", help="Print the skill file for agents.")] = False,
-    call: Annotated[
-        tuple[str, str],
-        typer.Option(
-            "--call", metavar="TOOL JSON", help="Call one tool and print its result; plain words are a query."
-        ),
-    ] = ("", ""),
+    call: Annotated[str, typer.Option("--call", metavar="TOOL", help="Call one tool and print its result.")] = "",
+    arguments: Annotated[
+        str, typer.Argument(metavar="[JSON]", help="The arguments of the tool; plain words are a query.")
+    ] = "",
     demo: Annotated[bool, typer.Option("--demo", help="Use a fresh demo vault.")] = False,
     space: SpaceOption = None,
 ) -> None:
@@ -105,15 +103,17 @@ def mcp(
     served = Served(
         write=write, quota=quota, allow_sensitive=allow_sensitive, allow_code=allow_code, http=http, port=port
     )
-    context.meta[ERRORS_AS_JSON] = bool(call[0])
+    context.meta[ERRORS_AS_JSON] = bool(call)
+    if arguments and not call:
+        raise DonnaError(Reason.USAGE, "arguments are given, but no tool", hint="name it with --call")
     if skill:
         from donna_tui.agents.setup import skill_file
 
         emit_lines([skill_file().rstrip("\n")])
     elif setup:
         _print_setup(setup, served, space)
-    elif call[0]:
-        _print_answer(call[0], call[1], served, space, demo=demo)
+    elif call:
+        _print_answer(call, arguments, served, space, demo=demo)
     else:
         _run_server(served, space, demo=demo)
 
@@ -228,6 +228,8 @@ def _workspace(engine: Engine, session: Session, served: Served, client: ClientS
 
 def _object(text: str) -> dict[str, Any]:
     """Parse the arguments of a call: a JSON object, or plain words as the query."""
+    if not text:
+        return {}
     if not text.lstrip().startswith(("{", "[")):
         return {"query": text}
     try:

@@ -226,7 +226,7 @@ def recall(
             remote=(prompt or as_json) and not local,
         )
         if not result.memories and not result.cut:
-            others.extend(each for each in await engine.memory.users() if each != (user or ME))
+            others.extend(each for each in await engine.memory.users() if each not in (user, ME))
         return result
 
     result = run_with_index(session, "donna recall", work)

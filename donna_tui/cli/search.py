@@ -256,5 +256,6 @@ def why_not(
     session = open_session(space)
     question = " ".join(query)
     request = question_of(question, SearchOptions(k, mode), session)
-    found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(note, request))
+    path = note.removeprefix("vault:")
+    found = run_with_index(session, "donna why-not", lambda engine: engine.why_not(path, request))
     emit(why_not_fields(found, question), why_not_lines(found), as_json=as_json)

@@ -292,7 +292,7 @@ class Engine:
         return await self._neighbours().more_like(self.context.searcher, hit, request)
 
     async def why_not(self, path: str, request: SearchRequest) -> WhyNot:
-        """Explain why a note is not among the hits of a question. Raises DatabaseError."""
+        """Explain why a note is not among the hits of a question. Raises DonnaError (`missing`) for an unknown note."""
         return await self.context.searcher.why_not(path, request)
 
     async def names(self, query: str, limit: int = 50) -> tuple[NameMatch, ...]:

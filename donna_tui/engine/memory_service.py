@@ -56,6 +56,11 @@ FOREVER_SECONDS = 1e8
 PATIENCE_SECONDS = 30.0
 
 
+def session_name(session: str) -> str:
+    """Return the name of a client session of an agent in memories."""
+    return f"mcp:{session}"
+
+
 class MemoryService:
     """The API of the Memory screen and of the commands. Every method raises only DonnaError."""
 
@@ -138,10 +143,14 @@ class MemoryService:
         """Compress the oldest sessions if more than the configured number are uncompressed; return the summaries."""
         threshold = self._context.config.recall.compression_threshold
         sessions = await self.db.run(lambda db: due(db.database, threshold, user_id))
-        return tuple([memory_of_fact(await self._compressed(session, user_id)) for session in sessions])
+        summaries = [await self._compressed(session, user_id) for session in sessions]
+        return tuple(memory_of_fact(summary) for summary in summaries if summary)
 
-    async def _compressed(self, session: SessionRow, user_id: str) -> Fact:
-        """Summarise a session, with a language model if one is configured and answers."""
+    async def _compressed(self, session: SessionRow, user_id: str) -> Fact | None:
+        """Summarise a session, with a language model if one is configured and answers.
+
+        Return None if a turn was forgotten meanwhile: the session is then due again.
+        """
         rules, splitter = TurnRules(self._context.config.sources.chat), await self._splitter()
         found = await self.db.run(lambda db: material(db, session, rules, user_id))
         summary = ""
@@ -153,7 +162,10 @@ class MemoryService:
         return await self.db.change(lambda db: compress(db, found, summary, user_id))
 
     async def expand(self, session: str, user_id: str = ME) -> bool:
-        """Undo the compression of a session. Return False if it has no summary."""
+        """Undo the compression of a session. Return False if it has no summary.
+
+        Raises DonnaError (`missing`) if there is no such session.
+        """
         return await self.db.change(lambda db: expand(db, session, time.time(), user_id))
 
     # Reading
@@ -289,13 +301,13 @@ class MemoryService:
         await self.db.renew_backups()
         return erased
 
-    async def undo_session(self, session_id: str) -> SessionChange:
+    async def undo_session(self, session: str) -> SessionChange:
         """Undo what a session of an agent remembered, forgot and stored. What it had replaced is valid again."""
-        return await self.db.change(lambda db: undo_session(db, session_id, time.time()))
+        return await self.db.change(lambda db: undo_session(db, session_name(session), time.time()))
 
-    async def redo_session(self, session_id: str) -> SessionChange:
+    async def redo_session(self, session: str) -> SessionChange:
         """Redo what `undo_session` undid, unless a person changed it since."""
-        return await self.db.change(lambda db: redo_session(db, session_id, time.time()))
+        return await self.db.change(lambda db: redo_session(db, session_name(session), time.time()))
 
     async def restore(self, identity: str) -> bool:
         target = await self._target(identity)

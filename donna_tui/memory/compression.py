@@ -10,7 +10,14 @@ from dataclasses import dataclass
 
 from donna_tui.index.database import Database
 from donna_tui.memory.chat import TurnRules, title_of
-from donna_tui.memory.conversations import find_session, list_sessions, read_turns, speakers_of, summaries_of
+from donna_tui.memory.conversations import (
+    find_anyones_session,
+    find_session,
+    list_sessions,
+    read_turns,
+    speakers_of,
+    summaries_of,
+)
 from donna_tui.memory.database import MemoryDb
 from donna_tui.memory.facts import Fact, add_facts, mark_forgotten, new_id
 from donna_tui.memory.scores import salience
@@ -18,6 +25,7 @@ from donna_tui.search.query import STOP_WORDS
 from donna_tui.search.snippets import stem
 from donna_tui.text.markdown import shorten
 from donna_tui.text.tokens import TokenCounter
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.memory import MemoryType, SessionRow, Turn
 from donna_tui.types.search import ME
 
@@ -92,11 +100,25 @@ def material(db: MemoryDb, session: SessionRow, rules: TurnRules, user_id: str =
     return Material(session, title_of(session, speakers_of(db.database, key)), turns)
 
 
-def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact:
-    session = found.session
-    key = find_session(db.database, session.name, user_id)
+def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> Fact | None:
+    """Store the summary of a session, link the session to it, and return it.
+
+    Return None if a turn that it may quote was forgotten after the material was read.
+    """
+    key = find_session(db.database, found.session.name, user_id)
     assert key is not None
-    fact = Fact(
+    with db.change():
+        if not {turn.number for turn in found.turns} <= {turn.number for turn in read_turns(db.database, key)}:
+            return None
+        fact = _summary_fact(db, found.session, key, summary, user_id)
+        add_facts(db, [fact])
+        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
+        db.changed("chat", key)
+    return fact
+
+
+def _summary_fact(db: MemoryDb, session: SessionRow, key: int, summary: str, user_id: str) -> Fact:
+    return Fact(
         id=new_id(),
         type=MemoryType.SEMANTIC,
         content=summary,
@@ -107,18 +129,18 @@ def compress(db: MemoryDb, found: Material, summary: str, user_id: str = ME) -> 
         source_session_id=session.name,
         compression_source=True,
     )
-    with db.change():
-        add_facts(db, [fact])
-        db.database.run("UPDATE sessions SET summary = ? WHERE id = ?", (fact.id, key))
-        db.changed("chat", key)
-    return fact
 
 
 def expand(db: MemoryDb, name: str, now: float, user_id: str = ME) -> bool:
-    """Undo a summary, so that the turns of its session are recalled again. Return False if there is none."""
-    key = find_session(db.database, name, user_id)
+    """Undo a summary, so that the turns of its session are recalled again. Return False if there is none.
+
+    Raises DonnaError (`missing`) if there is no such session.
+    """
+    key = find_anyones_session(db.database, name, user_id)
+    if key is None:
+        raise DonnaError(Reason.MISSING, f"there is no conversation {name}", hint="donna chat list shows them")
     with db.change():
-        return key is not None and drop_summary(db, key, now)
+        return drop_summary(db, key, now)
 
 
 def drop_summary(db: MemoryDb, session: int, now: float, by: str = "") -> bool:

@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from donna_tui.index.database import Database
 from donna_tui.memory.database import MemoryDb, undone
@@ -100,9 +101,7 @@ class Recorder:
         for owner, name in dict.fromkeys(
             ((self.user_id, turn.session), (user, turn.session), (user, f"{turn.origin}/{turn.session}"))
         ):
-            rows = self.db.database.rows(
-                "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?", (owner, name)
-            )
+            rows = self._stored(owner, name)
             if rows and rows[0][1] == turn.origin:
                 break
             if not rows and owner == user:
@@ -119,6 +118,16 @@ class Recorder:
         for summary in summaries_of(self.db.database, session) if self.sensitive else ():
             mark(self.db, "memory", summary, "sensitive", 1)
         return session, True
+
+    def _stored(self, owner: str, name: str) -> list[tuple[Any, ...]]:
+        """Return the row of a session, as a list of at most one. A private `agent/…` that was imported may be stored
+        as `private/…` (`PRIVATE_SESSIONS`), to which no agent adds by the old name.
+        """
+        sql = "SELECT id, origin, title, sensitive FROM sessions WHERE user_id = ? AND name = ?"
+        rows = self.db.database.rows(sql, (owner, name))
+        if not rows and not self.added_by and name.startswith("agent/"):
+            rows = self.db.database.rows(f"{sql} AND sensitive", (owner, f"private/{name.removeprefix('agent/')}"))
+        return rows
 
     def _identity(self, session: int, turn: NewTurn) -> bytes:
         """Return the identity by which duplicates are detected: the source's own id, else a hash of the whole turn.

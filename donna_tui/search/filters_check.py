@@ -11,6 +11,7 @@ from donna_tui.index.filters import Scope, conditions
 from donna_tui.search.query import Query
 from donna_tui.text.fuzzy import nearest
 from donna_tui.types.search import DRAFTS, FilterProblem, Filters
+from donna_tui.vault.note.read import iso_date
 
 MOST_VALUES = 20_000
 """Values of a kind that are compared with the typed one."""
@@ -47,6 +48,9 @@ def _unmatched(database: Database, filters: Filters, given: Filters) -> Iterator
     if filters.path_prefix and not searched_notes(database, replace(seen, path_prefix=filters.path_prefix)):
         near = nearest(filters.path_prefix.strip("/"), _path_parts(database, seen))
         yield _problem("path", filters.path_prefix, "no note is in this folder", near)
+    if filters.after is not None and filters.before is not None and filters.before <= filters.after:
+        message = f"this is not later than after:{iso_date(filters.after)}"
+        yield FilterProblem(f"before:{iso_date(filters.before)}", message)
     for source in filters.sources:
         if not searched_notes(database, replace(seen, sources=(source,))):
             values = [*_values(database, "d.source_type", seen), DRAFTS]

@@ -12,6 +12,7 @@ from donna_tui.index.filters import ALL_CHUNKS, Scope, conditions
 from donna_tui.index.vectors import LARGEST_K, VectorIndex, cosines_of
 from donna_tui.search.hybrid import Judged, Passages, Settings, is_relevant, judge
 from donna_tui.search.legs import Question, both_legs, candidates_for, matches
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import DRAFTS, Filters
 
 FILTER_WORDS = {
@@ -54,11 +55,11 @@ class WhyNot:
 
 
 def why_not(database: Database, vectors: VectorIndex, question: Question, settings: Settings, path: str) -> WhyNot:
-    """Explain the absence of a note, or say that it is there. Raises DatabaseError."""
+    """Explain the absence of a note, or say that it is there. Raises DonnaError (`missing`) for an unknown note."""
     user = question.query.filters.user_id
     documents = database.rows("SELECT is_draft FROM memory_documents WHERE user_id = ? AND source_id = ?", (user, path))
     if not documents:
-        return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_absence(database, path))
+        return WhyNot(path=path, cause=Cause.NOT_INDEXED, detail=_reason_of_skipping(database, path))
     if documents[0][0] and DRAFTS not in question.query.filters.sources:
         detail = f"it is a draft that is not approved yet; in:{DRAFTS} finds it"
         return WhyNot(path=path, cause=Cause.DRAFT, detail=detail)
@@ -68,10 +69,11 @@ def why_not(database: Database, vectors: VectorIndex, question: Question, settin
     return _judged(database, vectors, question, settings, WhyNot(path=path, cause=Cause.NOTHING, detail=""))
 
 
-def _absence(database: Database, path: str) -> str:
+def _reason_of_skipping(database: Database, path: str) -> str:
     state = file_state(database, path)
     if state is None:
-        return "no such note in the index; is this its path within the vault?"
+        message = f"{path}: there is no such note in the index"
+        raise DonnaError(Reason.MISSING, message, hint="give its path within the vault")
     return f"it is not indexed: {state.message or state.reason or state.state}"
 
 

@@ -53,9 +53,9 @@ class Importance:
 class MemoryChunk:
     """One memory. `id` names it everywhere: its source and its source's own id, such as `chat:session:3-4`.
 
-    `at` is Unix time in seconds. `start_line` and `end_line` are turns of a chat, or lines of the note that holds a
-    task. `importance` is None for notes. `score` and `tokens` are those of the recall that gave it, else 0. All text
-    is raw: sanitise it before it reaches a terminal.
+    `at` is Unix time in seconds, `due` the ISO day of a task. `start_line` and `end_line` are turns of a chat, or lines
+    of the note that holds a task. `importance` is None for notes. `score` and `tokens` are those of the recall that
+    gave it, else 0. All text is raw: sanitise it before it reaches a terminal.
     """
 
     id: str
@@ -70,6 +70,7 @@ class MemoryChunk:
     end_line: int = 1
     heading_path: tuple[str, ...] = ()
     importance: Importance | None = None
+    due: str = ""
     pinned: bool = False
     forgotten: bool = False
     compressed: bool = False

@@ -141,6 +141,7 @@ def test_get_prints_some_lines(donna: Donna, vault: Path) -> None:
 def test_get_beyond_the_end_is_empty(donna: Donna, vault: Path) -> None:
     ran = donna("get", "Projects/gateway.md", "--from", "99", "--json", "--space", vault)
     assert (ran.code, ran.json["text"]) == (0, "")
+    assert ran.err == "donna: the note has only 4 lines\n"
 
 
 @pytest.mark.parametrize("args", [("--from", "0"), ("--lines", "0"), ("--from", "x")])

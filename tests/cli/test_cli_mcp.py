@@ -65,6 +65,19 @@ def test_a_refusal_is_reported_as_by_every_command(
     assert (ran.code, ran.json["ok"], ran.json["reason"]) == (code, False, reason)
 
 
+def test_an_unknown_tool_and_an_unknown_argument_are_named_with_the_nearest(donna: Donna, vault: Path) -> None:
+    tool = donna("mcp", "--call", "memory_serach", "{}", "--space", vault).json
+    assert tool["message"] == "there is no tool memory_serach"
+    assert tool["hint"].startswith("did you mean memory_search? The tools are memory_search, memory_get, recall,")
+    assert tool["hint"].endswith("agenda; donna mcp --write adds those that write")
+    assert donna("mcp", "--call", "nope", "--space", vault).json["message"] == "there is no tool nope"
+    assert donna("mcp", "--call", "vault_list", "--space", vault).code == 0
+    assert donna("mcp", "{}", "--space", vault).code == 2
+    argument = donna("mcp", "--call", "recall", '{"query": "x", "tokenBudge": 5}', "--space", vault).json
+    assert argument["message"] == "there is no argument tokenBudge; did you mean tokenBudget?"
+    assert argument["hint"].startswith("the arguments are query, topK, tokenBudget")
+
+
 @pytest.mark.slow
 def test_the_owner_undoes_a_session(donna: Donna, history: Path) -> None:
     written = json.dumps({"path": "Inbox/new.md", "content": "x\n"})

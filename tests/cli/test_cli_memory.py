@@ -241,6 +241,20 @@ def test_old_conversations_are_summarised_and_expanded(donna: Donna, vault: Path
     assert donna("chat", "expand", "s1", "--space", vault).code == 1
 
 
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("chat", "expand", "nope"), "donna: there is no conversation nope\n       donna chat list shows them\n"),
+        (("chat", "suggestions", "--accept", "nope"), "there is no suggestion nope"),
+        (("forget", "nope"), "there is no memory nope"),
+    ],
+)
+def test_what_does_not_exist_is_named(donna: Donna, vault: Path, args: tuple[str, ...], message: str) -> None:
+    ran = donna(*args, "--space", vault)
+    assert (ran.code, ran.out) == (3, "")
+    assert message in ran.err
+
+
 def test_a_rebuilt_index_keeps_what_is_remembered(donna: Donna, vault: Path, talk: Path) -> None:
     donna("chat", "import", talk, "--space", vault)
     donna("remember", "The osprey code is 4711.", "--space", vault)

@@ -103,6 +103,18 @@ def test_an_unknown_option_is_a_usage_error(donna: Donna, vault: Path) -> None:
     assert "--nonsense" in ran.err
 
 
+def test_a_value_of_a_wrong_form_is_a_usage_error(donna: Donna) -> None:
+    words = donna("get", "a.md", "--lines", "x")
+    assert (words.code, words.out) == (2, "")
+    assert words.err == (
+        "donna: invalid value for '--lines': it must be a valid integer\n       donna get --help describes it\n"
+    )
+    for args in (("get", "a.md", "--lines", "x"), ("recall", "x", "--budget", "-5"), ("search", "x", "--nonsense")):
+        for line in ((*args, "--json"), (args[0], "--json", *args[1:])):
+            ran = donna(*line)
+            assert (ran.code, ran.json["reason"], ran.err) == (2, "usage", "")
+
+
 @pytest.mark.parametrize(
     "query",
     ['"', "(", "AND OR NOT", "path:", "-", "a" * 5_000, "\udcff broken", "' OR 1=1 --"],
@@ -206,5 +218,5 @@ def test_why_not_says_what_kept_a_note_out(donna: Donna, vault: Path) -> None:
     outside = donna("why-not", "Meetings/standup.md", "kestrel path:Projects", "--space", vault)
     assert (outside.code, outside.out) == (0, "Meetings/standup.md: it is outside the path\n")
     unknown = donna("why-not", "nowhere.md", "kestrel", "--space", vault, "--json")
-    assert unknown.json["cause"] == "not_indexed"
+    assert (unknown.code, unknown.json["reason"]) == (3, "missing")
     assert donna("why-not", "nowhere.md", " ", "--space", vault).code == 2

@@ -12,7 +12,6 @@ import pytest
 
 from donna_tui.agents.tools.catalogue import TOOLS, call
 from donna_tui.agents.tools.context import actor_of
-from donna_tui.agents.tools.memory import session_name
 from donna_tui.memory.facts import procedural
 from donna_tui.types.errors import Reason
 from donna_tui.types.memory import MemoryType, SessionChange
@@ -187,7 +186,7 @@ async def test_every_change_of_the_memory_returns_the_session_that_undoes_it(har
 
 
 async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
-    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    memory, session = harness.engine.memory, harness.space.session.id
     (blue,) = await memory.remember("My favourite colour is blue.", memory_type_hint=MemoryType.PROCEDURAL)
     (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
     said = [{"role": "user", "text": "The ospreys nest on the gateway roof this year.", "timestamp": "2026-03-12"}]
@@ -213,7 +212,7 @@ async def test_an_undone_session_is_redone(harness: ToolHarness) -> None:
 
 
 async def test_redoing_a_session_leaves_what_a_person_changed_since(harness: ToolHarness) -> None:
-    memory, session = harness.engine.memory, session_name(harness.space.session.id)
+    memory, session = harness.engine.memory, harness.space.session.id
     (pager,) = await memory.remember("The kestrel pager is carried by Ruth.")
     await harness.fine("remember", text="My favourite colour is red.", type="procedural")
     await harness.fine("memory_forget", id=pager.id)
@@ -318,15 +317,16 @@ def test_a_client_is_named_in_one_plain_line(name: str, actor: str) -> None:
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [
-        ("memory_search", {}, "query: Field required"),
-        ("memory_search", {"query": ""}, "query: String should have at least 1 character"),
-        ("memory_search", {"query": "x", "maxResults": 10_000}, "maxResults: Input should be less than or equal to 50"),
+        ("memory_search", {}, "query is missing"),
+        ("memory_search", {"query": ""}, "query must have at least 1 character"),
+        ("memory_search", {"query": "x", "maxResults": 10_000}, "maxResults must be less than or equal to 50"),
         ("memory_search", {"query": "x", "minScore": float("nan")}, "minScore"),
-        ("memory_search", {"query": "x", "mode": "magic"}, "mode: Input should be 'hybrid'"),
-        ("memory_search", {"query": "x", "secret-zanzibarosprey": 1}, "Extra inputs are not permitted"),
-        ("memory_get", {"path": "a.md", "from": 0}, "from: Input should be greater than or equal to 1"),
-        ("vault_write", {"path": "Inbox/a.md"}, "content: Field required"),
-        ("recall", {"query": ["x"]}, "query: Input should be a valid string"),
+        ("memory_search", {"query": "x", "mode": "magic"}, "mode must be 'hybrid'"),
+        ("memory_search", {"query": "x", "secret-zanzibarosprey": 1}, "there is no argument secret-zanzibarosprey"),
+        ("memory_search", {"query": "x", "maxResult": 1}, "there is no argument maxResult; did you mean maxResults?"),
+        ("memory_get", {"path": "a.md", "from": 0}, "from must be greater than or equal to 1"),
+        ("vault_write", {"path": "Inbox/a.md"}, "content is missing"),
+        ("recall", {"query": ["x"]}, "query must be a valid string"),
     ],
 )
 async def test_an_invalid_request_is_reported_without_its_values(
@@ -404,6 +404,6 @@ async def test_without_a_repository_an_agent_is_told_who_can_agree_to_one(
 async def test_an_invalid_request_returns_each_error_once_and_the_names_of_the_arguments(harness: ToolHarness) -> None:
     answer = await harness("chat_add", sessionId="s", turns=[{"role": "tool", "text": "a"}])
     assert (answer["message"], answer["hint"]) == (
-        "turns.0.role: Input should be 'user', 'assistant' or 'system'",
+        "turns.0.role must be 'user', 'assistant' or 'system'",
         "the arguments are turns, sessionId, title, closed",
     )

@@ -15,6 +15,7 @@ from donna_tui.types.memory import (
     Omitted,
     OmittedReason,
     RecallResult,
+    SessionChange,
     Suggestion,
 )
 from donna_tui.types.search import ME
@@ -91,6 +92,14 @@ class FakeMemory:
             raise DonnaError(Reason.MISSING, f"there is no memory {identity}")
         self.everything += back
         return True
+
+    async def undo_session(self, session: str) -> SessionChange:
+        await self._enter("undo_session", session, key=session)
+        return SessionChange(forgotten=1)
+
+    async def redo_session(self, session: str) -> SessionChange:
+        await self._enter("redo_session", session, key=session)
+        return SessionChange(restored=1)
 
     async def pin(self, identity: str, *, pinned: bool = True) -> bool:
         await self._enter("pin", identity, pinned, key=identity)

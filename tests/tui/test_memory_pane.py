@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from donna_tui.memory.checkboxes import task_key_hash, task_typed, tasks_in
 from donna_tui.tui.lib.dialogs import LinePrompt, RefusalScreen
 from donna_tui.tui.lib.edit_dialog import CorrectScreen
 from donna_tui.tui.memory.dialogs import ForgetScreen, SuggestionScreen
-from donna_tui.tui.memory.list import PAGE, omitted_line, packed_line
+from donna_tui.tui.memory.list import PAGE, memory_line, omitted_line, packed_line
 from donna_tui.tui.vault.plan_dialog import PlanScreen
 from donna_tui.types.errors import DatabaseError, DonnaError, Reason
 from donna_tui.types.events import MemoryRemembered
@@ -291,6 +291,22 @@ async def test_tasks_are_listed_when_asked_for_and_ticked_with_a_key() -> None:
         await donna.window(PlanScreen)
         await donna.press("enter")
         await donna.until(lambda: f"- [ ] {title}".encode() in backend.vault.files[RUNBOOK], "it is open again")
+
+
+def test_a_task_has_its_deadline_in_every_width() -> None:
+    today = date.today()
+    yesterday = today - timedelta(1)
+    for width in (40, 76, 120):
+        for day, kind, style in (
+            (yesterday, MemoryType.WORKING, "warning"),
+            (yesterday, MemoryType.EPISODIC, "quiet"),
+            (today, MemoryType.WORKING, "quiet"),
+        ):
+            task = memory(MemorySource.TASK, "a.md#1", "Call\nstatus: todo", 0.0, memory_type=kind, due=day.isoformat())
+            line = memory_line(task, width, task.at)
+            assert "Call" in line.plain
+            start = line.plain.index(f"due {day}")
+            assert [each.style for each in line.spans if each.start == start] == [style]
 
 
 @pytest.mark.slow

@@ -462,6 +462,22 @@ async def test_undo_says_whose_change_it_takes_back_and_redo_does_it_again() -> 
 
 
 @pytest.mark.slow
+async def test_the_memories_of_an_agents_session_are_redone_and_undone_with_its_notes() -> None:
+    backend = scenarios.normal()
+    vault = backend.vault
+    vault.undo_stack[0] = replace(vault.undo_stack[0], session="a1")
+    async with driving(backend) as donna:
+        await donna.open_note(GARDEN)
+        for key, calls in (("z", []), ("Z", ["redo_session"]), ("z", ["redo_session", "undo_session"])):
+            await donna.press(key)
+            await plan(donna)
+            await donna.press("enter")
+            await back(donna)
+            await donna.rest()
+            assert [each.name for each in backend.calls if each.name.endswith("_session")] == calls
+
+
+@pytest.mark.slow
 async def test_several_steps_are_undone_at_once() -> None:
     backend = scenarios.normal()
     async with driving(backend, size=SMALL) as donna:

@@ -16,6 +16,7 @@ from donna_tui.memory.conversations import NewTurn, Recorder, expire_sessions, l
 from donna_tui.memory.database import (
     APART_SECONDS,
     MIGRATIONS,
+    PRIVATE_SESSIONS,
     MemoryDb,
     back_up,
     back_up_if_due,
@@ -304,7 +305,9 @@ def test_the_oldest_sessions_are_due_beyond_the_threshold(sandbox: Sandbox, tmp_
 def summed_up(db: MemoryDb, session: SessionRow, rules: TurnRules) -> Fact:
     """Summarise a session by quoting sentences from it."""
     found = material(db, session, rules)
-    return compress(db, found, summary_of(found.title, found.turns, CUT.counter))
+    summary = compress(db, found, summary_of(found.title, found.turns, CUT.counter))
+    assert summary is not None
+    return summary
 
 
 def test_compression_marks_and_keeps_the_turns_and_can_be_undone(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -365,6 +368,16 @@ def test_no_summary_is_left_that_quotes_what_a_redone_session_forgot(
     sandbox.follow()
     assert sandbox.ids("memory") == []
     assert list_sessions(sandbox.db.database)[0].summary == ""
+
+
+def test_no_summary_is_stored_that_may_quote_a_turn_forgotten_meanwhile(sandbox: Sandbox, tmp_path: Path) -> None:
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, f"{LONG} too", timestamp=START)))
+    (session,) = list_sessions(sandbox.db.database)
+    found = material(sandbox.db, session, TurnRules(chat_config()))
+    forget(sandbox.db, find_target(sandbox.db.database, "chat:s1:1-1"), START)
+    assert compress(sandbox.db, found, f"They said that {LONG}.") is None
+    sandbox.follow()
+    assert (sandbox.ids("memory"), list_sessions(sandbox.db.database)[0].summary) == ([], "")
 
 
 def test_a_session_never_has_two_summaries(sandbox: Sandbox, tmp_path: Path) -> None:
@@ -507,6 +520,20 @@ def test_private_conversations_of_agents_are_renamed(tmp_path: Path, monkeypatch
         [("agent/c:1-1",), (summaries["agent/c"].id,)]
     )
     new.close()
+
+
+def test_a_renamed_conversation_is_not_imported_again_but_no_agent_adds_to_it(tmp_path: Path) -> None:
+    sandbox = Sandbox(tmp_path)
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("agent/a", LONG, timestamp=START)), sensitive=True)
+    sandbox.db.database.run(PRIVATE_SESSIONS)
+    for sensitive in (True, False):
+        again = import_file(sandbox.db, tmp_path / "t.jsonl", sensitive=sensitive)
+        assert (again.turns, again.known) == (0, 1)
+    Recorder(sandbox.db, added_by="x").add([NewTurn(session="agent/a", role="user", speaker="user", text=LONG)])
+    assert [(each.name, each.turns) for each in list_sessions(sandbox.db.database)] == [
+        ("agent/a", 1), ("private/a", 1),
+    ]  # fmt: skip
+    sandbox.close()
 
 
 def test_there_is_nothing_to_read_before_the_first_memory(tmp_path: Path) -> None:

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from donna_tui.memory.checkboxes import Task, checked, parse_task, task_line, tasks_in, with_task
+from donna_tui.memory.listing import list_memories
 from donna_tui.memory.tasks import line_now, list_tasks, named_task, task_text
 from donna_tui.types.events import MemoryIngestFailed
+from donna_tui.types.memory import MemoryFilter
+from donna_tui.types.search import MemorySource
 from tests.unit.index_parts import embed_all
 from tests.unit.memory_parts import Sandbox, sandboxes
 
@@ -135,6 +138,12 @@ def test_a_notes_namesake_keeps_its_tasks(sandbox: Sandbox) -> None:
     follow(sandbox, "a.md.md", "- [ ] One\n")
     sandbox.follower.tasks.removed("a.md")
     assert [each.partition("#")[0] for each in sandbox.ids("task")] == ["a.md.md"]
+
+
+def test_a_task_is_listed_among_the_memories_with_its_deadline(sandbox: Sandbox) -> None:
+    follow(sandbox, "a.md", "- [ ] One 📅 2026-01-04\n- [ ] Two\n")
+    tasks = list_memories(sandbox.store.database, MemoryFilter(sources=(MemorySource.TASK,)), 9, 0)
+    assert {each.content.partition("\n")[0]: each.due for each in tasks} == {"One": "2026-01-04", "Two": ""}
 
 
 def test_tasks_of_a_private_note_are_private(sandbox: Sandbox) -> None:

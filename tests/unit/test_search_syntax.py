@@ -92,6 +92,12 @@ def test_a_filter_that_nothing_matches_is_named_with_the_nearest(store: MemorySt
     assert (outcome.hits, outcome.searched_notes) == ((), 0)
 
 
+def test_a_period_that_ends_before_it_begins_is_reported(store: MemoryStore) -> None:
+    store.upsert(note("a.md", "words\n"))
+    (problem,) = asked(store, "words after:2025 before:2023").filter_problems
+    assert problem.sentence == "before:2023-01-01: this is not later than after:2025-01-01"
+
+
 def test_the_notes_that_are_counted_are_those_that_filters_let_through(store: MemoryStore) -> None:
     for path in ("Plugins/a.md", "Plugins/b.md", "c.md"):
         store.upsert(note(path, "words\n"))

@@ -15,6 +15,7 @@ from donna_tui.ops.hits import why_not_fields, why_not_lines
 from donna_tui.search.hybrid import Settings
 from donna_tui.search.legs import Question, ask
 from donna_tui.search.why_not import Cause, WhyNot, why_not
+from donna_tui.types.errors import DonnaError, Reason
 from donna_tui.types.search import Mode, SearchRequest
 from tests.unit.index_parts import DIM, note, open_store, unit
 
@@ -57,9 +58,9 @@ def test_a_hit_has_no_cause(store: MemoryStore) -> None:
 
 
 def test_a_note_that_the_index_does_not_know(store: MemoryStore) -> None:
-    found = explained(store, "nowhere.md", "kestrel")
-    assert found.cause is Cause.NOT_INDEXED
-    assert "no such note" in found.detail
+    with pytest.raises(DonnaError, match=r"^nowhere\.md: there is no such note in the index$") as caught:
+        explained(store, "nowhere.md", "kestrel")
+    assert caught.value.reason is Reason.MISSING
 
 
 def test_a_note_that_was_skipped_says_why(store: MemoryStore) -> None:

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from pydantic import ValidationError
 
 from donna_tui.agents.tools import memory, notes, schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.safety.terminal import clean_line
+from donna_tui.text.fuzzy import nearest
 from donna_tui.types.errors import DonnaError, Reason
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 A = TypeVar("A", bound=schemas.ToolArgs)
 Run = Callable[[ToolContext, Any], Awaitable[schemas.ToolOutput]]
+
+LONGEST_NAME = 80
+"""Characters of the name of a tool or an argument in a message."""
+
+_SHOULD = re.compile(r"^\w+ should\b")
+"""Match the subject of pydantic's messages: “Input should be a valid integer”."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +163,14 @@ def refusal(error: DonnaError) -> dict[str, Any]:
 
 def _tool(space: ToolContext, name: str) -> Tool:
     """Return a tool. Raises DonnaError if this client may not use it, with the same message as for a missing one."""
-    found = next((tool for tool in tools_for(write=space.writer is not None) if tool.name == name), None)
-    if found is None:
-        raise DonnaError(Reason.USAGE, "there is no such tool", hint="ask for the list of tools")
-    return found
+    tools = {tool.name: tool for tool in tools_for(write=space.writer is not None)}
+    if name not in tools:
+        near = nearest(name[:LONGEST_NAME], tools)
+        meant = f"did you mean {near}? The" if near else "the"
+        others = "" if space.writer else "; donna mcp --write adds those that write"
+        message = f"there is no tool {name[:LONGEST_NAME]}"
+        raise DonnaError(Reason.USAGE, message, hint=f"{meant} tools are {', '.join(tools)}{others}")
+    return tools[name]
 
 
 def _validated(model: type[A], arguments: Mapping[str, Any]) -> A:
@@ -165,10 +180,19 @@ def _validated(model: type[A], arguments: Mapping[str, Any]) -> A:
     except ValidationError as error:
         errors = error.errors(include_input=False, include_url=False)
         inside = {each["loc"][:length] for each in errors for length in range(1, len(each["loc"]))}
-        wrong = sorted({f"{_place(each['loc'])}: {each['msg']}" for each in errors if each["loc"] not in inside})
-        names = ", ".join(field.alias or name for name, field in model.model_fields.items())
-        raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint=f"the arguments are {names}") from None
+        names = [field.alias or name for name, field in model.model_fields.items()]
+        wrong = sorted({_problem(each, names) for each in errors if each["loc"] not in inside})
+        hint = f"the arguments are {', '.join(names)}" if names else "it has no arguments"
+        raise DonnaError(Reason.USAGE, "; ".join(wrong[:5]), hint=hint) from None
 
 
-def _place(location: tuple[int | str, ...]) -> str:
-    return ".".join(str(each) for each in location)[:80] or "arguments"
+def _problem(error: ErrorDetails, names: Sequence[str]) -> str:
+    place = ".".join(str(each) for each in error["loc"])[:LONGEST_NAME] or "arguments"
+    match error["type"]:
+        case "missing":
+            return f"{place} is missing"
+        case "extra_forbidden":
+            near = nearest(place, names)
+            return f"there is no argument {place}{f'; did you mean {near}?' if near else ''}"
+        case _:
+            return f"{place} {_SHOULD.sub('must', error['msg'].partition(', unable')[0])}"

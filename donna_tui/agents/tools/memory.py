@@ -7,7 +7,7 @@ import datetime
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import ToolContext
 from donna_tui.calendar.values import beginning, local, local_zone
-from donna_tui.engine.memory_service import MemoryService
+from donna_tui.engine.memory_service import MemoryService, session_name
 from donna_tui.memory.conversations import NewTurn
 from donna_tui.memory.importers import SkippedValue, made_turn, moment_of, name_of
 from donna_tui.memory.recall import assemble
@@ -226,14 +226,11 @@ async def remember(space: ToolContext, args: schemas.RememberArgs) -> schemas.Re
     )
 
 
-async def undo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
-    change = await (service.redo_session if redo else service.undo_session)(session_name(session))
+async def undo_or_redo_memories(service: MemoryService, session: str, *, redo: bool = False) -> SessionChange:
+    """Undo or redo what a session remembered, forgot and stored."""
+    change = await (service.redo_session if redo else service.undo_session)(session)
     await service.wait_until_indexed(INDEX_WAIT_SECONDS)
     return change
-
-
-def session_name(session: str) -> str:
-    return f"mcp:{session}"
 
 
 def _note_of(memory: MemoryChunk) -> str:

@@ -8,7 +8,7 @@ import dataclasses
 
 from donna_tui.agents.tools import schemas
 from donna_tui.agents.tools.context import Access, Known, ToolContext, missing, public_notes
-from donna_tui.agents.tools.memory import undo_memories
+from donna_tui.agents.tools.memory import undo_or_redo_memories
 from donna_tui.engine.passages import Found, read_remembered
 from donna_tui.index.database import Database
 from donna_tui.index.documents import draft_paths, link_key
@@ -223,7 +223,7 @@ async def vault_undo_last(space: ToolContext, args: schemas.UndoArgs) -> schemas
         plan, why_not = await asyncio.to_thread(_undoing, writer, session.id, wanted)
         if plan:
             await _applied(space, writer, plan)
-        memories = await undo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
+        memories = await undo_or_redo_memories(space.engine.memory, session.id) if args.everything else SessionChange()
         if why_not and memories == SessionChange():
             raise why_not
     undone, paths = (plan.undoes, plan.paths) if plan else ((), ())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import PurePosixPath
 
 from rich.cells import cell_len
@@ -90,7 +91,7 @@ def memory_line(memory: MemoryChunk, width: int, newest: float) -> Content:
     """Render a memory in the list. Narrow lists omit its origin."""
     tone = "quiet" if memory.forgotten else "plain"
     left = Content.assemble(meter(importance_value(memory), METER), "  ", (_content_line(memory), tone))
-    columns = [marks_of(memory)] if marks_of(memory) else []
+    columns = [each for each in (_due(memory), marks_of(memory)) if each]
     if width >= _ROOMY:
         columns.append(Content.styled(KINDS[memory.source].ljust(_KIND), "quiet"))
     day = day_of(memory.at, newest) if memory.at else "–"
@@ -117,6 +118,14 @@ def omitted_line(omitted: Omitted, width: int) -> Content:
     tokens = count(omitted.memory.tokens) if omitted.memory.tokens else ""
     left = Content.assemble((" –  ", "quiet"), (_prompt_text(omitted.memory), "muted"))
     return row_of(left, Content.assemble("  ", (why, "warning"), (f"{tokens:>7}", "quiet")), width)
+
+
+def _due(memory: MemoryChunk) -> Content:
+    """Return the deadline of a task, marked if it has passed and the task is open."""
+    if not memory.due:
+        return Content()
+    is_overdue = is_open(memory) and memory.due < date.today().isoformat()
+    return Content.styled(f"due {memory.due}", "warning" if is_overdue else "quiet")
 
 
 def _content_line(memory: MemoryChunk) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import partial
@@ -28,6 +28,7 @@ from donna_tui.tui.vault.plan_flow import PlanFlow, WaitingEdits, retried
 from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.wording import actor_name, done_by, names_of
 from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.types.memory import SessionChange
 from donna_tui.types.notes import Edit, NoteRow, NoteText
 from donna_tui.vault.write.changes import Clash, Operation, OperationKind, Outcome, Plan, Version, etag_of
 
@@ -47,6 +48,8 @@ class VaultFlows(PlanFlow):
         super().__init__(pane, keys, backend)
         self._outside = outside
         self.edits = WaitingEdits(backend)
+        self._redone: set[str] = set()
+        """The sessions of agents whose memories were redone with their notes, and are undone with them."""
 
     async def edit(self, path: str, file: Path, line: int, as_it_was: str = "Nothing was changed.") -> Outcome | None:
         """Open the note itself in the user's editor, and commit the saved text; report `as_it_was` if it is the same.
@@ -324,7 +327,10 @@ class VaultFlows(PlanFlow):
                 leads = tuple(map(_lead, operations[:steps]))
                 answer = await self._confirm(plan, leads=leads, steps=steps, most_steps=len(operations))
                 if answer not in (Answer.MORE, Answer.FEWER):
-                    return await self._carry_out(plan) if answer is Answer.DO else None
+                    outcome = await self._carry_out(plan) if answer is Answer.DO else None
+                    if outcome is not None:
+                        await self._change_memories(kind, operations[:steps], operations[steps:])
+                    return outcome
                 steps += 1 if answer is Answer.MORE else -1
             except DonnaError as error:
                 if error.reason is Reason.UNDO_CONFLICT:
@@ -434,6 +440,25 @@ class VaultFlows(PlanFlow):
         return next(name for number in numbers if (name := f"{stem} (my edit{number}){ending}") not in taken)
 
     # Undo and redo
+
+    async def _change_memories(
+        self, kind: OperationKind, chosen: Sequence[Operation], left: Sequence[Operation]
+    ) -> None:
+        """Redo the memories of agents' sessions of which nothing is left to redo, or undo them again with the notes."""
+        memory, sessions = self._backend.memory, {each.session for each in chosen}
+        try:
+            if kind is OperationKind.UNDO:
+                for session in sessions & self._redone:
+                    await memory.undo_session(session)
+                    self._redone.remove(session)
+                    self._report("The agent's changes of the memory are undone too.")
+                return
+            for session in sessions - {each.session for each in left} - {""}:
+                if await memory.redo_session(session) != SessionChange():
+                    self._redone.add(session)
+                    self._report("The agent's changes of the memory are redone too.")
+        except DonnaError as error:
+            self._report(f"The memory was not changed: {refusal_of(error).what}")
 
     async def _operations(self, kind: OperationKind) -> tuple[Operation, ...]:
         return await (self._backend.notes.undoable() if kind is OperationKind.UNDO else self._backend.notes.redoable())
