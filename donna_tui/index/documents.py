@@ -282,10 +282,7 @@ class ChunkPosition(NamedTuple):
 
 
 def places_of(database: Database, ids: Sequence[int]) -> dict[int, ChunkPosition]:
-    """Return the positions of some chunks by integer key, without those deleted meanwhile.
-
-    Turns of a conversation are separate documents, `conversation:first-last`, that count as adjacent.
-    """
+    """Return the positions of some chunks. Turns of a conversation are documents, `name:first-last`, and adjacent."""
     rows = database.rows(
         "SELECT c.id, c.document_id, c.chunk_index, c.start_line, c.end_line, d.source_type = 'chat', d.source_id"
         " FROM memory_chunks c JOIN memory_documents d ON d.id = c.document_id"

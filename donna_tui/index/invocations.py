@@ -33,10 +33,7 @@ EMBEDS: dict[str, TaskType] = {
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """An embedded text: the task, the model, the duration in milliseconds, and the hash of the text.
-
-    `model` is the version of its vectors, such as `minilm-l6-v2@53aa5117/int8`.
-    """
+    """An embedded text: its task, the version of its vector, the milliseconds that it took, and its hash."""
 
     task_type: TaskType
     model: str

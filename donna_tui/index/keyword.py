@@ -200,7 +200,6 @@ the postings for each expression and each stretch of the index: 50 ms for “con
 15.
 """
 
-
 VOCABULARY = {ALL_WORDS: "memory_words", PUBLIC_WORDS: "memory_public_words"}
 """The vocabulary of each keyword index, with the number of passages that contain each word."""
 

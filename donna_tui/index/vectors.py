@@ -158,10 +158,7 @@ def cosines_of(database: Database, ids: Sequence[int], query: Vector) -> dict[in
 
 
 def cosines_to(query: Vector, stored: Mapping[int, bytes]) -> dict[int, float]:
-    """Return the cosines of stored vectors to a query, by the same keys.
-
-    Each row is summed separately, unlike in a matrix product, so that equal vectors have exactly equal cosines.
-    """
+    """Return the cosines of stored vectors to a query. Each row is summed separately, so that equal ones stay equal."""
     if not stored:
         return {}
     found: list[float] = (unpacked_rows(list(stored.values())) * query).sum(axis=1).tolist()

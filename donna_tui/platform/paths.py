@@ -103,10 +103,7 @@ _PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def resource(*parts: str) -> Path:
-    """Return the path of a shipped file or folder below `styles`, `config` or `vault_templates`.
-
-    Raises FileNotFoundError if it does not exist: then the installation is incomplete.
-    """
+    """Return the path of a shipped file or folder. Raises FileNotFoundError if the installation is incomplete."""
     for base in (_PACKAGE / "_data", _PACKAGE.parent):
         candidate = base.joinpath(*parts)
         if candidate.exists():

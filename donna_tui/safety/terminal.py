@@ -91,10 +91,7 @@ del _REMOVED[ord("\t")]
 
 
 def without_hidden(text: str) -> str:
-    """Remove the control and hidden characters that `clean` shows as symbols, from text that is stored.
-
-    Tabs stay, line breaks of all kinds become LF.
-    """
+    """Remove the control and hidden characters that `clean` shows, except tabs. Line breaks of all kinds become LF."""
     return _STRAY_JOINER.sub("", _STACK.sub(r"\1", text)).replace("\r\n", "\n").translate(_REMOVED)
 
 

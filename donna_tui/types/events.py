@@ -30,7 +30,6 @@ class Event:
 UNLOGGED = {"unlogged": True}
 """The metadata of a field that is not logged."""
 
-
 CHANGED = "something changed"
 """The reason for a comparison while a vault is watched."""
 
@@ -301,10 +300,7 @@ Listener: TypeAlias = "Callable[[EngineEvent], None]"
 
 
 class EventHub:
-    """Pass each event to every listener, on the thread that posts it.
-
-    Listeners must be quick and must not raise: what they raise is dropped, so that a broken one cannot stop ingestion.
-    """
+    """Pass each event to every listener, on the thread that posts it. What a listener raises is dropped."""
 
     def __init__(self) -> None:
         self._listeners: tuple[Listener, ...] = ()

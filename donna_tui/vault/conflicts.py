@@ -42,10 +42,7 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A conflict copy and its note. `mine` is None if the note no longer exists.
-
-    `base` is the best guess at the common ancestor in the history, from the commit `base_commit`.
-    """
+    """A conflict copy and its note, None if it no longer exists; `base` is a guess at their common ancestor."""
 
     copy: str
     note: str

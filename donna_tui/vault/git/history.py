@@ -94,9 +94,7 @@ class History:
         return None if is_same else Change(path=path, before=before, after=after)
 
     def outside(self) -> dict[str, bool]:
-        """Return the notes that differ from the last commit, each with whether that commit has them at all; none of a
-        nested repository, which has a history of its own.
-        """
+        """Return the notes that differ from the last commit, and whether it has them; none of nested repositories."""
         entries = [entry for entry in self._client.scan() if entry.reason is None]
         place = self._repo.find()
         if place is None:

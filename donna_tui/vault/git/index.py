@@ -100,10 +100,7 @@ def _may_follow(change: BlobChange, of_tip: str | None, staged: str | None, obje
 
 
 def _was_left_behind(repo: GitRepo, place: RepoLocation, tip: Tip, path: str, staged: str | None) -> bool:
-    """Return whether the index still has the version from before Donna's last change of a file.
-
-    Donna with another home may have been stopped right after moving the branch.
-    """
+    """Return whether the index has the version from before Donna's last change, after which it was stopped."""
     last = last_operation(repo, tip.commit, path) if tip.commit else None
     if last is None:
         return False
@@ -220,7 +217,6 @@ def _stamp(index: Path) -> Stamp | None:
 
 EMPTY_LOCK_SECONDS = 1.0
 """Seconds for which an empty lock must be unchanged before it counts as stale: git fills a lock at once."""
-
 
 _OWN_LOCK = re.compile(r"(?:[0-9a-f]{16}/)?(?:operations|pending/[\w/-]+)\.lock", re.ASCII)
 """The locks of Donna's own refs, relative to their folder."""

@@ -113,11 +113,7 @@ def _check_work_tree(folder: Path, git_dir: Path) -> None:
 
 
 def check_files(located: Located, *, whole: bool) -> None:
-    """Check every file that git may open. Raises VaultWriteError (`not_trusted`) for a symbolic link, a pipe or a
-    device.
-
-    Loose objects are numerous, and are checked only if `whole`.
-    """
+    """Check every file that git may open, loose objects only if `whole`. Raises VaultWriteError (`not_trusted`)."""
     for folder in {located.git_dir, located.common_dir}:
         for entry in _entries(folder):
             if entry.name == "commondir" and folder == located.common_dir:

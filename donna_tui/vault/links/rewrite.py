@@ -237,10 +237,7 @@ class LinksMoved:
 
 
 def move_links(vault_state: PlanContext, moves: Mapping[str, str], before: Mapping[str, bytes]) -> LinksMoved:
-    """Make every link to the notes of `moves` (old path → new) follow them, also between these notes.
-
-    Only notes that Donna may write to are changed. Raises VaultWriteError.
-    """
+    """Make every link to the notes of `moves` (old path → new) follow them. Raises VaultWriteError."""
     first = next(iter(moves))
     notes, unreadable = vault_state.notes(first)
     index = LinkIndex({*notes, *moves})  # a note that moves may be too large to be listed

@@ -91,10 +91,7 @@ class Link:
 
 
 def find_links(text: str) -> Iterator[Link]:
-    """Yield the wikilinks, Markdown links and link definitions of a note, in order, except in code and comments.
-
-    In the frontmatter only wikilinks count. Takes linear time on any input.
-    """
+    """Yield the links of a note in order, except in code; of the frontmatter only wikilinks. Takes linear time."""
     mark = 1 if text.startswith("\ufeff") else 0
     body = mark + parse_frontmatter(text[mark:]).body_start
     for found in _WIKILINK.finditer(text, mark, body):

@@ -324,10 +324,7 @@ def _write(folder: int, name: str, change: Change, like: str | None) -> None:
 
 
 def dress(folder: int, like: str | None, descriptor: int, mode: int) -> None:
-    """Copy owner, permissions and extended attributes to a new file from the one that it replaces.
-
-    Raises VaultReadError (`unreadable`) if the owner of the old file would lose access to it.
-    """
+    """Copy owner, permissions and attributes. Raises VaultReadError (`unreadable`) if the owner would lose access."""
     if like is None:
         if mode != REGULAR_FILE:
             os.fchmod(descriptor, os.fstat(descriptor).st_mode | 0o111)

@@ -31,7 +31,6 @@ _WINDOWS_DEVICES = frozenset(
 )
 """Source: https://learn.microsoft.com/windows/win32/fileio/naming-a-file, and `os.path.isreserved` of Python 3.13."""
 
-
 WITHOUT_DOT = "choose names without a dot at the beginning"
 NAMED_FOLDERS = 20
 """Maximum number of folders that an error message names."""

@@ -19,10 +19,7 @@ _NOTHING = {OperationKind.UNDO: Reason.NOTHING_TO_UNDO, OperationKind.REDO: Reas
 
 
 class Restorer:
-    """Plan undo and redo. Every method blocks and raises VaultWriteError.
-
-    `recover` is called before a plan is made to recover an interrupted write, which may add an operation.
-    """
+    """Plan undo and redo, after `recover` has completed an interrupted write. Every method raises VaultWriteError."""
 
     def __init__(self, vault_state: PlanContext, recover: Callable[[], None]) -> None:
         self._vault_state = vault_state
