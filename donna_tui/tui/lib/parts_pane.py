@@ -109,7 +109,7 @@ class PartsPane(Horizontal):
 
     def _hide_notice(self, rows: Widget) -> None:
         """Show the parts again; `rows` gets the focus if the notice had it."""
-        had_focus = self.notice.has_focus
+        had_focus = self.screen.focused is self.notice
         self.remove_class("-empty")
         if had_focus:
             rows.focus()
