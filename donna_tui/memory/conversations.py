@@ -257,7 +257,8 @@ def mark_turns(db: MemoryDb, session: int, first: int, last: int, *, forgotten_a
     db.database.run(
         "UPDATE turns SET forgotten_at = iif(?1 IS NULL, NULL, coalesce(forgotten_at, ?1)), forgotten_by = ?2"
         " WHERE session = ?3 AND number BETWEEN ?4 AND ?5"
-        " AND text <> '' AND (?2 = '' OR forgotten_at IS NULL)",
+        " AND text <> '' AND (?2 = '' OR forgotten_at IS NULL)"
+        " AND ((forgotten_at IS NULL) <> (?1 IS NULL) OR forgotten_by <> ?2)",
         (forgotten_at, by, session, first, last),
     )
     return db.changed_rows("chat", session)

@@ -282,7 +282,8 @@ def mark_forgotten(db: MemoryDb, source: str, identity: str, at: float | None, b
     """
     db.database.run(
         f"UPDATE {_TABLES[source]} SET forgotten_at = ?1, forgotten_by = ?2"  # noqa: S608
-        " WHERE id = ?3 AND (?2 = '' OR forgotten_at IS NULL)",
+        " WHERE id = ?3 AND (?2 = '' OR forgotten_at IS NULL)"
+        " AND ((forgotten_at IS NULL) <> (?1 IS NULL) OR forgotten_by <> ?2)",
         (at, by, identity),
     )
     return bool(db.changed_rows(source, identity))

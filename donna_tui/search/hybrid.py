@@ -231,8 +231,9 @@ def _rank(passages: Passages, question: Question, legs: Legs) -> list[Ranked]:
 
 
 def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in_note: bool) -> list[Ranked]:
-    """Lift the passages of notes that contain a date of the question, or have it as their own. A date that is the
-    note's own selects the note; the rest of the question selects the passage in it, unless only one note is searched.
+    """Lift the passages of notes that contain a date of the question, or have it as their own, and lower those with
+    that day in notes of another year. A date that is the note's own selects the note; the rest of the question selects
+    the passage in it, unless only one note is searched.
 
     Turns gain nothing: they are often about another day than that of their conversation.
     """
@@ -241,7 +242,7 @@ def _by_date(passages: Passages, question: Question, ranked: list[Ranked], *, in
         return ranked
     rows = passages.rows([one.id for one in ranked])
     notes = {each: row for each, row in rows.items() if row.source_type == MemorySource.VAULT}
-    ranked = lifted(ranked, {each: float(content.holds_date(row.whole)) for each, row in notes.items()})
+    ranked = lifted(ranked, {each: content.date_lead(row.whole) for each, row in notes.items()})
     if in_note:
         return ranked
     people = asks_who(question.query)

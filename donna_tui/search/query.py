@@ -62,18 +62,37 @@ def _names(month: str, name: str, day: int, year: str) -> Iterator[str]:
 def date_pattern(text: str) -> re.Pattern[str] | None:
     """Return the pattern of the dates in `text` in words joined by spaces, in lower case; None if there are none.
 
-    A day of another year than that of the question does not match, nor does a time such as 10:13.
+    A day of another year than that of the question does not match, nor a day without a year in a note whose own date
+    (`date_words`) is of another year, nor a time such as 10:13.
     """
     forms = dict.fromkeys(form for parts in _dates_in(text) for form in _forms_of(*parts))
     return re.compile(rf"\b(?:{'|'.join(forms)})\b") if forms else None
+
+
+def other_year_pattern(text: str) -> re.Pattern[str] | None:
+    """Return the pattern of the days in `text` that name a year, in any passage of a note of another year."""
+    forms = [
+        rf"(?={_own_date_of_another(year)}).*\b(?:{'|'.join(_forms_of(month, name, day, ''))})"
+        for month, name, day, year in _dates_in(text)
+        if day and year
+    ]
+    return re.compile(rf"\A(?:{'|'.join(forms)})\b") if forms else None
+
+
+def _own_date_of_another(year: str) -> str:
+    """Return the pattern of a text with the `date_words` of another year."""
+    return rf".*\b(?!{year}){_ANY_YEAR}y\d"
 
 
 def _forms_of(month: str, name: str, day: int, year: str) -> Iterator[str]:
     yield _date_word(month, name, day, year)
     if day:
         yield f"{year or _ANY_YEAR} {month} {day:02}"
-        other_year = rf"\b(?! (?!{year}\b){_ANY_YEAR}\b)" if year else ""
-        yield f"(?:{name} {day}|{day} {name}){other_year}"
+        if not year:
+            yield f"{name} {day}|{day} {name}"
+            return
+        yield f"(?:{name} {day}|{day} {name}) {year}"
+        yield rf"\A(?!{_own_date_of_another(year)}).*\b(?:{name} {day}|{day} {name})\b(?! {_ANY_YEAR}\b)"
     elif year:
         yield f"(?:{year} {month}|{name} {year})"
 

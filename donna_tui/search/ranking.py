@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from donna_tui.index.database import Database
 from donna_tui.platform.lazy import np
-from donna_tui.search.query import STOP_WORDS, Query, date_pattern, without_dates
+from donna_tui.search.query import STOP_WORDS, Query, date_pattern, other_year_pattern, without_dates
 from donna_tui.search.snippets import stem
 from donna_tui.text.words import segments
 from donna_tui.types.search import MemorySource
@@ -40,10 +40,14 @@ _POSSESSIVE = re.compile(r"(?<=\w)['’]s\b")
 
 @dataclass(frozen=True, slots=True)
 class QueryContent:
-    """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem."""
+    """The content of a question: word stems, and the pattern of the dates in it, which count as one more stem.
+
+    `other_year` is the pattern of its days in notes of another year.
+    """
 
     stems: frozenset[str]
     dates: re.Pattern[str] | None = None
+    other_year: re.Pattern[str] | None = None
     begun: str = ""
 
     def coverage(self, text: str) -> float:
@@ -58,10 +62,18 @@ class QueryContent:
 
     def holds_date(self, text: str) -> bool:
         """Return whether a passage contains a date that the question names."""
-        return self.dates is not None and bool(self.dates.search(" ".join(_WORD.findall(text.casefold()))))
+        return _contains(self.dates, text)
+
+    def date_lead(self, text: str) -> float:
+        """Return 1 if a passage contains a date of the question, -1 if it has that day in a note of another year."""
+        return 1.0 if self.holds_date(text) else -float(_contains(self.other_year, text))
 
     def _holds_beginning(self, words: Iterable[str]) -> bool:
         return bool(self.begun) and any(word.startswith(self.begun) or self.begun.startswith(word) for word in words)
+
+
+def _contains(dates: re.Pattern[str] | None, text: str) -> bool:
+    return dates is not None and bool(dates.search(" ".join(_WORD.findall(text.casefold()))))
 
 
 def query_content(query: Query, *, partial: bool) -> QueryContent:
@@ -69,7 +81,8 @@ def query_content(query: Query, *, partial: bool) -> QueryContent:
     begun = query.begun if partial else ""
     terms = [term for term in query.terms if term != begun]
     text = _POSSESSIVE.sub("", without_dates(" ".join(terms)))
-    return QueryContent(_stems(text), date_pattern(query.text), stem(begun) if begun else "")
+    dates, other_year = date_pattern(query.text), other_year_pattern(query.text)
+    return QueryContent(_stems(text), dates, other_year, stem(begun) if begun else "")
 
 
 def clear_cosine(content: str, source: str) -> float:
@@ -222,10 +235,11 @@ def fuse(
 
 
 def lifted(ranked: Sequence[Ranked], leads: Mapping[int, float]) -> list[Ranked]:
-    """Reorder the ranking by the leads of some passages over others, from 0 to 1."""
+    """Reorder the ranking by the leads of some passages over others, from -1 to 1."""
     if not any(leads.values()):
         return list(ranked)
-    scores = {one.id: (one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0)) / (1.0 + LEAD_WEIGHT) for one in ranked}
+    led = {one.id: one.rank_score + LEAD_WEIGHT * leads.get(one.id, 0.0) for one in ranked}
+    scores = {each: max(0.0, score) / (1.0 + LEAD_WEIGHT) for each, score in led.items()}
     return sorted((one.scored(scores[one.id]) for one in ranked), key=_best_first)
 
 

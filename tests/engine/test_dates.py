@@ -121,6 +121,20 @@ async def test_a_date_selects_the_note_and_the_rest_of_the_question_the_passage(
             assert (first.path, first.heading_path[-1]) == ("Committee/2024-01-10.md", heading), question
 
 
+async def test_a_note_of_the_year_in_question_is_before_those_of_another_year(
+    tmp_path: Path, model_cache: Path
+) -> None:
+    sandbox = new_sandbox(tmp_path, model_cache)
+    shed = "We decided on the bicycle shed: the bicycle shed is green, and that decision is final."
+    sandbox.write("Board.md", f"---\ndate: 2023-04-11\n---\n# Board meeting of 11 April 2023\n\n{shed}\n")
+    sandbox.write("Review.md", "---\ndate: 2023-04-20\n---\nIn the meeting of April 11 we decided on the shed.\n")
+    sandbox.write("Plenary.md", "---\ndate: 2024-04-11\n---\n# Plenary\n\nSignals reached the next stage.\n")
+    async with open_engine(sandbox, watch=False) as running:
+        await running.engine.sync()
+        for question in ("meeting of 11 April 2024", "bicycle shed decision 2024-04-11"):
+            assert (await running.search(question, mode="hybrid")).hits[0].path == "Plenary.md", question
+
+
 async def test_an_index_of_before_gets_the_dates_without_embedding(tmp_path: Path) -> None:
     sandbox = new_sandbox(tmp_path)
     sandbox.write("2026-03-12.md", "A day.")

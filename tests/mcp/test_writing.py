@@ -290,11 +290,10 @@ async def test_without_leave_to_write_there_are_no_such_tools(harness: ToolHarne
     from dataclasses import replace
 
     reading = replace(harness.space, writer=None)
-    unknown = await call(reading, "no_such_tool", {})
-    for tool in TOOLS:
-        if tool.writes:
-            assert await call(reading, tool.name, {"path": NOTE, "content": "x"}) == unknown
-    assert unknown["reason"] == "usage"
+    for name in ("no_such_tool", *(tool.name for tool in TOOLS if tool.writes)):
+        refused = await call(reading, name, {"path": NOTE, "content": "x"})
+        assert (refused["reason"], refused["message"]) == ("usage", f"there is no tool {name}")
+        assert refused["hint"].endswith("task_list, agenda; donna mcp --write adds those that write")
 
 
 @pytest.mark.parametrize(

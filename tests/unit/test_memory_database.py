@@ -211,6 +211,14 @@ def test_what_is_forgotten_leaves_the_index_and_can_be_brought_back(sandbox: San
     assert sandbox.sources() == [("chat", "s1:1-1"), ("chat", "s1:2-2"), ("chat", "s1:3-3"), ("memory", "m1")]
 
 
+@pytest.mark.parametrize("named", ["memory:f1", "chat:s1:1-1"])
+def test_forgetting_or_restoring_twice_changes_nothing(sandbox: Sandbox, tmp_path: Path, named: str) -> None:
+    set_label(sandbox, fact("f1", LONG))
+    import_file(sandbox.db, jsonl(tmp_path / "t.jsonl", said("s1", LONG, timestamp=START)))
+    target = find_target(sandbox.db.database, named)
+    assert [forget(sandbox.db, target, at) for at in (START, START + 1, None, None)] == [True, False, True, False]
+
+
 def test_what_is_forgotten_for_good_is_nowhere_and_stays_away(sandbox: Sandbox, tmp_path: Path) -> None:
     secret = "the osprey code is 4711 and nobody else may know"
     file = jsonl(tmp_path / "t.jsonl", said("s1", LONG, secret, f"{LONG} again"))
