@@ -254,7 +254,7 @@ def extracted(passages: Sequence[Evidence], about: str, most: int, *, promised: 
     subject = stems_of(about)
 
     def weight(sentence: Sentence) -> float:
-        words = sum(math.log1p(often[stem]) * (ABOUT if stem in subject else 1.0) for stem in sentence.stems)
+        words = math.fsum(math.log1p(often[stem]) * (ABOUT if stem in subject else 1.0) for stem in sentence.stems)
         worth = DECIDED if sentence.decides else 1.0 if is_self_contained(sentence.text) else LEANING
         return worth * words / math.sqrt(len(sentence.stems) + 4)
 
