@@ -42,7 +42,7 @@ def log(
         raise _no_note(path)
     undone = {each.id for each in writer.redoable()} if found else set()
     rows = [_row(revision, undone) for revision in found]
-    emit({"operations": rows}, [_line(row) for row in rows], as_json=as_json)
+    emit({"operations": rows}, map(_line, rows), as_json=as_json)
     require_found(rows, "no history yet")
 
 

@@ -60,7 +60,10 @@ def exit_code(reason: Reason) -> ExitCode:
 
 
 def emit(data: Mapping[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
-    """Print a result on stdout: `data` as one JSON object with `ok`, or else `lines`, sanitised."""
+    """Print a result on stdout: `data` as one JSON object with `ok`, or else `lines`, sanitised.
+
+    If the reader has closed the pipe, the process exits silently.
+    """
     if as_json:
         emit_lines([json_text({"ok": True, **data})])
     else:

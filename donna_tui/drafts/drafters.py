@@ -372,8 +372,9 @@ def correcting(corrections: Iterable[Corrected]) -> Callable[[str], str]:
     for each in corrections:  # one of several lines counts line by line, if the lines can be paired
         before, after = ([line for line in text.splitlines() if line.strip()] for text in (each.before, each.after))
         after = after or [""] * len(before)
-        for old, new in zip(before, after, strict=True) if len(before) == len(after) else ():
-            known.setdefault(_bare(old), new)
+        if len(before) == len(after):
+            for old, new in zip(before, after, strict=True):
+                known.setdefault(_bare(old), new)
     return lambda line: _fixed(line, known)
 
 

@@ -220,8 +220,7 @@ class Engine:
         for each in (self._drafting, self._vault, self._neighbours):
             if each.made:
                 await each.made.close()
-        if "memory" in self.context.__dict__:  # it was opened
-            await self.context.memory.close()
+        await self.context.close_memory()
         await self._lease.end()  # before the model, so that nothing fails for want of it
         await self._model.close()
         self.hub.post(EngineStateChanged(state="stopped"))

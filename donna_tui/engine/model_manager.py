@@ -109,7 +109,7 @@ class ModelManager:
             self._wanted.set()
 
     async def load(self) -> None:
-        """Load the model, after the first query; a long-lived program retries an unreachable server."""
+        """Load the model, in a long-lived program after the first query, and there retry an unreachable server."""
         await self._wanted.wait()
         if self._context.stays:
             await self._context.searcher.first_answer()
@@ -179,7 +179,7 @@ class ModelManager:
             await set_within(self.known, 0.1)
 
     async def _is_spare(self) -> bool:
-        """Return whether no model is needed: it is available, and no passage of this process lacks a vector."""
+        """Return whether no model is needed: it is there, and no passage that this process indexes lacks a vector."""
         embedding, cache = self._context.config.embedding, self._context.paths.cache
         model, maintainer = await asyncio.to_thread(unloaded_model, embedding, cache), self._context.maintainer
         if model is None or (maintainer and not await maintainer.indexes.is_complete(model.version)):

@@ -139,6 +139,11 @@ class SpaceContext:
 
     # The memory and the language models
 
+    async def close_memory(self) -> None:
+        """Close the memory if it was opened."""
+        if "memory" in self.__dict__:
+            await self.memory.close()
+
     @cached_property
     def memory(self) -> MemoryService:
         """Return the service of the memory. It is imported on first use, since that takes longer than a search."""

@@ -60,9 +60,9 @@ def make_current(folder: Path, generation: int) -> None:
 
 
 def delete_older(folder: Path, generation: int) -> None:
-    for older in _generations(folder):
-        for suffix in _FILES if older < generation else ():
-            path = index_path(folder, older)
+    for older in (each for each in _generations(folder) if each < generation):
+        path = index_path(folder, older)
+        for suffix in _FILES:
             path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 

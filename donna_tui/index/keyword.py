@@ -221,7 +221,9 @@ def begun_word(database: Database, word: str, words: str = ALL_WORDS) -> str:
     )
     # FTS5 would stem a stem again, as “decis” to “deci”
     become = [f"{quoted(term)}*" if term.endswith("s") else quoted(term) for (term,) in rows]
-    return f"({' OR '.join(become or [f'{quoted(_stem_of(database, begun, words) or word)}*'])})"
+    if not become:
+        become = [f"{quoted(_stem_of(database, begun, words) or word)}*"]
+    return f"({' OR '.join(become)})"
 
 
 def _stem_of(database: Database, begun: str, words: str) -> str:

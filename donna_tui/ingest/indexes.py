@@ -88,13 +88,14 @@ class Indexes:
 
     async def replace_if_damaged(self) -> None:
         """Rename and rebuild the index in use if SQLite's quick check finds it damaged."""
-        store, generation = self.active.store, self.active.generation
+        store = self.active.store
         try:
             await self.active.write(lambda: check_integrity(store.database))
             return
         except DatabaseError as error:
             if error.reason is not Reason.DATABASE_CORRUPT:
                 return
+        generation = self.active.generation  # the index may have been replaced during the check
         await self.active.close()
         self._report_damage(generation)
         self._active, self._built = await self._open(generation)

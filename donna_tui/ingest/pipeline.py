@@ -213,8 +213,9 @@ class Pipeline:
     async def _follow(self, paths: Iterable[str]) -> None:
         root, client = self._parts.root, self._parts.client
         found = await asyncio.to_thread(sort_events, client, root, paths)
-        database, now = self.store.database, time.time()
+        database = self.store.database
         below = [path for each in found.vanished for path in await self.write(partial(file_states, database, each))]
+        now = time.time()
         self.queue.put(Job(path, "changed", now) for path in (*found.notes, *below))
         self.rescan(found.folders)
 

@@ -174,7 +174,8 @@ class VaultSource:
         return NoteSkipped(path=entry.path, reason=reason, message=entry.message)
 
     def _report(self, stored: VaultNote | None = None, removed: str = "") -> None:
-        if self._observer and stored:  # before the removal, so that common tasks keep their vectors
+        """Report to the observer; what is stored before what is removed, so that common tasks keep their vectors."""
+        if self._observer and stored:
             self._observer.stored(stored)
         if self._observer and removed:
             self._observer.removed(removed)

@@ -42,7 +42,7 @@ class DbThread:
         return done
 
     async def back_up(self) -> None:
-        await self.run(lambda db: back_up_if_due(db.database, time.time()))
+        await self.run(_back_up)
 
     async def renew_backups(self) -> None:
         """Replace all backups by a new one, because they contain what was erased."""
@@ -55,8 +55,7 @@ class DbThread:
 
     async def close(self) -> None:
         if self._db:
-            await self.back_up()
-            await self.run(MemoryDb.close)
+            await self.run(_back_up_and_close)
         await asyncio.to_thread(self._thread.shutdown, wait=True)
 
     def _opened(self) -> MemoryDb:
@@ -72,3 +71,13 @@ class DbThread:
                     )
                 )
         return self._db
+
+
+def _back_up(db: MemoryDb) -> None:
+    back_up_if_due(db.database, time.time())
+
+
+def _back_up_and_close(db: MemoryDb) -> None:
+    """Do both in one piece of work, so that an interruption between them does not leave the memory open."""
+    _back_up(db)
+    db.close()

@@ -16,7 +16,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
@@ -506,9 +506,11 @@ class Import:
         yield file.tell(), self.recorder.added
 
     def _turns(self, piece: Piece | BadLine) -> Iterator[NewTurn]:
+        pieces: Iterable[NewTurn | SkippedValue | BadLine] = (piece,) if isinstance(piece, BadLine) else ()
         if isinstance(piece, Piece):
             self._format = self._format or format_of(piece.value)
-        for found in turns_of(piece.value, piece.line) if isinstance(piece, Piece) else (piece,):
+            pieces = turns_of(piece.value, piece.line)
+        for found in pieces:
             if isinstance(found, BadLine):
                 self._malformed += 1
                 if len(self._bad) < SHOWN:

@@ -184,14 +184,18 @@ def _contents(path: Path, config: MemoryConfig) -> Iterator[Finding]:
                 "pip install 'donna-tui[sentence-transformers]' and name the folder of a multilingual model, such as"
                 " paraphrase-multilingual-MiniLM-L12-v2, in embedding.provider",
             )
-        held, wanted = vector_counts(database) if database.vec_available and has_vector_table(database) else (0, 0)
-        for name, count, what in (
-            ("chunks", database.value(_WITHOUT_NOTE), "passages have no note"),
-            ("embeddings", database.value(_WITHOUT_VECTOR), "passages have no vector"),
-            ("vector table", abs(held - wanted), "vectors are missing or superfluous"),
-        ):
+        for name, count, what in _mismatches(database):
             if count:
                 yield Finding(name, "fail", f"{count} {what}", "donna doctor --repair", Reason.DATABASE_CORRUPT)
+
+
+def _mismatches(database: Database) -> Iterator[tuple[str, int, str]]:
+    """Yield what each invariant of an index is about, its number of exceptions, and what they are, as each is known."""
+    yield "chunks", database.value(_WITHOUT_NOTE), "passages have no note"
+    yield "embeddings", database.value(_WITHOUT_VECTOR), "passages have no vector"
+    if database.vec_available and has_vector_table(database):
+        held, wanted = vector_counts(database)
+        yield "vector table", abs(held - wanted), "vectors are missing or superfluous"
 
 
 _WITHOUT_NOTE = "SELECT count(*) FROM memory_chunks WHERE document_id NOT IN (SELECT id FROM memory_documents)"

@@ -237,5 +237,5 @@ def _shift(run: Run) -> int:
 
 def has_conflict_markers(data: bytes) -> bool:
     """Return whether there is a conflict marked by git: all three markers in order. Takes linear time."""
-    lines = iter(data.splitlines() if b"<<<<<<<" in data else ())
+    lines = iter(data.splitlines() if b"<<<<<<<" in data else ())  # each marker is looked for after the one before
     return all(any(marker.match(line) for line in lines) for marker in _MARKERS)

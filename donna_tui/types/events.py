@@ -300,7 +300,10 @@ Listener: TypeAlias = "Callable[[EngineEvent], None]"
 
 
 class EventHub:
-    """Pass each event to every listener, on the thread that posts it. What a listener raises is dropped."""
+    """Pass each event to every listener, on the thread that posts it.
+
+    Listeners must be quick and must not raise: what they raise is dropped, so that a broken one cannot stop ingestion.
+    """
 
     def __init__(self) -> None:
         self._listeners: tuple[Listener, ...] = ()

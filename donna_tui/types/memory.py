@@ -16,6 +16,8 @@ ROLES = ("user", "assistant", "system", "tool")
 
 
 class MemoryType(StrEnum):
+    """The type of a memory."""  # part of the schemas of the tools for agents
+
     WORKING = "working"
     EPISODIC = "episodic"
     SEMANTIC = "semantic"

@@ -102,7 +102,7 @@ class BlameLine:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """An unsaved edit of a note: `base` and `etag` are those it began with; None for a new note."""
+    """An unsaved edit of a note. `base` is its text before, `etag` the version of its file, None for a new note."""
 
     path: str
     base: str

@@ -42,7 +42,10 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conflict:
-    """A conflict copy and its note, None if it no longer exists; `base` is a guess at their common ancestor."""
+    """A conflict copy and its note. `mine` is None if the note no longer exists.
+
+    `base` is the best guess at the common ancestor in the history, from the commit `base_commit`.
+    """
 
     copy: str
     note: str

@@ -76,10 +76,16 @@ def test_an_open_box_comes_first() -> None:
         "The server should be faster now than before.",
         "We were in the office until the evening came.",
         "Somebody asked whether Ana will write the plan?",
+        "Ana will write the plan, but it is still unclear to everybody.",
     ],
 )
 def test_what_is_no_promise(text: str) -> None:
     assert extracted([passage(1, text)], "", 6, promised=True) == []
+
+
+def test_what_is_below_open_questions_is_no_promise() -> None:
+    found = replace(passage(1, "Ana will write the migration plan for the gateway."), heading_path=("Open questions",))
+    assert extracted([found], "", 6, promised=True) == []
 
 
 def test_a_done_box_is_no_promise() -> None:

@@ -222,7 +222,8 @@ class LogFilter(Horizontal):
     def clear(self) -> None:
         with self.field.prevent(Input.Changed):
             self.field.value = ""
-        self.choice.chosen = 0
+        with self.choice.prevent(SectionTabs.Chosen):
+            self.choice.chosen = 0
         self._report()
         self.post_message(self.Closed())
 

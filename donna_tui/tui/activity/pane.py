@@ -53,7 +53,7 @@ class ActivityPane(Vertical):
     log_filter = query_one(LogFilter)
     event_log = query_one("#log", EventLog)
     problems = query_one("#problems", ProblemList)
-    sections = query_one(SectionTabs)
+    sections = query_one("#sections", SectionTabs)
 
     def __init__(self, outside: ExternalPrograms, keys: Keys) -> None:
         super().__init__(id="activity", classes="-log -calm -unknown")

@@ -143,8 +143,11 @@ class Action:
 
     def why_not(self, state: ActionState) -> str:
         """Return the reason why the action is not possible now; empty if it is."""
-        for field in () if self.unless and getattr(state, self.unless) else self.needs.split():
+        if self.unless and getattr(state, self.unless):
+            return ""
+        for field in self.needs.split():
             value: bool | str = getattr(state, field)
-            if objection := value if isinstance(value, str) else "" if value else _MISSING[field]:
+            objection = value if isinstance(value, str) else "" if value else _MISSING[field]
+            if objection:
                 return objection
         return ""

@@ -227,12 +227,13 @@ class DraftFlows(PlanFlow):
         service = self._backend.drafts
         without = {row.id: await self._without(row, left_out) for row in rows}
         found = await service.plan_approvals(without)
-        planned = [
-            Planned(row, None, error=plan)
-            if isinstance(plan := found[row.id], DonnaError)
-            else Planned(row, plan, len(without[row.id]))
-            for row in rows
-        ]
+        planned = []
+        for row in rows:
+            plan = found[row.id]
+            if isinstance(plan, DonnaError):
+                planned.append(Planned(row, None, error=plan))
+            else:
+                planned.append(Planned(row, plan, len(without[row.id])))
         await self._prompt(ApproveAll(tuple(planned), service.approve_all, self._keys))
 
     async def _without(self, row: DraftRow, left_out: ExcludedHunks) -> frozenset[int]:

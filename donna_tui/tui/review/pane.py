@@ -347,9 +347,11 @@ class ReviewPane(PartsPane):
         line = max(1, self.text.line_number)
         with self._complaining():
             note = await self.backend.notes.read_note(row.path)
-            own_editor, editor = (shown_key(self._keys[each], typing=False) for each in ("vault.edit", "review.edit"))
+            own_editor = shown_key(self._keys["vault.edit"], typing=False)
             objection = why_no_write(note, f"In the Vault, {own_editor}")
-            if objection := objection or (why_not_here(note, editor) if here else ""):
+            if here and not objection:
+                objection = why_not_here(note, shown_key(self._keys["review.edit"], typing=False))
+            if objection:
                 self.notify(objection, timeout=6, markup=False)
             elif self.writing is not None:
                 await (self.writing.edit_here(note, line) if here else self.writing.edit_copy(note, line))
@@ -361,13 +363,15 @@ class ReviewPane(PartsPane):
         if has_text and not await self._deciding.agrees_to_compose(row):
             return
         rows = [row]
-        with self._complaining():
-            if wording.lacks_repository(row):
-                if not await self._deciding.creates_repository():
-                    return
-                rows += [each for each in await self._deciding.without_repository() if each.id != row.id]
-            await self._compose_each(rows)
-        self.reload_soon()
+        try:
+            with self._complaining():
+                if wording.lacks_repository(row):
+                    if not await self._deciding.creates_repository():
+                        return
+                    rows += [each for each in await self._deciding.without_repository() if each.id != row.id]
+                await self._compose_each(rows)
+        finally:
+            self.reload_soon()
 
     async def _compose_each(self, rows: Sequence[DraftRow]) -> None:
         try:

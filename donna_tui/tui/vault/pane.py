@@ -99,7 +99,7 @@ class VaultPane(PartsPane):
             typing=isinstance(self.screen.focused, Input),
             row=row is not None,
             note=row is not None and not row.is_folder,
-            several=bool(self.note_tree.marked) or (row is not None and row.is_folder),
+            several=self.writing is not None and (bool(self.note_tree.marked) or (row is not None and row.is_folder)),
             no_write=wording.why_no_write(note, shown_key(self._keys["vault.edit"], typing=False)),
             no_write_here=wording.why_not_here(note, shown_key(self._keys["vault.edit"], typing=False)),
             outside_edit=bool(wording.outside_paths(row, self.note_tree.notes)),

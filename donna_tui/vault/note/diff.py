@@ -117,8 +117,8 @@ def diff_bytes(path: str, before: bytes | None, after: bytes | None, *, context:
     return FileDiff(
         path=path,
         hunks=tuple(
-            Hunk(tuple(lines[start:end]), headings.above(lines[start:end]), skipped=start - before)
-            for before, (start, end) in zip(ends, groups, strict=False)
+            Hunk(tuple(lines[start:end]), headings.above(lines[start:end]), skipped=start - above)
+            for above, (start, end) in zip(ends, groups, strict=False)
         ),
         added=sum(line.kind is LineKind.ADDED for line in lines),
         removed=sum(line.kind is LineKind.REMOVED for line in lines),

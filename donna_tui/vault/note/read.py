@@ -234,11 +234,16 @@ def _day(parts: Mapping[str, str | None]) -> datetime.date | None:
     try:
         if week := parts.get("week"):
             return datetime.date.fromisocalendar(year, int(week), 1)
-        begun = (parts.get("month") or "")[:3].casefold()
-        named = next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
-        return datetime.date(year, int(parts.get("number") or named), int(parts.get("day") or 1))
+        number = parts.get("number")
+        month = int(number) if number else _month_number(str(parts["month"]))
+        return datetime.date(year, month, int(parts.get("day") or 1))
     except ValueError:
         return None
+
+
+def _month_number(name: str) -> int:
+    begun = name[:3].casefold()
+    return next(number for number, month in enumerate(_MONTHS, 1) if month.startswith(begun))
 
 
 def _noon(day: datetime.date) -> datetime.datetime:

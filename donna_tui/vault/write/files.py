@@ -136,7 +136,10 @@ class VaultFiles:
                 os.fsync(folder)
 
     def revert(self, change: Change, waiting: str) -> bool:
-        """Undo a `put`, even a partial one. Return False if a displaced file has the only copy of a text."""
+        """Undo a `put`, even a partial one. A file saved since then is kept. Needs no disk space.
+
+        Return False if a displaced file has the only copy of a text.
+        """
         done = True
         with _if_there(), self._beside(change.path) as (folder, name):
             done = atomic.revert(folder, name, waiting, change)

@@ -58,7 +58,10 @@ class WriteContext:
 
 @contextlib.contextmanager
 def alone(place: RepoLocation) -> Iterator[None]:
-    """Hold the exclusive write lock of the repository. Raises VaultWriteError (`busy`) if it is held for too long."""
+    """Hold the exclusive write lock of the repository, against other Donnas and git processes left by a killed one.
+
+    Raises VaultWriteError (`busy`) if it is held for too long.
+    """
     try:
         descriptor = os.open(place.common_dir, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
     except OSError as error:
@@ -89,7 +92,10 @@ def _locked(descriptor: int) -> bool:
 
 
 def carry_out(context: WriteContext, place: RepoLocation, plan: Plan, actor: str, session: str = "") -> Outcome:
-    """Execute a plan as one operation, within `alone`. Raises VaultWriteError; then the notes are unchanged."""
+    """Execute a plan as one operation. Must be called within `alone`, with nothing left to recover.
+
+    Raises VaultWriteError; then the notes are unchanged.
+    """
     context.repo.check_at_rest(place)
     tip = context.repo.tip()
     if plan.is_empty:
