@@ -514,3 +514,18 @@ async def test_a_note_that_says_nothing_is_no_last_time_of_words(tmp_path: Path)
         assert section(here.text(NOTE), "Last time") == [
             "[[Meetings/2024-01-10-gateway-team|2024-01-10-gateway-team]], 10 January 2024"
         ]
+async def test_a_profile_leaves_greetings_and_thanks_out(tmp_path: Path) -> None:
+    text = (
+        "**Alice:** Hey Mel! Good to see you!\n\n**Mel:** Thanks so much for the tip, Alice! Wow, Alice, that's awesome.\n\n"
+        "**Alice:** Yeah, I painted the lake last year!\n\n- Hi Alice, lovely to see you\n"
+        "- Thanks to Alice the roof is dry again\n- Good with children, Alice\n"
+    )
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Alice: Yeah, I painted the lake last year!",
+            "- Thanks to Alice the roof is dry again",
+            "- Good with children, Alice",
+        ]
+
+
