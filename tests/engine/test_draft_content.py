@@ -399,6 +399,18 @@ async def test_a_task_that_was_done_in_another_note_is_not_carried_over(tmp_path
 
 async def test_a_day_of_which_there_is_nothing_to_say_gets_no_note(tmp_path: Path) -> None:
     notes = {"Books/Novel.md": "---\ndate: 2024-01-17\n---\n# Novel\n\nIt was a dark and stormy night.\n"}
+async def test_a_meeting_with_a_note_of_the_user_is_listed_without_its_waiting_draft(tmp_path: Path) -> None:
+    own = "Meetings/2024-01-17 Gateway.md"
+    async with draft_engine(
+        tmp_path, notes={own: "---\ntype: meeting\n---\n# Gateway team\n\nIt went well.\n"}
+    ) as here:
+        await here.write(meeting())
+        await here.indexed()
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        listed = "- 2024-01-17: [[Meetings/2024-01-17 Gateway|2024-01-17 Gateway]]"
+        assert section(here.text(week.path), "Met") == [listed]
+
+
     async with draft_engine(tmp_path, notes=notes) as here:
         for skill in ("daily_reflection", "weekly_review"):
             (result,) = await here.engine.drafts.write_new(skill, THIS_WEEK)
