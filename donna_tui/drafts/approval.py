@@ -28,6 +28,8 @@ from donna_tui.vault.write.writer import VaultWriter
 MOST_CORRECTIONS = 20
 MOST_NAMES = 50
 MOST_SUBJECT = 500
+NAMED_STUBS = 5
+"""Most people whose new page is named before an approval."""
 
 _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
@@ -287,9 +289,10 @@ def _is_new_page(change: Change) -> bool:
 
 
 def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
-    if not stubs:
-        return []
-    return [f"{plural(len(stubs), 'person', 'people')} without a page get an empty one in People."]
+    """Name the people for whom an empty page is created."""
+    names = [change.path.removeprefix(f"{FOLDER}/").removesuffix(".md") for change in stubs]
+    more = f" and {len(names) - NAMED_STUBS} more" if len(names) > NAMED_STUBS else ""
+    return [f"Creates empty pages in {FOLDER}: {', '.join(names[:NAMED_STUBS])}{more}."] if names else []
 
 
 def _body(text: str) -> str:

@@ -101,7 +101,7 @@ class MeetingNoteSkill:
         quoted = quoting.data(material)
         passages_for_model = quoting.passages_for_model(material)
         passages_for_model += quoting.passages.add_hits(chats)
-        names = [each.name for each in meeting.attendees[:MOST_ATTENDEES]]
+        names = [each.label for each in meeting.attendees[:MOST_ATTENDEES]]
         links = await asyncio.to_thread(person_links, names, self.client)
         return Context(
             task=Task(
@@ -294,7 +294,7 @@ def _is_a_point(point: str) -> bool:
 
 
 def _facts(meeting: Meeting, agenda: list[str]) -> tuple[str, ...]:
-    people = ", ".join(words_only(each.name, 80) for each in meeting.attendees[:MOST_ATTENDEES])
+    people = ", ".join(words_only(each.label, 80) for each in meeting.attendees[:MOST_ATTENDEES])
     lines = [f"Meeting: {title_of(meeting)}", f"Day: {meeting.day.isoformat()}"]
     lines += [f"Invited: {people}"] if people else []
     return (*lines, *(f"Agenda: {point}" for point in agenda))

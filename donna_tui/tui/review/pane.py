@@ -550,7 +550,7 @@ class ReviewPane(PartsPane):
             except DonnaError as error:
                 self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
-                words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out))))
+                words = " · ".join((approval_words(plan, draft.row), *parts_out(len(self.left_out)), *plan.remarks))
                 self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((change_of(draft, self.left_out, plan),))
 
