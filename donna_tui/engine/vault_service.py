@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
@@ -24,6 +25,7 @@ from donna_tui.vault.client import Entry
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.write.changes import (
     Change,
@@ -109,6 +111,10 @@ class VaultService:
     async def read_note(self, path: str) -> NoteText:
         """Read the text of a note as it is on disk now."""
         return await self._run(self._note, path)
+
+    async def daily_note(self) -> DailyNote:
+        """Return the path and the template of today's daily note."""
+        return await self._run(daily_note, self._context.space.root, datetime.now())
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
         """Resolve the target of a link that is written in a note."""

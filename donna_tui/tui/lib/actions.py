@@ -228,7 +228,7 @@ _APP = (
         "app.daily",
         "alt+d",
         "daily note",
-        "Open the note of today in the folder Daily; create it if it is missing.",
+        "Open the note of today, as set in Obsidian or else in the folder Daily; create it if it is missing.",
         why_not=checks("running"),
     ),
     Action("app.theme", "f9,alt+y", "theme", "Choose a theme; each is previewed while it is selected."),
