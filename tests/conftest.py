@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from hypothesis import settings
 
 from donna_tui.embedding import files
 from donna_tui.embedding.prepare import prepare_model
-from tests.git_vaults import in_memory, memory_folder
+from tests.git_vaults import MEMORY, in_memory, memory_folder, remove_stale_folders
 
 REPOSITORY = Path(__file__).parent.parent
 
@@ -23,10 +24,13 @@ settings.load_profile("check")  # the same examples in each run; `make stress` t
 
 
 def pytest_configure() -> None:
-    """Put temporary folders in memory if possible.
+    """Put temporary folders in memory if possible, and remove those of earlier runs that were killed.
 
     Under nohup, ignore a hang-up by a handler: unlike SIG_IGN, which programs inherit, a handler ends at exec.
     """
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        for parent in (MEMORY, Path(tempfile.gettempdir())):
+            remove_stale_folders(parent)
     if memory := in_memory():
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(memory))
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

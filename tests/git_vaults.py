@@ -48,10 +48,27 @@ def in_memory() -> Path | None:
     return MEMORY if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > ROOM_BYTES else None
 
 
+def new_folder(parent: Path | None) -> Path:
+    """Create a folder whose name has the id of this process, in the usual place for `None`."""
+    return Path(tempfile.mkdtemp(prefix=f"donna-test-{os.getpid()}-", dir=parent))
+
+
+def remove_stale_folders(parent: Path) -> None:
+    """Remove the folders of processes that were killed."""
+    for folder in parent.glob("donna-test-*-*"):
+        process = folder.name.split("-")[2]
+        try:
+            os.kill(int(process), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, OverflowError, PermissionError):
+            continue
+
+
 @contextmanager
 def memory_folder() -> Iterator[Path]:
     """Create a folder, in memory if possible."""
-    folder = Path(tempfile.mkdtemp(prefix="donna-test-", dir=in_memory()))
+    folder = new_folder(in_memory())
     try:
         yield folder.resolve()
     finally:

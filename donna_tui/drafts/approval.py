@@ -28,6 +28,8 @@ from donna_tui.vault.write.writer import VaultWriter
 MOST_CORRECTIONS = 20
 MOST_NAMES = 50
 MOST_SUBJECT = 500
+NAMED_STUBS = 5
+"""Most people whose new page is named before an approval."""
 
 _REMOVED = {DRAFT_KEY: None, **dict.fromkeys(MACHINE_KEYS)}
 
@@ -271,6 +273,17 @@ def _changes(before: str, after: str) -> Iterator[tuple[str, str, str]]:
         if tag != "equal" and was != now and any(char.isalnum() for char in was):
             above = headings("\n".join(old[:low]) + "\n")
             yield above[-1].text if above else WHOLE_NOTE, was, now
+
+
+def _is_new_page(change: Change) -> bool:
+    return change.before is None and change.path.startswith(f"{FOLDER}/") and is_stub(change.after)
+
+
+def _stub_remarks(stubs: Sequence[Change]) -> list[str]:
+    """Name the people for whom an empty page is created."""
+    names = [change.path.removeprefix(f"{FOLDER}/").removesuffix(".md") for change in stubs]
+    more = f" and {len(names) - NAMED_STUBS} more" if len(names) > NAMED_STUBS else ""
+    return [f"Creates empty pages in {FOLDER}: {', '.join(names[:NAMED_STUBS])}{more}."] if names else []
 
 
 def _body(text: str) -> str:

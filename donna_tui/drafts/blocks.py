@@ -208,7 +208,9 @@ _BOILERPLATE = re.compile(
     r"|\bgoogle calendar\b",
     re.IGNORECASE,
 )
-_SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
+SPEAKER = re.compile(r"^[A-ZÀ-Þ][\w.'’-]*(?: [A-ZÀ-Þ][\w.'’-]*){0,2}(?::| [-–]) +")
+"""The name of a speaker at the beginning of a line."""
+
 _NOTHING = re.compile(
     r"^(?:none|nothing|n/?a|tbd|tba|todo|skip(?:ped)?|same|done|yes|no|ok|okay|presenter|slides?|notes?)\W*$"
     r"|^(?:none|nothing|n/?a|tbd|tba|skip(?:ped)?|same|done|ok|okay)"
@@ -372,7 +374,7 @@ def is_quotable(block: Block) -> bool:
     text = block.text
     is_point = block.role in (Role.DECISIONS, Role.ACTIONS)
     is_whole = is_point and not any(label.match(text) for _, label in _LABEL_PATTERNS)
-    said = text if is_whole else _SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
+    said = text if is_whole else SPEAKER.sub("", text)  # “Redis: no” can be a decision, “Ana: no” is no note
     if _NOTHING.search(said) or any(each.search(text) for each in (_CODE, _LOG_LEVEL, _DIAL_IN)):
         return False
     if _ADDRESS.fullmatch(text) or len(text) > LONGEST_BLOCK or not stems_of(text):

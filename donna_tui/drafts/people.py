@@ -20,7 +20,14 @@ FOLDER = "People"
 ACTOR = "donna"
 LONGEST_NAME = 80
 MOST_STUBS = 50
+FEW_STUBS = 10
+"""Number of people without a page up to which each gets one. In a larger meeting most only listen, and would leave
+empty pages behind: only those get one whom the note names outside the list of attendees.
+"""
 
+_ONLY_LINK = re.compile(r"^[ \t]*[-*+][ \t]+\[\[[^\[\]\n]*\]\][ \t]*$", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+_ADDRESS = re.compile(r"\S+@\S+")
 _BARE_LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^/\\\n]{1,80})\]\]")
 
 
@@ -33,12 +40,13 @@ def resolve_person_link(name: str, vault_client: VaultClient) -> str:
 
 
 def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
+    """Return the links to people, without duplicates. A mail address is text: nobody's page is named after it."""
     count = Counter(path.rpartition("/")[2].removesuffix(".md").casefold() for path in vault_client.list())
     known = set(vault_client.list(FOLDER))
     links = []
     for name in names:
         plain = words_only(name, LONGEST_NAME)
-        if not can_be_linked(plain):
+        if not can_be_linked(plain) or _ADDRESS.fullmatch(plain):
             links.append(inline(name, LONGEST_NAME))
         elif count[plain.casefold()] > 1 and f"{FOLDER}/{plain}.md" in known:
             links.append(f"[[{FOLDER}/{plain}]]")
@@ -50,14 +58,18 @@ def person_links(names: Iterable[str], vault_client: VaultClient) -> list[str]:
 def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowlist: Collection[str]) -> list[Change]:
     """Plan a page for each bare `[[Name]]` of a note that resolves to nothing, to be applied with the note.
 
-    Plans none if `People` is not writable by Donna or is ignored by git, and none for a name that cannot be a file
-    name.
+    Of more than `FEW_STUBS` it plans those of people who are named outside the list of attendees. Plans none if
+    `People` is not writable by Donna or is ignored by git, and none for a name that cannot be a file name.
     """
     if not {FOLDER, EVERYWHERE} & set(allowlist):
         return []
     known = {path.rsplit("/", 1)[-1].removesuffix(".md").casefold() for path in client.list()}
-    wanted = {name.casefold(): name for name in reversed(list(_names(text)))}
-    names = [name for folded, name in reversed(wanted.items()) if folded not in known][:MOST_STUBS]
+    people = list(_names(text))
+    wanted = {name.casefold(): name for name in reversed(people)}
+    names = [name for folded, name in reversed(wanted.items()) if folded not in known]
+    if len(names) > FEW_STUBS:
+        said = _spaced(_ONLY_LINK.sub("", text))
+        names = [name for name in names if _is_named(name, said, people)][:MOST_STUBS]
     found: list[Change] = []
     for name in names:
         with contextlib.suppress(DonnaError):
@@ -66,6 +78,17 @@ def ensure_person_stubs(text: str, client: VaultClient, planner: Planner, allowl
     with contextlib.suppress(DonnaError):
         return planner.possible(found)
     return []
+
+
+def _is_named(name: str, text: str, people: Collection[str]) -> bool:
+    """Check whether a text names a person in full, or by a first name that none of the other people has."""
+    first = name.split()[0]
+    is_unique = sum(each.split()[0] == first for each in people) == 1
+    return any(_spaced(each) in text for each in (name, *([first] if is_unique else ())))
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text))} "
 
 
 def is_stub(content: bytes | None) -> bool:

@@ -44,13 +44,23 @@ _DECIDED = (
     r"|(?:is|was|were|reached|had|have|general) (?:an? )?(?:consensus|agreement)"
     r"|(?:consensus|agreement) (?:is|was|that|to)"
 )
-_OUTCOME = re.compile(
-    rf"\b(?i:{_DECIDED}|(?:we|all) agree|decision|concluded?|landed|merged|closed|shipped|released|postponed|cancelled"
-    r"|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked|plans? to"
-    r"|by (?:mon|tues|wednes|thurs|fri)day)\b"
-    r"|^\W*(?:[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?[A-ZÀ-Þ][\w.'’-]*){0,3}[:,]? (?:-+ |– )?)?"
-    r"(?i:will|to|still needs? to|(?:is|are) going to)\b"
+_NO_ACTOR = (
+    r"(?!(?:Answer|Changes?|Congrats|Equivalent|Hard|How|Introduction|Nothing|Related|Thanks|Wanted|Way|Welcome)\b)"
 )
+"""Words that begin a line with “to” in which nobody is asked to do anything."""
+
+_OUTCOME = re.compile(
+    rf"\b(?i:{_DECIDED}|(?:we|all) agree|decision|concluded?|(?<!being )(?:landed|merged|closed|shipped|released)"
+    r"|postponed|cancelled|deferred|moved to|moves to|deadline|next steps?|volunteered|action item|blocked"
+    r"|plan(?:s|s? is)? to|by (?:mon|tues|wednes|thurs|fri)day)\b"
+    rf"|^\W*(?:{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*(?:,? (?:and )?{_NO_ACTOR}[A-ZÀ-Þ][\w.'’-]*){{0,3}}[:,]? (?:-+ |– )?)?"
+    r"(?i:will|to(?! (?:clarify|be clear|add on)\b)|still needs? to|(?:is|are) going to)\b"
+)
+_DONE = re.compile(
+    r"\W*(?:(?:the |this )?(?:PR|issue) )?(?:(?:is|was) )?(?:closed|landed|merged|released|shipped)\W*$", re.IGNORECASE
+)
+"""An outcome without a next step or a subject."""
+
 _STALE = re.compile(
     r"\b(?:today|tonight|tomorrow|this (?:morning|afternoon|evening|meeting))\b"
     r"|\bthis (?:mon|tues|wednes|thurs|fri|satur|sun)day\b",
@@ -333,7 +343,7 @@ def _chosen_notes(
 def _worth(block: Block, agenda: Sequence[frozenset[str]]) -> int:
     """Score a line: outcomes, deadlines and agenda items higher, long statements lower."""
     is_on_agenda = _place(block, agenda) < len(agenda)
-    says = 0 if block.text.endswith("?") else OUTCOME * bool(_OUTCOME.search(block.text))
+    says = 0 if block.text.endswith("?") or _DONE.match(block.text) else OUTCOME * bool(_OUTCOME.search(block.text))
     outcome = DECIDED * _is_decided(block) + says + bool(_DUE.search(block.text))
     return max(0, outcome + is_on_agenda - (len(block.text) > LONG))
 

@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -23,6 +24,7 @@ from donna_tui.types.notes import BlameLine, Destination, NoteLinks, NoteRow, No
 from donna_tui.vault.client import Entry
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
 from donna_tui.vault.note.read import DRAFT_KEY
+from donna_tui.vault.obsidian import DailyNote, daily_note
 from donna_tui.vault.open import open_writer, vault_client
 from donna_tui.vault.write.changes import Change, Plan, Revision, etag_of, expecting
 from donna_tui.vault.write.file_names import EVERYWHERE
@@ -100,6 +102,10 @@ class VaultService:
 
     async def read_note(self, path: str) -> NoteText:
         return await self._run(self._note, path)
+
+    async def daily_note(self) -> DailyNote:
+        """Return the path and the template of today's daily note."""
+        return await self._run(daily_note, self._context.space.root, datetime.now())
 
     async def follow(self, note: str, written: str, *, is_wiki: bool) -> Destination:
         return await self._thread.aside(self._writer.links.follow, note, written, is_wiki=is_wiki)

@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 from donna_tui.config.agent_settings import AgentSettings, not_indexed
@@ -36,6 +37,7 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.edit_drafts import EditDrafts
 from donna_tui.vault.git.operations import each_operation
 from donna_tui.vault.git.repository import GitRepo
+from donna_tui.vault.obsidian import DAILY, DAILY_SETTINGS, daily_note
 from donna_tui.vault.open import indexed_client, open_writer
 from donna_tui.vault.write.changes import OperationKind
 from donna_tui.vault.write.orphans import Fate, Restored, find_orphans
@@ -57,7 +59,7 @@ def examine(space: Space | None, config: MemoryConfig | None, paths: AppPaths) -
         refusal = not_indexed(config)
         return [*findings, Finding("vault", "warn", refusal.message, refusal.hint or "", refusal.reason)]
     vault = _vault(space)
-    findings += [vault, *_sync(space, config), *_index(space, config, paths)]
+    findings += [vault, *_sync(space, config), *_daily_notes(space.root), *_index(space, config, paths)]
     return [*findings, *examine_promises(space, config)] if vault.state == "ok" else findings
 
 
@@ -151,6 +153,13 @@ def _syncs_git(root: Path, shared: Path) -> bool:
     except OSError:
         return True
     return not any(_GIT_IGNORED.fullmatch(line.strip()) for line in lines)
+
+
+def _daily_notes(root: Path) -> Iterator[Finding]:
+    daily = daily_note(root, datetime.now())
+    if daily.problem:
+        hint = f"until it is changed in Obsidian, daily notes are created in {DAILY}"
+        yield Finding("daily notes", "warn", f"{DAILY_SETTINGS} is not used: {daily.problem}", hint)
 
 
 def _index(space: Space, config: MemoryConfig, paths: AppPaths) -> Iterator[Finding]:

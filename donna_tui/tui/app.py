@@ -169,14 +169,16 @@ class DonnaApp(App[None], inherit_bindings=False):
                 self.screen._refresh_layout()
 
     async def _acts_at_once(self, event: events.Key) -> bool:
-        """Run the action of a key before the next key is handled, unless a text box has the focus.
+        """Run the action of a key before the next key is handled. In a text box only keys with priority act at once.
 
         Textual lets the key bubble up first, and sends the following keys of a burst to the widget that had the focus
         before the action: the first letters typed after `/` would be lost.
         """
-        if event.is_forwarded or isinstance(self.focused, Input | TextArea) or self.screen.maximized is not None:
+        if event.is_forwarded or self.screen.maximized is not None:
             return False
-        acted = await self._check_bindings(event.key, priority=True) or await self._check_bindings(event.key)
+        is_typing = isinstance(self.focused, Input | TextArea)
+        acted = await self._check_bindings(event.key, priority=True)
+        acted = acted or (not is_typing and await self._check_bindings(event.key))
         if acted:
             await asyncio.sleep(0)  # a worker that opens a dialog first does so now
         return acted

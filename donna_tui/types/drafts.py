@@ -19,6 +19,11 @@ class Attendee:
     email: str = ""
     declined: bool = False
 
+    @property
+    def label(self) -> str:
+        """Return the name, or the mail address of somebody who has no name but its local part."""
+        return self.email if self.email and self.name in ("", self.email.partition("@")[0]) else self.name
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:

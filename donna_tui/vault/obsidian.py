@@ -1,13 +1,19 @@
-"""Integrate with Obsidian: the vaults in its registry, and the URIs that open a note in it."""
+"""Integrate with Obsidian: the vaults in its registry, its daily notes, and the URIs that open a note in it."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import quote
+
+from donna_tui.types.errors import DonnaError, Reason, VaultReadError
+from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.write.file_names import check_new_name, check_place
 
 LARGEST_REGISTRY = 1_000_000
 LATEST_STAMP = 1e15
@@ -76,3 +82,89 @@ def _is_folder(path: Path) -> bool:
 def obsidian_uri(root: Path, path: str) -> str:
     """Return the URI that opens a note in Obsidian. It has the absolute path, as two vaults may have the same name."""
     return f"obsidian://open?path={quote(os.fsencode((root / path).absolute()), safe='')}"
+
+
+DAILY = "Daily"
+"""The folder of daily notes without a setting of Obsidian."""
+
+DAILY_SETTINGS = ".obsidian/daily-notes.json"
+LARGEST_SETTINGS = 100_000
+
+_TOKEN = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|mm|ss|A|a|WW")
+_PATTERNS = {
+    "YYYY": "%Y",
+    "YY": "%y",
+    "MMMM": "%B",
+    "MMM": "%b",
+    "MM": "%m",
+    "DD": "%d",
+    "dddd": "%A",
+    "ddd": "%a",
+    "HH": "%H",
+    "hh": "%I",
+    "mm": "%M",
+    "ss": "%S",
+    "A": "%p",
+    "WW": "%V",
+}
+_RUN = re.compile(r"\[[^\]]*\]|(([A-Za-z])\2*)")
+_DATE_TOKENS = frozenset({"YYYY", "YY", "MMMM", "MMM", "MM", "M", "DD", "D", "dddd", "ddd", "WW"})
+
+
+@dataclass(frozen=True, slots=True)
+class DailyNote:
+    """The note of a day. `template` is the path of its template, if any.
+
+    `problem` is the reason why the setting of Obsidian is not used.
+    """
+
+    path: str
+    template: str = ""
+    problem: str = ""
+
+
+def daily_note(root: Path, now: datetime) -> DailyNote:
+    """Return the daily note of now, as set in Obsidian's core plugin “Daily notes”, else in the folder `Daily`."""
+    usual = f"{DAILY}/{now:%Y-%m-%d}.md"
+    try:
+        settings = _daily_settings(root)
+        if settings is None:
+            return DailyNote(usual)
+        pattern = settings.get("format") or "YYYY-MM-DD"
+        unknown = next((run[0] for run in _RUN.finditer(pattern) if run[1] and run[0] not in _DATE_TOKENS), "")
+        if unknown:
+            return DailyNote(usual, problem=f"its date format has “{unknown[:20]}”, which is not supported")
+        path = f"{settings.get('folder', '').strip('/')}/{formatted(now, pattern)}.md".lstrip("/")
+        check_place(path)
+        check_new_name(path)
+    except DonnaError as error:
+        return DailyNote(usual, problem=error.message)
+    template = settings.get("template", "").strip("/").removesuffix(".md")
+    return DailyNote(path, f"{template}.md" if template else "")
+
+
+def _daily_settings(root: Path) -> dict[str, str] | None:
+    """Read the setting for daily notes, without values that are not text; None without one. Raises DonnaError."""
+    try:
+        with VaultRoot(root).open(DAILY_SETTINGS) as descriptor, os.fdopen(os.dup(descriptor), "rb") as file:
+            found = json.loads(file.read(LARGEST_SETTINGS))
+        return {name: value for name, value in found.items() if isinstance(value, str)}
+    except VaultReadError as error:
+        if error.reason is Reason.MISSING:
+            return None
+        raise
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
+        raise DonnaError(Reason.UNREADABLE, "it cannot be parsed") from error
+
+
+def formatted(now: datetime, pattern: str) -> str:
+    """Format a time with moment.js tokens; other text is copied."""
+
+    def value(found: re.Match[str]) -> str:
+        token = found[0]
+        if token.startswith("["):
+            return found[1]
+        single = {"M": now.month, "D": now.day, "H": now.hour, "a": now.strftime("%p").lower()}
+        return str(single[token]) if token in single else now.strftime(_PATTERNS[token])
+
+    return _TOKEN.sub(value, pattern)

@@ -62,6 +62,18 @@ async def test_a_meeting_of_many_people_at_an_unknown_time(tmp_path: Path) -> No
         assert (len(listed), listed[0], listed[-1]) == (101, r"- Eve \[External\]", "- and others")
 
 
+async def test_somebody_known_only_by_an_address_is_no_link(tmp_path: Path) -> None:
+    people = (
+        Attendee("o", "o@example.org"),
+        Attendee("p@example.org", "p@example.org"),
+        Attendee("Bo", "b@example.org"),
+    )
+    async with draft_engine(tmp_path) as here:
+        row = await here.write(meeting(attendees=people))
+        assert section(here.text(NOTE), "Attendees") == ["- o@example.org", "- p@example.org", "- [[Bo]]"]
+        assert (await here.engine.drafts.plan_approval(row.id)).paths == (NOTE, "People/Bo.md")
+
+
 async def test_decisions_come_first_and_later_ones_win(tmp_path: Path) -> None:
     async with draft_engine(tmp_path, notes={LAST: WEEKLY}) as here:
         await here.write(meeting())
@@ -207,6 +219,18 @@ async def test_one_key_of_the_machine_remains(tmp_path: Path) -> None:
         before = here.notes()
         assert (await here.engine.drafts.write_now("gateway-2")).path == NOTE
         assert here.notes() == before
+
+
+async def test_of_many_people_only_those_get_a_page_whom_the_note_names(tmp_path: Path) -> None:
+    names = ("Ana Lima", "Bo", "Cy Moss", "Cy Roth", "Dee Dunn", *(f"Guest {number}" for number in range(8)))
+    notes = {
+        LAST: "# Gateway team\n\n## Notes\n\n- Bob and Cy asked why Ana will measure Redis, and Dee Dunn did not\n"
+    }
+    async with draft_engine(tmp_path, notes=notes) as here:
+        row = await here.write(meeting(attendees=tuple(map(Attendee, names))))
+        plan = await here.engine.drafts.plan_approval(row.id)
+        assert plan.paths == (NOTE, "People/Ana Lima.md", "People/Dee Dunn.md")
+        assert plan.remarks == ("Creates empty pages in People: Ana Lima, Dee Dunn.",)
 
 
 async def test_people_get_no_page_where_that_is_switched_off(tmp_path: Path) -> None:
@@ -375,6 +399,18 @@ async def test_a_meeting_is_listed_once_with_its_outcome(tmp_path: Path) -> None
         assert section(here.text(week.path), "Met") == [f"- 2024-01-17: {line}" for line in met]
 
 
+async def test_a_meeting_with_a_note_of_the_user_is_listed_without_its_waiting_draft(tmp_path: Path) -> None:
+    own = "Meetings/2024-01-17 Gateway.md"
+    async with draft_engine(
+        tmp_path, notes={own: "---\ntype: meeting\n---\n# Gateway team\n\nIt went well.\n"}
+    ) as here:
+        await here.write(meeting())
+        await here.indexed()
+        (week,) = await here.engine.drafts.write_new("weekly_review", THIS_WEEK)
+        listed = "- 2024-01-17: [[Meetings/2024-01-17 Gateway|2024-01-17 Gateway]]"
+        assert section(here.text(week.path), "Met") == [listed]
+
+
 async def test_a_task_that_was_due_years_ago_is_not_carried_over(tmp_path: Path) -> None:
     notes = {"Projects/Old.md": "- [ ] Renew the domain 📅 2021-03-01\n- [ ] Pay the fee 📅 2024-01-02\n"}
     async with draft_engine(tmp_path, notes=notes) as here:
@@ -486,6 +522,21 @@ async def test_a_profile_has_no_line_that_somebody_else_says(tmp_path: Path) -> 
             "- Alice, green tea is best",
             "- Alice has a dog",
             "- Learn Dutch",
+        ]
+
+
+async def test_a_profile_leaves_greetings_and_thanks_out(tmp_path: Path) -> None:
+    text = (
+        "**Alice:** Hey Mel! Good to see you!\n\n**Mel:** Thanks so much for the tip, Alice! Wow, Alice, that's awesome.\n\n"
+        "**Alice:** Yeah, I painted the lake last year!\n\n- Hi Alice, lovely to see you\n"
+        "- Thanks to Alice the roof is dry again\n- Good with children, Alice\n"
+    )
+    async with draft_engine(tmp_path, notes={f"Daily/{recently()}.md": text}) as here:
+        (result,) = await here.engine.drafts.write_new("person_profile", datetime.date.today(), person="Alice")
+        assert [line.partition(" (")[0] for line in section(here.text(result.path), "What I know")] == [
+            "- Alice: Yeah, I painted the lake last year!",
+            "- Thanks to Alice the roof is dry again",
+            "- Good with children, Alice",
         ]
 
 

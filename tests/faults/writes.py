@@ -9,7 +9,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -21,7 +20,7 @@ from donna_tui.vault.git.objects import Author
 from donna_tui.vault.write.protocol import Step
 from donna_tui.vault.write.rules import WriteRules
 from donna_tui.vault.write.writer import VaultWriter, Written
-from tests.git_vaults import in_memory
+from tests.git_vaults import in_memory, new_folder
 
 Notes = dict[str, bytes]
 
@@ -313,7 +312,7 @@ def prepared(base: Path, name: str, *, staged: bool = False) -> VaultModel:
 
 @cache
 def _template(name: str, staged: bool) -> VaultModel:
-    base = Path(tempfile.mkdtemp(prefix="donna-test-", dir=in_memory()))
+    base = new_folder(in_memory())
     atexit.register(shutil.rmtree, base)
     vault_model = VaultModel.of(new_sandbox(base, staged=staged))
     hand = CallRunner(vault_model.sandbox)

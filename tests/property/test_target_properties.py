@@ -105,7 +105,7 @@ def objections(path: str) -> set[Reason]:
     found = set()
     if leaves(path) or any(is_hidden(part) or is_short_name(part) for part in path.split("/")):
         found.add(Reason.PATH_ESCAPE)
-    if any(unicodedata.category(each) == "Cs" for each in path) or not unicodedata.is_normalized("NFC", path):
+    if any(unicodedata.category(each) == "Cs" for each in path):
         found.add(Reason.ENCODING)
     raw = path.encode("utf-8", "surrogatepass")
     if len(raw) > 1024 or max(map(len, raw.split(b"/"))) > 255:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from donna_tui.types.search import Hit, NameMatch, SearchOutcome, SearchRequest
 from donna_tui.types.status import Status
 from donna_tui.vault.conflicts import Conflict, Keep
 from donna_tui.vault.edit_drafts import EditDrafts, edited_text
+from donna_tui.vault.obsidian import DailyNote
 from donna_tui.vault.write.changes import Change, Clash, Operation, OperationKind, Outcome, Plan, Revision, Version
+from tests.git_vaults import new_folder
 from tests.tui.fake_drafts import FakeDrafts
 from tests.tui.fake_memory import FakeMemory
 from tests.tui.fake_vault import FakeVault
@@ -107,13 +109,14 @@ class FakeBackend:
         self.source_names = sources
         self.script = tuple(script)
         self.vault = vault or FakeVault()
-        folder = tempfile.mkdtemp(prefix="donna-test-")
+        folder = new_folder(None)
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self.unsaved = EditDrafts(Path(folder))
+        self.unsaved = EditDrafts(folder)
         self.memory = FakeMemory(self._enter, list(memories))
         self.drafts = self.calendar = FakeDrafts(self._enter, self.vault)
         self.tasks: tuple[TaskRow, ...] = ()
         self.example = ""
+        self.daily = DailyNote(f"Daily/{date.today().isoformat()}.md")
         self.asked: tuple[str, ...] = ()
         self.gates = Gates()
         self.failures: dict[tuple[str, str], DonnaError] = {}
@@ -331,6 +334,9 @@ class FakeBackend:
             for path in self.vault.inside(each)
         }
         return self.vault.plan_moves(moves)
+
+    async def daily_note(self) -> DailyNote:
+        return self.daily
 
     async def why_not_new(self, path: str, besides: str = "") -> str:
         await self._enter("why_not_new", path, besides)

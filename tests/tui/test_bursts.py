@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 from textual.events import Key
+from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from donna_tui.tui.lib.action import Pane
+from donna_tui.tui.lib.containers import BareSwitcher
 from donna_tui.tui.lib.picker import Picker
 from donna_tui.tui.shell.commands import Palette
 from donna_tui.tui.shell.first_run import FirstRunScreen
@@ -19,9 +21,11 @@ from donna_tui.tui.shell.main import MainScreen
 from donna_tui.tui.shell.windows import ThemePicker
 from donna_tui.tui.vault.switcher import Switcher
 from donna_tui.types.search import NameMatch
+from donna_tui.vault.obsidian import DailyNote
 from tests.tui import draft_scenarios, scenarios
 from tests.tui.bursts import PANES, at, burst, bursting, check, home, places, send
 from tests.tui.driving import Driver, driving
+from tests.tui.vault_scenarios import DECISIONS
 
 SEED = os.environ.get("DONNA_TEST_SEED", "donna")
 
@@ -166,3 +170,38 @@ async def test_text_typed_right_after_the_keys_that_ask_for_it_is_complete(pane:
         await donna.rest()
         assert isinstance(donna.app.focused, Input)
         assert donna.app.focused.value == "cab"
+
+
+async def test_text_typed_right_after_the_key_of_the_switcher_is_for_it_also_from_the_search_box() -> None:
+    async with driving(scenarios.normal()) as donna:
+        send(donna.app, ["xyz\x0babc"])
+        switcher = await donna.window(Switcher)
+        await donna.until(lambda: switcher.query_one(Input).value == "abc", "the letters are in the switcher")
+        assert donna.main.search.bar.input.value == "xyz"
+
+
+@pytest.mark.slow
+async def test_a_key_typed_again_while_its_screen_is_added_does_not_cancel_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    add = BareSwitcher.add_content
+
+    async def slowly(switcher: BareSwitcher, pane: Widget) -> None:
+        await add(switcher, pane)
+        await asyncio.sleep(0.05)
+
+    monkeypatch.setattr(BareSwitcher, "add_content", slowly)
+    monkeypatch.setattr("donna_tui.tui.app.LONGEST_PANE_WAIT_SECONDS", 0.01)
+    backend = scenarios.normal()
+    backend.daily = DailyNote(DECISIONS)
+    is_ready = asyncio.Event()
+    monkeypatch.setattr(backend, "at_best", is_ready.wait)  # until then nothing else adds the screens
+    async with driving(backend, connected=False) as donna:
+        await donna.until(lambda: donna.main.strip.status is not None, "the app is connected")
+        for _ in range(4):
+            send(donna.app, ["\x1bd"])
+            await asyncio.sleep(0.03)
+        await donna.until(lambda: donna.main.header.active == "vault", "the note is shown")
+        check(donna, "alt+d, four times")
+        is_ready.set()
+        await donna.rest()

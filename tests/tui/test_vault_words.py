@@ -16,12 +16,13 @@ from donna_tui.tui.vault.conflict_dialogs import stretches_of, three_way_rows
 from donna_tui.tui.vault.lists import undone
 from donna_tui.tui.vault.note_detail import PAGE, pages_of
 from donna_tui.tui.vault.plan_dialog import note_path
-from donna_tui.tui.vault.templates import fill, formatted, templates_of
+from donna_tui.tui.vault.templates import fill, templates_of
 from donna_tui.tui.vault.tree import folders_of, tree_rows
 from donna_tui.tui.vault.wording import actor_name, author_of, done_by, what_of, when
 from donna_tui.types.errors import DonnaError, Reason, VaultWriteError
 from donna_tui.types.notes import NoteRow, NoteState
 from donna_tui.vault.note.diff import diff_bytes, diff_changes
+from donna_tui.vault.obsidian import formatted
 from donna_tui.vault.write.changes import BlobChange, Change, Clash, Operation, OperationKind, Revision
 from tests.tui import hostile
 from tests.tui.sample_vault import NOW

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -16,6 +17,7 @@ from donna_tui.tui.vault.plan_dialog import PathPrompt, PlanScreen
 from donna_tui.tui.vault.switcher import Switcher
 from donna_tui.types.memory import MemoryType
 from donna_tui.types.search import MemorySource, SearchOutcome
+from donna_tui.vault.obsidian import DailyNote
 from tests.tui import scenarios
 from tests.tui.driving import Driver, driving, hit
 from tests.tui.fake_backend import FakeBackend, no_hits
@@ -180,6 +182,18 @@ async def test_daily(monkeypatch: pytest.MonkeyPatch) -> None:
         await donna.until(lambda: donna.app.screen is donna.main, "no window is left")
         await donna.press("escape", "1", "alt+d")
         await donna.until(lambda: donna.main.header.active == "vault", "it is shown once it is there")
+
+
+@pytest.mark.slow
+async def test_the_daily_note_is_filled_from_the_template_of_obsidian(monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = scenarios.normal()
+    backend.vault.files["Templates/Day.md"] = backend.vault.recorded["Templates/Day.md"] = b"# {{title}}\n"
+    backend.daily = DailyNote("Journal/5 March.md", "Templates/Day.md")
+    async with driving(backend) as donna:
+        monkeypatch.setattr(donna.vault._outside, "edit", AsyncMock())
+        await donna.press("alt+d")
+        await donna.until(lambda: "Journal/5 March.md" in backend.vault.files, "it is created")
+        assert backend.vault.files["Journal/5 March.md"] == b"# 5 March\n"
 
 
 @pytest.mark.slow

@@ -366,6 +366,24 @@ def test_what_is_only_assumed_is_no_decision() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Claudio Wanted to give a quick overview",
+        "Congrats to the elected members",
+        "Nothing to discuss until Ruben is back",
+        "Richard to clarify it is about the flag",
+        "If all were being shipped, Mael would agree",
+        "PR merged",
+    ],
+)
+def test_a_remark_that_asks_for_nothing_does_not_displace_the_next_steps(remark: str) -> None:
+    others = "".join(f"- Topic of number {each}\n  - {remark}\n" for each in range(20))
+    assert "Next steps are to draft the form" in texts(
+        quoted(f"## Agenda\n{others}- The hut\n  - Next steps are to draft the form\n").notes
+    )
+
+
 def test_a_long_discussion_leaves_room_for_the_outcomes_of_later_topics() -> None:
     remarks = "".join(f"  - Ana will measure the queue of part {each}\n" for each in range(20))
     notes = texts(quoted(f"## Agenda\n- The queue\n{remarks}- The hut\n  - Ben will book the hut\n").notes)

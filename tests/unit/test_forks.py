@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.forks import REPOSITORY, run_module
+from tests.git_vaults import new_folder, remove_stale_folders
 
 PROGRAM = """
 import json, os, sys, time
@@ -46,3 +47,14 @@ def test_what_does_not_end_is_ended(tmp_path: Path) -> None:
     (tmp_path / "a_sleeper.py").write_text("import time\ntime.sleep(600)\n")
     with pytest.raises(subprocess.TimeoutExpired):
         run_module("a_sleeper", [], cwd=tmp_path, env=environment(), timeout=0.1)
+
+
+def test_only_the_folders_of_processes_that_are_gone_are_removed(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for name in (f"donna-test-{gone.pid}-x", "donna-test-1-x", "donna-test-models", "donna-test-a-b", "other-1-x"):
+        (tmp_path / name / "full").mkdir(parents=True)
+    mine = new_folder(tmp_path)
+    remove_stale_folders(tmp_path)
+    kept = {"donna-test-1-x", "donna-test-models", "donna-test-a-b", "other-1-x", mine.name}
+    assert {each.name for each in tmp_path.iterdir()} == kept

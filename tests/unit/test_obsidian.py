@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
 
-from donna_tui.vault.obsidian import KnownRoot, known_vaults, obsidian_uri
+from donna_tui.vault.obsidian import DailyNote, KnownRoot, daily_note, known_vaults, obsidian_uri
 
 REGISTRIES = [
     ".config/obsidian",
@@ -108,3 +109,54 @@ def test_links_to_a_note_are_escaped_whole(tmp_path: Path, name: str) -> None:
 def test_links_are_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert obsidian_uri(Path("vault"), "a.md") == obsidian_uri(tmp_path / "vault", "a.md")
+
+
+def daily(vault: Path, settings: object) -> DailyNote:
+    (vault / ".obsidian").mkdir(exist_ok=True)
+    text = settings if isinstance(settings, str) else json.dumps(settings)
+    (vault / ".obsidian/daily-notes.json").write_bytes(os.fsencode(text))
+    return daily_note(vault, datetime(2026, 3, 5, 9, 7))
+
+
+@pytest.mark.parametrize(
+    ("settings", "path", "template"),
+    [
+        ({}, "2026-03-05.md", ""),
+        ({"folder": "", "format": "", "template": "", "autorun": True}, "2026-03-05.md", ""),
+        ({"folder": "/Journal/", "template": "Templates/Day"}, "Journal/2026-03-05.md", "Templates/Day.md"),
+        ({"format": "YYYY/MM-MMMM/YYYY-MM-DD-dddd"}, "2026/03-March/2026-03-05-Thursday.md", ""),
+        ({"format": "[Day] D.M.YY, ddd MMM", "template": "Day.md"}, "Day 5.3.26, Thu Mar.md", "Day.md"),
+    ],
+)
+def test_the_daily_note_is_that_of_obsidian(tmp_path: Path, settings: object, path: str, template: str) -> None:
+    assert daily_note(tmp_path, datetime(2026, 3, 5)) == DailyNote("Daily/2026-03-05.md")
+    assert daily(tmp_path, settings) == DailyNote(path, template)
+
+
+@pytest.mark.parametrize(
+    ("settings", "problem"),
+    [
+        ({"format": "gggg-[W]ww"}, "its date format has “gggg”, which is not supported"),
+        ({"format": "MMMM Do"}, "its date format has “o”, which is not supported"),
+        ({"format": "DDD"}, "its date format has “DDD”, which is not supported"),
+        ({"folder": "../elsewhere"}, "the path is outside the vault"),
+        ({"format": "[../../x]"}, "the path is outside the vault"),
+        ({"folder": ".obsidian/plugins"}, "the path is in a hidden folder"),
+        ({"folder": "a\nb"}, "the path contains a backslash or a control character"),
+        ({"folder": "a?"}, "a new name must not contain “?”: Windows cannot open it"),
+        ({"folder": "\ud800"}, "the name is not valid Unicode"),
+        ({"folder": "x" * 300}, "a name in the path has more than 255 bytes"),
+        ({"folder": "x" * 200_000}, "it cannot be parsed"),
+        *((text, "it cannot be parsed") for text in ("", "{", "null", "[]", "[" * 90_000, "\udcff")),
+    ],
+)
+def test_a_setting_that_is_not_safe_or_not_known_is_not_used(tmp_path: Path, settings: object, problem: str) -> None:
+    assert daily(tmp_path, settings) == DailyNote("Daily/2026-03-05.md", problem=problem)
+
+
+def test_the_setting_is_not_read_through_a_link(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/daily-notes.json").write_text('{"folder": "x"}')
+    (tmp_path / "vault").mkdir()
+    (tmp_path / "vault/.obsidian").symlink_to(tmp_path / "elsewhere")
+    assert "symbolic link" in daily_note(tmp_path / "vault", datetime(2026, 3, 5)).problem

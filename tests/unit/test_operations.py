@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from donna_tui.safety.terminal import clean_line
+from donna_tui.types.errors import VaultWriteError
 from donna_tui.vault.git.operations import (
     MOST_SUBJECT,
     Stacks,
@@ -22,7 +23,7 @@ from donna_tui.vault.git.operations import (
     stacks,
 )
 from donna_tui.vault.write.changes import BlobChange, Operation, OperationKind
-from tests.git_vaults import User, new_writer
+from tests.git_vaults import User, new_writer, tree_of
 
 SHA1 = st.text("0123456789abcdef", min_size=40, max_size=40)
 SHA256 = st.text("0123456789abcdef", min_size=64, max_size=64)
@@ -255,6 +256,7 @@ HOSTILE_NAMES = (
     "Inbox/#hash; $(touch x) `touch y`.md",
     "Inbox/\u202ereversed\u202c.md",
     "Inbox/日本 👩‍👩‍👧 e\u0301".replace("e\u0301", "é") + ".md",
+    "Inbox/Re\u0301sume\u0301.md",
 )
 
 
@@ -273,6 +275,29 @@ def test_a_note_of_any_name_is_written_and_undone(base: Path, name: str) -> None
     assert "\x1b" not in user.git(vault, "log", "-1", "--format=%B")
     writer.undo_last()
     assert (vault / name).read_text() == "before\n"
+
+
+def test_a_decomposed_name_may_stay_and_a_new_one_is_refused(base: Path) -> None:
+    user = User(base / "home")
+    vault = user.repository(base / "v")
+    old, folder = "Inbox/Re\u0301sume\u0301.md", "E\u0301te\u0301"
+    for path, text in ((old, "mine\n"), (f"{folder}/e\u0301.md", "[[Re\u0301sume\u0301]]\n")):
+        (vault / path).parent.mkdir(exist_ok=True)
+        (vault / path).write_text(text)
+    before = tree_of(vault)
+    writer = new_writer(vault, base / "state")
+    writer.delete(old)
+    writer.undo_last()
+    writer.move(old, f"{folder}/Re\u0301sume\u0301.md")
+    writer.move(f"{folder}/Re\u0301sume\u0301.md", "Projects/R\u00e9sum\u00e9 2.md")
+    assert (vault / f"{folder}/e\u0301.md").read_text() == "[[R\u00e9sum\u00e9 2]]\n"
+    writer.apply(writer.selection.move_folder(folder, "Projects/summer"))
+    assert (vault / "Projects/summer/e\u0301.md").exists()
+    writer.undo_last(3)
+    assert tree_of(vault) == before
+    writer.write(f"{folder}/new.md", "x\n")
+    with pytest.raises(VaultWriteError, match="composed form"):
+        writer.write("Inbox/e\u0301.md", "x\n")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import unicodedata
 from itertools import product
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.include import GlobSet
 from donna_tui.vault.paths import VaultRoot
-from donna_tui.vault.write.file_names import check_new_name, check_target, find_twin
+from donna_tui.vault.write.file_names import check_composed, check_new_name, check_target, find_twin
 
 ALLOWLIST = ("Inbox", "Projects", "Über", "Q&A (2024)")
 IGNORE = GlobSet([".obsidian/**", "node_modules/**", "Templates/**", "*.private.md", "Inbox/raw/*.md"])
@@ -51,16 +52,8 @@ OUTSIDE = """
     a.md Inbox.md inbox/a.md INBOX/a.md Inbox2/a.md Inbo/a.md Other/a.md Other/Inbox/a.md Projects-old/a.md *.md */a.md
     über/a.md Uber/a.md Inbox*/a.md Q&A/a.md
 """.split()  # fmt: skip
-ENCODING = [
-    "a\u0308.md",
-    "e\u0301.md",
-    "\u212b.md",
-    "\u212a.md",
-    "a\ud800.md",
-    "\udcff.md",
-    "\u1100\u1161.md",
-    "a\u0323\u0307\u0302.md",
-]
+ENCODING = ["a\ud800.md", "\udcff.md"]
+DECOMPOSED = ["a\u0308.md", "e\u0301.md", "\u212b.md", "\u212a.md", "\u1100\u1161.md", "a\u0323\u0307\u0302.md"]
 LONG = {
     "a" * 252 + ".md": None,
     "a" * 253 + ".md": Reason.TOO_LONG,
@@ -87,6 +80,7 @@ TABLE: dict[str, Reason | None] = {
     **dict.fromkeys(["Inbox /a.md", " Inbox/a.md", *OUTSIDE], Reason.OUTSIDE_ALLOWLIST),
     **{f"Inbox/{name}": Reason.ENCODING for name in ENCODING},
     **{f"Inbox/{name.removesuffix('.md')}/x.md": Reason.ENCODING for name in ENCODING},
+    **{f"Inbox/{name}": None for name in DECOMPOSED},
     **{f"Inbox/{name}": reason for name, reason in LONG.items()},
 }
 
@@ -123,11 +117,14 @@ def test_what_was_refused_can_be_printed() -> None:
     assert (caught.value.path, caught.value.message) == ("Inbox/\\udcff.md", "the name is not valid Unicode")
 
 
-def test_the_composed_form_of_a_name_is_offered() -> None:
-    with pytest.raises(VaultWriteError) as caught:
-        check_target("Inbox/e\u0301t\u00e9.md", allowlist=ALLOWLIST, ignore=IGNORE)
-    assert caught.value.hint is not None
-    assert "Inbox/\u00e9t\u00e9.md" in caught.value.hint
+@pytest.mark.parametrize("name", DECOMPOSED)
+def test_a_new_name_is_composed_and_an_existing_one_may_be_otherwise(name: str) -> None:
+    check_composed(f"Inbox/{name}", {name})
+    for path in (f"Inbox/{name}", f"Inbox/{name}/x.md"):
+        with pytest.raises(VaultWriteError) as caught:
+            check_composed(path, {"Inbox", "x.md"})
+        assert caught.value.reason is Reason.ENCODING
+        assert caught.value.hint == f"use the name “{unicodedata.normalize('NFC', path)}”"
 
 
 NO_NEW_NAMES = {

@@ -304,7 +304,9 @@ async def meetings_of(
     free = {path: read for path, read in by_path.items() if path not in notes.values()}
     found: list[tuple[str, datetime.date | None, str]] = []
     for each in held:
-        path = notes.get(each.event_id) or _note_of(each, free.values(), parts)
+        path = notes.get(each.event_id, "")
+        if path not in by_path:  # the note of the user is better than a draft that waits
+            path = _note_of(each, free.values(), parts) or path
         free.pop(path, None)
         found.append((each.title, each.day, path))
     unplanned = [read.note for read in free.values() if is_meeting_note(read.note)]

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from donna_tui.config.models import PersonProfileConfig
-from donna_tui.drafts.blocks import Block, bare, blocks_of, is_own, is_quotable
-from donna_tui.drafts.drafters import PersonProfileAnswer, sentence_spans
+from donna_tui.drafts.blocks import SPEAKER, Block, bare, blocks_of, is_own, is_quotable
+from donna_tui.drafts.drafters import PersonProfileAnswer, sentence_spans, stems_of
 from donna_tui.drafts.page import Context, Run
 from donna_tui.drafts.passages import IndexedNote, approved_notes
 from donna_tui.drafts.people import FOLDER
@@ -33,6 +33,22 @@ _PRONOUN = re.compile(
     r"|(?:[Tt]his|[Tt]hat|[Tt]hese|[Tt]hose)(?:['’]s| (?:is|was|are|were|has|had|will))\b)"
 )
 """The beginning of a line about somebody or something that the line before it names."""
+
+_GREETING = re.compile(
+    r"(?:hey|hi|hello|bye|goodbye|thanks|thank you|congrat\w*|wow|whoa|woohoo|yay|phew|oh|yeah|yes|yep|yup|nope|sorry"
+    r"|cool|glad|absolutely|totally|I (?:\w+ )?agree|I(?:['’]m| am) so (?:happy|sorry)"
+    r"|good (?:morning|afternoon|evening|night)|(?:good|great|nice|lovely) to (?:see|hear|meet)|take care|see you"
+    r"|talk to you|you(?:['’]re| are) welcome)\b",
+    re.IGNORECASE,
+)
+"""The beginning of a greeting, of thanks or of mere approval."""
+
+_COURTESY = re.compile(
+    rf"{_GREETING.pattern}|\b(?:agree|right|true|glad|happy|good|great|nice|cool|sweet|awesome|amazing|sounds?|looks?"
+    r"|sorry|see|hear|soon|later|lot|much)\b|[,\s]+(?-i:[A-ZÀ-Þ])[\w'’-]*(?=[,.!?]|$)",
+    re.IGNORECASE,
+)
+"""Words of courtesy, and the name of somebody who is addressed."""
 
 _LINK = re.compile(r"(?<!!)\[\[([^\[\]|#^\n]{1,200})")
 
@@ -150,7 +166,7 @@ async def _gather(parts: CadenceParts, name: str, week: str) -> Context:
         text, where = passage.text, inline(f"chat {passage.title}", 80)
         sentences = (words_only(material.fixed(bare(text[start:end]))) for start, end in sentence_spans(text))
         for sentence in sentences:
-            if names.are_in(sentence) and not _PRONOUN.match(sentence):
+            if names.are_in(sentence) and not _PRONOUN.match(sentence) and not _is_greeting(sentence):
                 material.listed.append((sentence, (passage.number,)))
                 facts.append({"text": inline(sentence), "indent": "", "link": where})
     data = {"name": inline(name), "facts": facts[: limits.vault], "tasks": tasks[: limits.task]}
@@ -197,6 +213,12 @@ class _Named:
         return bool(self.full.fullmatch(words) or (self.first and self.first.fullmatch(words)))
 
 
+def _is_greeting(text: str) -> bool:
+    """Check whether a line greets, thanks or approves, and has at most one other word with content."""
+    said = SPEAKER.sub("", text)
+    return bool(_GREETING.match(said)) and len(stems_of(_COURTESY.sub(" ", said))) < 2
+
+
 def _words(name: str, after: str = "") -> re.Pattern[str]:
     words = r"\s+".join(map(re.escape, name.split()))
     return re.compile(rf"(?<!\w){words}(?!\w){after}")
@@ -223,8 +245,8 @@ async def _notes_about(parts: CadenceParts, name: str, names: _Named) -> list[Re
 def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
     """Return the blocks that name the person, or are below a heading of nobody else or a bullet that does.
 
-    One that begins with a pronoun is left out, unless what it is below is just the name, and so is one below the name
-    that somebody else says.
+    Greetings and thanks are left out. So is one that begins with a pronoun, unless what it is below is just the name,
+    and one below the name that somebody else says.
     """
     found: dict[int, Block] = {}
     for number, block in enumerate(blocks):
@@ -232,6 +254,11 @@ def _about(blocks: Sequence[Block], names: _Named) -> list[Block]:
         is_below = block.parent in found or (names.full.search(heading) and not names.others.search(heading))
         is_about = names.are_in(block.text) or (is_below and not names.is_said_by_others(block.text))
         is_clear = names.are_all_of(blocks[block.parent].text if block.parent >= 0 else heading)
-        if is_about and is_quotable(block) and (is_clear or not _PRONOUN.match(block.text)):
+        if (
+            is_about
+            and is_quotable(block)
+            and not _is_greeting(block.text)
+            and (is_clear or not _PRONOUN.match(SPEAKER.sub("", block.text)))
+        ):
             found[number] = replace(block, depth=0)
     return list(found.values())

@@ -90,7 +90,7 @@ _APP = (
     Action("app.switch", "ctrl+k,alt+k", "switch note", needs="running",
         help="Open a note or a heading by a part of its name, or create a note."),
     Action("app.daily", "alt+d", "daily note", needs="running",
-        help="Open the note of today in the folder Daily; create it if it is missing."),
+        help="Open the note of today, as set in Obsidian or else in the folder Daily; create it if it is missing."),
     Action("app.theme", "f9,alt+y", "theme", "Choose a theme; each is previewed while it is selected."),
     Action("app.palette", "ctrl+p,:", "palette", "Find any action by its name.", footer=True),
     Action("app.keys", "?", "keys", "List the keys that work here, and run one.", footer=True),

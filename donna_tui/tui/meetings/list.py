@@ -164,7 +164,7 @@ def head_lines(row: MeetingRow, day: str, status: str) -> Iterator[Content]:
 
 def people_of(meeting: Meeting) -> str:
     names = [
-        short_line(each.name, 40) or short_line(each.email, 40) or "unknown"
+        short_line(each.label, 40) or short_line(each.email, 40) or "unknown"
         for each in meeting.attendees[:_MOST_PEOPLE]
     ]
     more = len(meeting.attendees) - len(names)

@@ -487,7 +487,8 @@ class ReviewPane(PartsPane):
             except DonnaError as error:
                 self._show_foot(f"Cannot be approved: {error_text(error)}", "$text-warning")
             else:
-                words = " · ".join((wording.approval_words(plan, draft.row), *wording.parts_out(len(self.left_out))))
+                parts = (wording.approval_words(plan, draft.row), *wording.parts_out(len(self.left_out)), *plan.remarks)
+                words = " · ".join(parts)
                 self._show_foot(f"Approving: {words}", "$text-muted")
         self.diff.show((wording.change_of(draft, self.left_out, plan),))
 

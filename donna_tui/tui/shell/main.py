@@ -69,8 +69,6 @@ if TYPE_CHECKING:
 _VIEWS = {entry.action: entry.name for entry in PANES.values()}
 
 _SMALLEST = (60, 15)
-DAILY = "Daily"
-"""The folder of daily notes."""
 
 
 class Pane(Protocol):
@@ -413,21 +411,26 @@ class MainScreen(Screen[None], inherit_bindings=False):
 
     def action_app_daily(self) -> None:
         if self._backend is not None:
-            self.run_worker(self._show_daily(self._backend), group="daily", exclusive=True)
+            self._show_daily(self._backend)
 
+    @one_dialog("daily")
     async def _show_daily(self, backend: Backend) -> None:
         if not await self._show_completed("vault"):
             return
-        path = f"{DAILY}/{datetime.date.today().isoformat()}.md"
         try:
-            await backend.notes.read_note(path)
+            daily = await backend.notes.daily_note()
+        except DonnaError as error:
+            self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
+            return
+        try:
+            await backend.notes.read_note(daily.path)
         except DonnaError as error:
             if error.reason is not Reason.MISSING:
                 self.notify(clean_line(error.message), severity="error", timeout=8, markup=False)
                 return
-            self._vault.create(path)
+            self._vault.create(daily.path, daily.template)
         else:
-            await self._show_note(path, 1)
+            await self._show_note(daily.path, 1)
 
     def action_app_switch(self) -> None:
         if self._backend is not None:

@@ -17,7 +17,7 @@ from donna_tui.text.merge import Merge, has_conflict_markers, marked_text, merge
 from donna_tui.tui.lib.backend import Backend
 from donna_tui.tui.lib.dialogs import LinePrompt
 from donna_tui.tui.lib.edit_dialog import EditScreen
-from donna_tui.tui.lib.error_messages import Refusal, refusal_of
+from donna_tui.tui.lib.error_messages import Refusal, error_text, lowered, refusal_of
 from donna_tui.tui.lib.external import ExternalPrograms
 from donna_tui.tui.lib.humanize import moment, plural
 from donna_tui.tui.lib.keymap import Keys
@@ -129,11 +129,20 @@ class VaultFlows(PlanFlow):
             return None
         return await self._new_from(template, f"{folder}/" if folder else "", "", notes)
 
-    async def create(self, path: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
+    async def create(self, path: str, notes: tuple[NoteRow, ...], template: str = "") -> Outcome | None:
+        """Create a note at a path, from a template if its path is given, and open it; if this is refused, ask for
+        another path.
+        """
+        text = ""
+        if template:
+            try:
+                text = (await self._backend.notes.read_note(template)).text
+            except DonnaError as error:
+                self._report(f"The template {clean_line(template)} is not used: {lowered(error_text(error))}")
         try:
-            return await self._created(path, "")
+            return await self._created(path, text)
         except DonnaError as error:
-            return await self._new_from("", path, refusal_of(error).what, notes)
+            return await self._new_from(text, path, refusal_of(error).what, notes)
 
     async def _new_from(self, template: str, path: str, problem: str, notes: tuple[NoteRow, ...]) -> Outcome | None:
         while True:
@@ -142,14 +151,14 @@ class VaultFlows(PlanFlow):
             new_path = await self._prompt(window)
             if new_path is None:
                 return None
-            text = fill(template, title=PurePosixPath(new_path).stem, now=datetime.now())
             try:
-                return await self._created(new_path, text)
+                return await self._created(new_path, template)
             except DonnaError as error:
                 path, problem = new_path, refusal_of(error).what
 
-    async def _created(self, path: str, text: str) -> Outcome | None:
+    async def _created(self, path: str, template: str) -> Outcome | None:
         """Write a new note without a diff, and open it in the editor. Raises DonnaError."""
+        text = fill(template, title=PurePosixPath(path).stem, now=datetime.now())
         outcome = await self._carry_out(await self._backend.notes.plan_write(path, text, None))
         if outcome is None:
             return None

@@ -445,9 +445,10 @@ class VaultPane(PartsPane):
     def action_vault_new(self) -> None:
         self._change(partial(self._flows.new, self._folder, self.note_tree.notes))
 
-    def create(self, path: str) -> None:
+    def create(self, path: str, template: str = "") -> None:
+        """Create a note at a path, from the template at another path if one is given."""
         if self.writing is not None:
-            self._change(partial(self.writing.create, path, self.note_tree.notes))
+            self._change(partial(self.writing.create, path, self.note_tree.notes, template))
 
     def action_vault_move(self) -> None:
         tree, note = self.note_tree, self.detail.note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -227,6 +228,8 @@ class PathPrompt(Dialog[str]):
             self._show_hint(sentence(problem), path)
 
     def _answer(self, typed: str) -> str:
+        if typed == self._path and not typed.endswith("/"):
+            return typed  # it may be the name of an existing note in another form of Unicode
         return typed.strip().strip("/") if self._is_folder else note_path(typed)
 
     def _objection(self, path: str) -> str:
@@ -241,10 +244,14 @@ class PathPrompt(Dialog[str]):
 
 
 def note_path(typed: str) -> str:
-    """Convert the typed text to the path of a note: stripped, and with its extension; empty if there is no name."""
-    path = typed.strip()
-    if not path or path.endswith("/"):
+    """Convert the typed text to the path of a note: stripped, and with its extension; empty if there is no name.
+
+    The name is composed (NFC), since text that was copied from a file manager of macOS is not; the folder may exist.
+    """
+    folder, slash, name = typed.strip().rpartition("/")
+    if not name:
         return ""
+    path = f"{folder}{slash}{unicodedata.normalize('NFC', name)}"
     return path if path.lower().endswith((".md", ".markdown")) else path + ENDING
 
 

@@ -7,27 +7,11 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from donna_tui.types.notes import NoteRow
+from donna_tui.vault.obsidian import formatted
 
 FOLDER = "templates"
 
 _FIELD = re.compile(r"\{\{\s*(title|date|time)\s*(?::([^{}\n]{1,60}))?\s*\}\}", re.IGNORECASE)
-_TOKEN = re.compile(r"\[([^\]]*)\]|YYYY|YY|MMMM|MMM|MM|M|DD|D|dddd|ddd|HH|H|hh|mm|ss|A|a|WW")
-_PATTERNS = {
-    "YYYY": "%Y",
-    "YY": "%y",
-    "MMMM": "%B",
-    "MMM": "%b",
-    "MM": "%m",
-    "DD": "%d",
-    "dddd": "%A",
-    "ddd": "%a",
-    "HH": "%H",
-    "hh": "%I",
-    "mm": "%M",
-    "ss": "%S",
-    "A": "%p",
-    "WW": "%V",
-}
 _USUAL = {"date": "YYYY-MM-DD", "time": "HH:mm"}
 
 
@@ -43,16 +27,3 @@ def fill(template: str, *, title: str, now: datetime) -> str:
         return title if name == "title" else formatted(now, found[2] or _USUAL[name])
 
     return _FIELD.sub(value, template)
-
-
-def formatted(now: datetime, pattern: str) -> str:
-    """Format a time with moment.js tokens; other text is copied."""
-
-    def value(found: re.Match[str]) -> str:
-        token = found[0]
-        if token.startswith("["):
-            return found[1]
-        single = {"M": now.month, "D": now.day, "H": now.hour, "a": now.strftime("%p").lower()}
-        return str(single[token]) if token in single else now.strftime(_PATTERNS[token])
-
-    return _TOKEN.sub(value, pattern)

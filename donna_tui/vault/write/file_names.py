@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from donna_tui.types.errors import Reason, VaultReadError, VaultWriteError
 from donna_tui.vault.client import NOTE_ENDINGS, TEMPORARY
@@ -44,11 +44,7 @@ def check_target(path: str, *, allowlist: Sequence[str], ignore: GlobSet, copies
     """
     parts = path.split("/")
     _check_below(path, parts)
-    _check_length(path, parts)  # before the form: normalising a very long sequence of accents takes quadratic time
-    composed = unicodedata.normalize("NFC", path)
-    if composed != path:
-        message = "the name is not in the composed form of Unicode (NFC)"
-        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
+    _check_length(path, parts)
     for part in parts:
         _check_visible(path, part)
     if ignore.matches(path):
@@ -90,6 +86,18 @@ def check_new_name(path: str) -> None:
         if part.endswith((".", " ")):
             end = "dot" if part.endswith(".") else "space"
             raise _refusal(Reason.PATH_ESCAPE, path, f"a new name must not end with a {end}: Windows removes it")
+
+
+def check_composed(path: str, existing: Collection[str]) -> None:
+    """Raise VaultWriteError (`encoding`) if a part of a new path is not in the composed form of Unicode (NFC).
+
+    `existing` are the parts that are not new: macOS names files in the decomposed form. The length must be checked
+    before, since normalising a very long sequence of accents takes quadratic time.
+    """
+    parts = (part if part in existing else unicodedata.normalize("NFC", part) for part in path.split("/"))
+    if (composed := "/".join(parts)) != path:
+        message = "the name is not in the composed form of Unicode (NFC)"
+        raise _refusal(Reason.ENCODING, path, message, hint=f"use the name “{composed}”")
 
 
 def find_twin(root: VaultRoot, path: str, *, besides: str = "") -> str | None:

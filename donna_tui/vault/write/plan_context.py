@@ -9,9 +9,9 @@ from donna_tui.vault.client import VaultClient
 from donna_tui.vault.git.attributes import attributes_of
 from donna_tui.vault.git.repository import GitRepo
 from donna_tui.vault.git.tracked import unstorable
-from donna_tui.vault.paths import VaultRoot
+from donna_tui.vault.paths import VaultRoot, folders_above
 from donna_tui.vault.write.changes import REGULAR_FILE, Change, Seen
-from donna_tui.vault.write.file_names import check_new_name, find_twin
+from donna_tui.vault.write.file_names import check_composed, check_new_name, find_twin
 from donna_tui.vault.write.files import VaultFiles, changed_meanwhile, vault_errors
 from donna_tui.vault.write.rules import WriteRules
 
@@ -72,8 +72,13 @@ class PlanContext:
         return self._files.mode(path) if self.repo.knows_modes() else self.repo.mode(path)
 
     def check_new(self, path: str, *, besides: str = "") -> None:
-        """Raise VaultWriteError for a new name that is taken, or is invalid or equal to a taken one on some system."""
+        """Raise VaultWriteError for a new name that is taken, or is invalid or equal to a taken one on some system.
+
+        `besides` is the note that is moved there.
+        """
         check_new_name(path)
+        folders = (folder.rpartition("/")[2] for folder in folders_above(path) if self._files.is_folder(folder))
+        check_composed(path, {*besides.split("/"), *folders})
         self.check_free(path, besides=besides)
 
     def check_free(self, path: str, *, besides: str = "") -> None:
